@@ -1,6 +1,6 @@
-"""Prints the agent's figures, a JSON object a line: `make bench-agent`, or `make bench-agent ONLY=clock`.
+"""Print the agent's figures, a JSON object a line: `make bench-agent`, or `make bench-agent ONLY=clock`.
 
-A group of figures is a module beside this one with a function `run()`.
+A group of figures is a module in this folder with a function `run()`.
 """
 
 import importlib
@@ -17,13 +17,13 @@ GROUPS = ("clock", "cpu", "loss", "packets", "footprint", "delaybox")
 
 
 def main() -> int:
-    """Run the groups asked for, all by default; the exit code says whether each could be measured."""
-    here = [group for group in GROUPS if (HERE / f"{group}.py").exists()]
-    wanted = os.environ.get("ONLY", "").replace(",", " ").split() or here
-    if unknown := set(wanted) - set(here):
-        sys.exit(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(here)}")
+    """Run the groups of `ONLY`, all by default. Return 1 if one of them could not be measured."""
+    present = [group for group in GROUPS if (HERE / f"{group}.py").exists()]
+    selected = os.environ.get("ONLY", "").replace(",", " ").split() or present
+    if unknown := set(selected) - set(present):
+        sys.exit(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(present)}")
     failed = 0
-    for group in wanted:
+    for group in selected:
         note(f"── {group}")
         try:
             importlib.import_module(group).run()

@@ -1,4 +1,4 @@
-"""Our agents in a laboratory: the release binary, with plans as a backend would give them."""
+"""Our agents in a laboratory: the release binary, with plans as a backend would send them."""
 
 import json
 import os
@@ -29,25 +29,25 @@ class Agent:
         self.process = process
 
     def peer(self, role: str, **more: Any) -> dict[str, Any]:
-        """This agent as a peer in another one's plan, which plays `role` towards it: client or responder."""
+        """Return this agent as a peer in the plan of another one, which has `role` towards it: client or responder."""
         ports = {"event_port": self.event_port, "general_port": self.event_port + 1}
         return peer(self.key, self.host.address, role, **{**ports, **more})
 
     def follow(self, peers: Sequence[dict[str, Any]], rate_hz: int, **more: Any) -> None:
-        """Give it a plan of one mesh; `more` replaces members of the plan or of its mesh (see `plan`)."""
+        """Put a plan of one mesh in force; `more` replaces members of the plan or of its mesh (see `plan`)."""
         self.fleet.write_plan(self.key, plan(self.key, peers, rate_hz, **more))
 
     def reports(self) -> list[Report]:
-        """The reports so far, oldest first."""
+        """Return the reports so far, oldest first."""
         return self.fleet.reports(self.key)
 
     def windows(self, since_s: float = 0.0) -> list[MeshWindow]:
-        """The windows reported so far that started at `since_s` (Unix) or later, oldest first."""
-        found = [window for report in self.reports() for window in report.windows if window.started_at_s >= since_s]
-        return sorted(found, key=lambda window: window.started_at_s)
+        """Return the windows reported so far that started at `since_s` (Unix) or later, oldest first."""
+        windows = [window for report in self.reports() for window in report.windows if window.started_at_s >= since_s]
+        return sorted(windows, key=lambda window: window.started_at_s)
 
     def await_windows(self, count: int, since_s: float, within_s: float = 60.0) -> list[MeshWindow]:
-        """The first `count` windows that started at `since_s` or later; waits for them."""
+        """Wait for the first `count` windows that started at `since_s` or later, and return them."""
         try:
             wait_until(f"{count} windows of {self.host.name}", lambda: len(self.windows(since_s)) >= count, within_s)
         except LabError as error:
@@ -55,7 +55,7 @@ class Agent:
         return self.windows(since_s)[:count]
 
     def metrics(self) -> dict[str, float]:
-        """Its /metrics, by name with labels."""
+        """Return its /metrics, by name with labels."""
         text = self.host.run(sys.executable, "-c", _GET_METRICS)
         lines = [line.rpartition(" ") for line in text.splitlines() if line and not line.startswith("#")]
         return {name: float(value) for name, _, value in lines}
@@ -67,7 +67,7 @@ _GET_METRICS = (
 
 
 class Fleet:
-    """The agents of a laboratory and what stands in for their backend."""
+    """The agents of a laboratory and a server in place of their backend."""
 
     def __init__(self, lab: Lab, binary: Path = BINARY) -> None:
         if not binary.exists():
@@ -89,9 +89,9 @@ class Fleet:
         through: Sequence[str | Path] = (),
         **settings: str,
     ) -> Agent:
-        """Start an agent on `host` with an empty plan; further `settings` as in its documentation.
+        """Start an agent on `host` with an empty plan and further `settings`.
 
-        `through` is a command that runs the agent's, which follows it after the agent's state folder.
+        `through` is a command that runs the agent; the agent's state folder and command are its arguments.
         """
         self._agents += 1
         key = self._agents
@@ -105,26 +105,26 @@ class Fleet:
         (state / "identity.json").write_text(json.dumps(identity), "utf-8")
         (state / "identity.json").chmod(0o600)
         self.write_plan(key, plan(key, [], 1))
-        given = {
+        options = {
             **{"backend": backend, "state-dir": str(state), "listen-address": host.address, "log-level": "info"},
             **{"event-port": str(event_port), "general-port": str(event_port + 1)},
             **{name.replace("_", "-"): value for name, value in settings.items()},
         }
-        flags = [f"--{name}={value}" for name, value in given.items()]
+        flags = [f"--{name}={value}" for name, value in options.items()]
         before = [*through, state] if through else []
         process = host.start([*before, self.binary, "run", "--insecure-http", *flags], "agent", env)
         process.require("the agent's first plan", "new plan")
         return Agent(self, host, key, event_port, process)
 
     def write_plan(self, key: int, content: dict[str, Any]) -> None:
-        """Put a plan in force for the agent of that key, within about a second."""
+        """Put a plan in force for the agent of this key, within about a second."""
         content = content | {"agent_id": f"00000000-0000-4000-8000-{key:012}", "vm_key": key}
-        made = self.folder / f"{key}.new"
-        made.write_text(json.dumps(content), "utf-8")
-        made.rename(self.folder / f"{key}.json")
+        new = self.folder / f"{key}.new"
+        new.write_text(json.dumps(content), "utf-8")
+        new.rename(self.folder / f"{key}.json")
 
     def reports(self, key: int) -> list[Report]:
-        """The reports of an agent, in the order of their numbers."""
+        """Return the reports of an agent, in the order of their numbers."""
         for path in self.folder.glob(f"{key}-*.report"):
             if path.name not in self._seen:
                 self._seen[path.name] = Report.FromString(path.read_bytes())
@@ -133,7 +133,7 @@ class Fleet:
 
 
 def peer(key: int, address: str, role: str, **more: Any) -> dict[str, Any]:
-    """A peer of a plan; `role` is what the agent that gets the plan plays towards it."""
+    """Return a peer of a plan; `role` is the role of the plan's agent towards it."""
     ports = {"event_port": 319, "general_port": 320}
     return {"vm_key": key, "name": f"vm-{key}", "address": address, "role": role, "flows": 1, **ports, **more}
 
@@ -146,7 +146,7 @@ def plan(
     loss_deadline_ms: int = 1000,
     **more: Any,
 ) -> dict[str, Any]:
-    """A plan of one mesh, or of none without peers; `more` replaces members of the plan."""
+    """Return a plan of one mesh, or of none without peers; `more` replaces members of the plan."""
     mesh = {"id": "m", "key": MESH_KEY, "name": "lab", "window_s": window_s, "rate_hz": rate_hz}
     mesh |= {"loss_deadline_ms": loss_deadline_ms, "peers": list(peers)}
     return {

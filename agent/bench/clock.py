@@ -1,4 +1,4 @@
-"""How right the virtual clock is: real packets, and a clock of known offset, skew and wander at one end."""
+"""Error of the virtual clock: real packets, and a clock of known offset, skew and wander at one end."""
 
 import statistics
 import time
@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 import daemons
 from agents import Fleet
-from clocks import SYNTHETIC, Clock, Pair, Seen, build
+from clocks import SYNTHETIC, Clock, Pair, WindowEnd, build
 from lab import Lab, LabError, figure, note
 
-# Windows counted, and those whose delays lie outside the bound they state.
+# For each window: true if its delays lie within the bound that it states.
 _coverage: list[bool] = []
 
 SETTLED_S = 20.0
 BURSTS = 5
-# Of some the exchanges after the end are not among those that windows keep.
+# Some of them do not count, because the windows do not keep the exchanges after their end.
 RETURNS = 7
-# From one burst to the next where ptpd is looked at too, which takes long to come back.
+# Time between bursts where ptpd is measured too, which takes long to recover.
 APART_S = 16.0
 
 
 def run() -> None:
-    """Every figure; scenarios that do not disturb each other run at the same time."""
+    """Measure every figure; scenarios that do not disturb each other run at the same time."""
     build()
     for part in (_quiet_and_steps, _bursts, _standing_queue, _route_change, _returns):
         try:
@@ -34,7 +34,7 @@ def run() -> None:
 
 
 def _quiet_and_steps() -> None:
-    """Nothing but exchanges; and beside it a clock that runs 50 ppm fast and is stepped by 1 ms."""
+    """Measure without other traffic: a steady clock, and one that runs 50 ppm fast and is stepped by 1 ms."""
     with Lab() as lab:
         fleet = Fleet(lab, SYNTHETIC)
         quiet = {rate: Pair(lab, f"q{rate}", Clock(), fleet) for rate in (1, 16, 128)}
@@ -51,17 +51,17 @@ def _quiet_and_steps() -> None:
 
 
 def _first_value(pair: Pair) -> None:
-    """From the plan to the report with the first delay of a direction, which must lie within its bound."""
+    """Measure the time from the plan to the report with the first delay of a direction within its bound."""
     for report in pair.client.reports():
         made_s = report.made_at_ns / 1e9 - pair.began_s
         ends = {window.started_at_s + window.window_s - pair.began_s for window in report.windows}
-        if any(seen.at_s in ends and seen.holds() for seen in pair.seen()):
+        if any(end.at_s in ends and end.holds() for end in pair.window_ends()):
             return figure("agent_first_direction_value_s_1", round(made_s, 2), "s", bar=3)
     raise LabError("no window had a delay of a direction within its bound")
 
 
 def _bursts() -> None:
-    """Once in a while a second of 30 Mbit/s towards a client behind 20 Mbit/s: 20 ms of queue one way."""
+    """Send bursts of a second with 30 Mbit/s to a client behind 20 Mbit/s: 20 ms of queue in one direction."""
     with Lab() as lab:
         fleet = Fleet(lab, SYNTHETIC)
         pairs = {rate: Pair(lab, f"b{rate}", Clock(), fleet) for rate in (2, 16, 128)}
@@ -78,7 +78,7 @@ def _bursts() -> None:
 
 
 def _standing_queue() -> None:
-    """A minute of more than the bottleneck takes."""
+    """Exceed the rate of the bottleneck for a minute."""
     with Lab() as lab:
         pair = Pair(lab, "z", Clock(), Fleet(lab, SYNTHETIC))
         pair.narrow("10mbit", "25kb")
@@ -89,34 +89,37 @@ def _standing_queue() -> None:
 
 
 def _route_change() -> None:
-    """100 us more towards the client, 45 s after the box began."""
+    """Lengthen the route to the client by 100 us, 60 s after the box began."""
     with Lab() as lab:
         change_s = 60.0
-        # A box that sleeps wakes later by some 20 us at times, another change than the one that is asked for.
+        # A box that sleeps wakes up to 20 us late at times, which would be another change.
         tuning = ["--both=delay=1ms", "--spin=always", "--realtime=false"]
         tuning += [f"--change={change_s:.0f}s inbound add=100us"]
         pair = Pair(lab, "route", Clock(), Fleet(lab, SYNTHETIC), tuning)
         pair.measure(16)
         time.sleep(max(0.0, pair.box_began_s + change_s + 32 - time.time()))
         changed_s = pair.box_began_s + change_s - pair.began_s
-        seen = pair.seen(SETTLED_S)
-        before = [one for one in seen if one.at_s < changed_s - 1]
-        after = [one for one in seen if changed_s + 25 <= one.at_s]
+        ends = pair.window_ends(SETTLED_S)
+        before = [end for end in ends if end.at_s < changed_s - 1]
+        after = [end for end in ends if changed_s + 25 <= end.at_s]
 
         def shift(column: str) -> float:
-            middle = [statistics.median(getattr(s.window, column).min_ns[0] for s in part) for part in (before, after)]
-            return float(middle[1] - middle[0])
+            medians = [
+                statistics.median(getattr(end.window, column).min_ns[0] for end in part) for part in (before, after)
+            ]
+            return float(medians[1] - medians[0])
 
         inbound, outbound = shift("inbound"), shift("outbound")
-        told = [line for line in pair.client.process.output().splitlines() if "than before, and only that way" in line]
-        note(f"route change: inbound by {inbound / 1e3:.1f} us, outbound by {outbound / 1e3:.1f} us; told: {told}")
+        lines = pair.client.process.output().splitlines()
+        events = [line for line in lines if "than before, in that direction only" in line]
+        note(f"route change: inbound by {inbound / 1e3:.1f} us, outbound by {outbound / 1e3:.1f} us; events: {events}")
         error = 100 * max(abs(inbound - 100_000), abs(outbound)) / 100_000
         figure("agent_route_change_error_percent", round(error, 1), "percent", bar=10)
         _count(pair, SETTLED_S)
 
 
 def _returns() -> None:
-    """How many exchanges it takes after a queue has drained until the delay is what it was; ptpd beside ours."""
+    """Count the exchanges from the end of a queue until the delay is as before, for ours and for ptpd."""
     for rate in (128, 16, 2):
         with Lab() as lab:
             _return(lab, rate, RETURNS)
@@ -127,7 +130,7 @@ def _return(lab: Lab, rate: int, bursts: int) -> None:
     pair = Pair(lab, f"x{rate}", Clock(), Fleet(lab, SYNTHETIC), tuning)
     log_interval = 1 - rate.bit_length()
     daemons.ptpd_master(pair.hosts[1], log_interval, pair.interface(1))
-    stock = daemons.ptpd_client(pair.hosts[0], pair.addresses[1], log_interval, pair.interface(0))
+    ptpd = daemons.ptpd_client(pair.hosts[0], pair.addresses[1], log_interval, pair.interface(0))
     pair.measure(rate, spike_ns=500_000)
     start_s = time.time() + SETTLED_S
     starts = [start_s + APART_S * n for n in range(bursts)]
@@ -136,7 +139,7 @@ def _return(lab: Lab, rate: int, bursts: int) -> None:
     exchanges = sorted(pair.exchanges())
     returns, bleeds = [], []
     for start in starts:
-        quiet = [s.window for s in pair.seen() if start - 5 < pair.began_s + s.at_s < start]
+        quiet = [end.window for end in pair.window_ends() if start - 5 < pair.began_s + end.at_s < start]
         base_in = statistics.median(w.inbound.mean_ns[0] for w in quiet)
         base_out = statistics.median(w.outbound.mean_ns[0] for w in quiet)
         crowded = [row for row in exchanges if start + 0.1 < row[0] < start + 1.0]
@@ -145,15 +148,15 @@ def _return(lab: Lab, rate: int, bursts: int) -> None:
         rise = max(row[2] for row in crowded) - base_in
         moved = abs(statistics.median(row[1] for row in crowded) - base_out)
         bleeds.append(100 * moved / rise)
-        # The bucket passes 20 Mbit/s: what stands in it when the burst ends is gone 20 ms later.
+        # The bucket passes 20 Mbit/s, so it is empty 20 ms after the end of the burst.
         after = [row for row in exchanges if start + 1.02 < row[0] < start + 3]
         if after:
             back = (n for n, row in enumerate(after, 1) if row[2] <= 1.05 * base_in)
             returns.append(next(back, len(after) + 1))
     note(f"{rate}/s: back after {returns} exchanges; the clean direction moved by {[round(b, 2) for b in bleeds]} %")
     if not returns:
-        raise LabError(f"no burst at {rate}/s was seen to end")
-    theirs = _ptpd_returns(stock, starts)
+        raise LabError(f"no window kept the end of a burst at {rate}/s")
+    theirs = _ptpd_returns(ptpd, starts)
     more = {"bursts": len(returns), "ptpd": theirs, "ptpd_s": None if theirs is None else round(theirs / rate, 2)}
     figure(f"agent_burst_return_exchanges_{rate}", statistics.median(returns), "exchanges", bar=2, **more)
     if rate == 16:
@@ -161,9 +164,9 @@ def _return(lab: Lab, rate: int, bursts: int) -> None:
     _count(pair, SETTLED_S)
 
 
-def _ptpd_returns(stock: daemons.PtpdClient, starts: Sequence[float]) -> float | None:
-    """The same of ptpd's one-way delay, which it filters; None when it never came back before the next burst."""
-    reported = stock.one_way_delays()
+def _ptpd_returns(ptpd: daemons.PtpdClient, starts: Sequence[float]) -> float | None:
+    """Return the median number of exchanges until ptpd's filtered one-way delay is as before; None without bursts."""
+    reported = ptpd.one_way_delays()
     returns = []
     for start in starts:
         calm = [delay for at, delay in reported if start - 4 < at < start]
@@ -172,31 +175,31 @@ def _ptpd_returns(stock: daemons.PtpdClient, starts: Sequence[float]) -> float |
             base = statistics.median(calm)
             back = next((n for n, delay in enumerate(after, 1) if delay <= 1.05 * base), None)
             returns.append(back if back is not None else len(after))
-    note(f"ptpd is back after {returns} of its own, or was not before the next burst")
+    note(f"ptpd is back after {returns} exchanges, or not before the next burst")
     return statistics.median(returns) if returns else None
 
 
 def _error(name: str, pair: Pair, bar: float) -> None:
-    """The largest error of the offset at the end of a window, from 20 s on."""
-    seen = _count(pair, SETTLED_S)
-    worst_us = max(abs(one.error_ns) for one in seen) / 1e3
-    note(f"{name}: {_spread(seen)}")
-    figure(name, round(worst_us, 2), "us", bar=bar, windows=len(seen))
+    """Print the largest error of the offset at the end of a window, from 20 s on."""
+    ends = _count(pair, SETTLED_S)
+    worst_us = max(abs(end.error_ns) for end in ends) / 1e3
+    note(f"{name}: {_spread(ends)}")
+    figure(name, round(worst_us, 2), "us", bar=bar, windows=len(ends))
 
 
-def _count(pair: Pair, from_s: float) -> list[Seen]:
-    """Windows from a time on; all of them, from the first, count for the coverage."""
-    seen = pair.seen()
-    if not seen:
+def _count(pair: Pair, from_s: float) -> list[WindowEnd]:
+    """Return the window ends from a time on; count all of them, from the first, for the coverage."""
+    ends = pair.window_ends()
+    if not ends:
         raise LabError(f"no windows:\n{pair.client.process.output()[-1500:]}")
-    outside = [one for one in seen if not one.holds()]
-    for one in outside:
-        note(f"outside its bound at {one.at_s:.1f} s: {one.error_ns / 1e3:.1f} of {one.bound_ns / 1e3:.1f} us")
-    _coverage.extend(one not in outside for one in seen)
-    return [one for one in seen if one.at_s >= from_s]
+    outside = [end for end in ends if not end.holds()]
+    for end in outside:
+        note(f"outside its bound at {end.at_s:.1f} s: {end.error_ns / 1e3:.1f} of {end.bound_ns / 1e3:.1f} us")
+    _coverage.extend(end not in outside for end in ends)
+    return [end for end in ends if end.at_s >= from_s]
 
 
-def _spread(seen: Sequence[Seen]) -> str:
-    errors = sorted(abs(one.error_ns) / 1e3 for one in seen)
-    bound = statistics.median(one.bound_ns for one in seen) / 1e3
+def _spread(ends: Sequence[WindowEnd]) -> str:
+    errors = sorted(abs(end.error_ns) / 1e3 for end in ends)
+    bound = statistics.median(end.bound_ns for end in ends) / 1e3
     return f"error median {statistics.median(errors):.2f}, worst {errors[-1]:.2f} us; bound {bound:.1f} us"

@@ -1,4 +1,4 @@
-"""Pairs of agents whose clocks differ by what is known, and bottlenecks between them."""
+"""Pairs of agents with a known difference of their clocks, and bottlenecks between them."""
 
 import itertools
 import math
@@ -18,7 +18,7 @@ DELAYBOX = HERE.parent / "target" / "release" / "delaybox"
 NOT_KNOWN = 2**64 - 1
 WINDOW_S = 1
 
-# Sends datagrams of 1,400 bytes to an address at a rate (bit/s), for so many seconds from each of the times given.
+# Sends datagrams of 1,400 bytes to an address at a rate (bit/s), for a number of seconds from each of the start times.
 _FLOOD = """
 import socket, sys, time
 address, rate, seconds = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
@@ -33,13 +33,13 @@ for start in map(float, sys.argv[4:]):
         if due > time.time() + 0.001:
             time.sleep(due - time.time())
 """
-# Takes what is sent there, so that no refusals travel back.
+# Receives these datagrams, so that the kernel sends no ICMP errors back.
 _SINK = "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', 9)); time.sleep(1e6)"
 
 
 @dataclass(frozen=True)
 class Clock:
-    """How a responder's clock differs from that of its client, which is this machine's raw clock plus `base_ns`."""
+    """Difference of a responder's clock from that of its client, which is this machine's raw clock plus `base_ns`."""
 
     offset_ns: int = 3_000_000
     skew_ppb: int = 20_000
@@ -50,7 +50,7 @@ class Clock:
     origin_ns: int = 0
 
     def ahead_ns(self, raw_ns: float) -> float:
-        """What it is ahead at a raw time."""
+        """Return how far it is ahead at a raw time, ns."""
         passed_s = (raw_ns - self.origin_ns) / 1e9
         turn = math.tau / self.wander_s
         stepped = self.step_ns if passed_s >= self.step_at_s else 0
@@ -58,22 +58,22 @@ class Clock:
         return self.offset_ns + self.skew_ppb * passed_s + wandered + stepped
 
     def steps_within(self, first_ns: float, last_ns: float) -> bool:
-        """Whether it is stepped between two raw times."""
+        """Return whether it is stepped between two raw times."""
         return self.step_ns != 0 and first_ns <= self.origin_ns + self.step_at_s * 1e9 < last_ns
 
     def environment(self, base_ns: int) -> dict[str, str]:
-        """What makes an agent's stamps those of this clock."""
-        named = {
+        """Return the environment in which an agent's timestamps are those of this clock."""
+        numbers = {
             **{"base_ns": base_ns, "origin_ns": self.origin_ns, "offset_ns": self.offset_ns},
             **{"skew_ppb": self.skew_ppb, "wander_ppb": self.wander_ppb, "wander_s": self.wander_s},
             **{"step_ns": self.step_ns, "step_at_ns": round(self.step_at_s * 1e9)},
         }
-        return {"SINEMORA_SYNTHETIC_CLOCK": ",".join(f"{name}={value}" for name, value in named.items())}
+        return {"SINEMORA_SYNTHETIC_CLOCK": ",".join(f"{name}={value}" for name, value in numbers.items())}
 
 
 @dataclass(frozen=True)
-class Seen:
-    """The end of one window: when (s since the plan), the error of the offset, and its bound, ns.
+class WindowEnd:
+    """The end of a window: time (s since the plan), error of the offset, and its bound, ns.
 
     `stepped`: the clock was stepped during the window.
     """
@@ -85,10 +85,10 @@ class Seen:
     stepped: bool
 
     def holds(self) -> bool:
-        """Whether the delays of the window lie within the bound they state: they are as wrong as the offset.
+        """Return whether the delays of the window lie within the bound they state: their error is that of the offset.
 
-        What the offset is at the end says nothing of delays from before a step. There they are judged by what is true
-        of any delay: it is not less than nothing, and not more than its round trip.
+        After a step during the window the offset at its end does not apply to earlier delays. Then they need only be
+        possible: not negative, and not longer than their round trip.
         """
         if not self.stepped:
             return abs(self.error_ns) <= self.bound_ns
@@ -97,7 +97,7 @@ class Seen:
 
 
 class Pair:
-    """A client and a responder on hosts of their own, the latter with a clock of its own."""
+    """A client and a responder on separate hosts, the responder with a separate clock."""
 
     def __init__(self, lab: Lab, name: str, clock: Clock, fleet: Fleet, tuning: Sequence[str] | None = None) -> None:
         self.lab = lab
@@ -105,7 +105,7 @@ class Pair:
         self.addresses = [host.address for host in self.hosts]
         if tuning is not None:
             self._box(tuning)
-        # One base for both, so that what the two clocks differ by is exactly what is asked for.
+        # One base for both, so that the difference of the two clocks is exactly as requested.
         base_ns = time.time_ns() - raw_ns()
         self.clock = Clock(**{**clock.__dict__, "origin_ns": raw_ns()})
         ends = (Clock(0, 0, 0, 1), self.clock)
@@ -116,7 +116,7 @@ class Pair:
         self.began_s = 0.0
 
     def measure(self, rate_hz: int, spike_ns: int = 10**15) -> None:
-        """Begin to exchange; `spike_ns` above the median of a window its exchanges are kept."""
+        """Start the exchanges; exchanges `spike_ns` above the median of a window are kept."""
         more = {"window_s": WINDOW_S, "loss_deadline_ms": 250, "spike_threshold_ns": spike_ns}
         self.responder.follow([self._peer(self.client, 0, "responder")], rate_hz, **more)
         time.sleep(1.5)
@@ -124,20 +124,20 @@ class Pair:
         self.client.follow([self._peer(self.responder, 1, "client")], rate_hz, **more)
 
     def flood(self, bits_per_s: float, seconds: float, starts_s: Sequence[float]) -> Process:
-        """Fill the way to the client, for `seconds` from each of the times (Unix)."""
+        """Send traffic to the client, for `seconds` from each of the times (Unix)."""
         self.hosts[0].start([sys.executable, "-c", _SINK], "sink")
-        given = [str(bits_per_s), str(seconds), *map(str, starts_s)]
-        return self.hosts[1].start([sys.executable, "-c", _FLOOD, self.addresses[0], *given], "flood")
+        arguments = [str(bits_per_s), str(seconds), *map(str, starts_s)]
+        return self.hosts[1].start([sys.executable, "-c", _FLOOD, self.addresses[0], *arguments], "flood")
 
     def narrow(self, rate: str, queue: str) -> None:
         """Put a token bucket in front of the client."""
         port = self.hosts[0].port
         self.lab.run("tc", "qdisc", "add", "dev", port, "root", "tbf", "rate", rate, "burst", "5kb", "limit", queue)
 
-    def seen(self, from_s: float = 0.0) -> list[Seen]:
-        """Every window so far that ended `from_s` after the plan or later, against the truth."""
+    def window_ends(self, from_s: float = 0.0) -> list[WindowEnd]:
+        """Compare every window so far that ended `from_s` after the plan or later with the truth."""
         real_ahead_ns = time.time_ns() - raw_ns()
-        found = []
+        ends = []
         for window in self.client.windows():
             end_s = window.started_at_s + window.window_s
             known = window.clock_offset_error_ns and window.clock_offset_error_ns[0] != NOT_KNOWN
@@ -146,11 +146,11 @@ class Pair:
             first_ns, last_ns = (at_s * 1e9 - real_ahead_ns for at_s in (window.started_at_s, end_s))
             error_ns = window.clock_offset_ns[0] - self.clock.ahead_ns(last_ns)
             stepped = self.clock.steps_within(first_ns, last_ns)
-            found.append(Seen(end_s - self.began_s, error_ns, window.outbound.clock_error_ns[0], window, stepped))
-        return found
+            ends.append(WindowEnd(end_s - self.began_s, error_ns, window.outbound.clock_error_ns[0], window, stepped))
+        return ends
 
     def exchanges(self) -> Iterator[tuple[float, int, int]]:
-        """Exchanges kept in windows: when they started (Unix s), and their delays out and in, ns."""
+        """Yield the exchanges kept in windows: start (Unix s), outbound and inbound delay, ns."""
         for window in self.client.windows():
             for kept in window.evidence:
                 rows = zip(kept.at_ns, kept.outbound_ns, kept.inbound_ns, strict=True)
@@ -160,14 +160,14 @@ class Pair:
         return agent.peer(role) | {"address": self.addresses[end]}
 
     def interface(self, end: int) -> str:
-        """The interface that has the address of the client (0) or the responder (1)."""
+        """Return the interface that has the address of the client (0) or the responder (1)."""
         lines = self.hosts[end].run("ip", "-o", "-4", "address", "show").splitlines()
         return next(line.split()[1] for line in lines if f" {self.addresses[end]}/" in line)
 
     _networks = itertools.count(1)
 
     def _box(self, tuning: Sequence[str]) -> None:
-        """Join the two hosts by a delaybox of their own; inbound of the box is towards the client."""
+        """Join the two hosts by a separate delaybox; inbound of the box is towards the client."""
         if not DELAYBOX.exists():
             raise LabError(f"{DELAYBOX} is not built.\nWhat to do: make setup")
         net = f"10.78.{next(self._networks)}"
@@ -181,12 +181,12 @@ class Pair:
 
 
 def raw_ns() -> int:
-    """The raw clock now."""
+    """Return the time of the raw clock."""
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
 
 
 def build() -> None:
-    """The agent with a clock that can be asked for; raises LabError when it cannot be built."""
+    """Build the agent with a synthetic clock; raises LabError when it cannot be built."""
     command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "sinemora-agent"]
     command += ["--features", "synthetic-clock", "--target-dir", str(SYNTHETIC.parent.parent)]
     done = subprocess.run(

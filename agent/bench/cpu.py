@@ -1,6 +1,7 @@
-"""What the agent costs beside ptpd, and what both read as raw one-way delay, at equal rates in the same run.
+"""Processor time of the agent and of ptpd, and the raw one-way delays of both, at equal rates in the same run.
 
-The figures are of senders that do not pay for the reception at the other end; those where they do stand beside them.
+The figures are of senders whose processor time does not include the reception at the other end. Figures named
+`_sender_pays` include it.
 """
 
 import statistics
@@ -17,13 +18,13 @@ from lab import Lab, Process, cpu_in_turns, figure, note
 
 ROUNDS, SECONDS = 4, 10.0
 CLIENTS = 20
-# Of ptpd at a rate: the exponent of its interval.
+# Interval of ptpd at a rate, log2 s.
 LOG_INTERVAL = {1: 0, 16: -4, 128: -7}
 BARS = {"agent_cpu_ratio_to_ptpd_128": 0.4, "agent_cpu_ratio_to_ptpd_20x128": 0.55}
 
 
 def run() -> None:
-    """Ours and ptpd run all the time, side by side; processor time is read in turns."""
+    """Measure ours and ptpd, which run at the same time; their processor time is read in turns."""
     for rate_hz in LOG_INTERVAL:
         with Lab() as lab:
             _one(lab, rate_hz)
@@ -32,7 +33,7 @@ def run() -> None:
 
 
 def _one(lab: Lab, rate_hz: int) -> None:
-    """One client and one responder of each kind."""
+    """Measure one client and one responder of each kind."""
     fleet = Fleet(lab)
     client, responder = fleet.agent(lab.host("client")), fleet.agent(lab.host("responder"))
     # The length of windows that a mesh has by default.
@@ -42,13 +43,13 @@ def _one(lab: Lab, rate_hz: int) -> None:
     master = daemons.ptpd_master(host, LOG_INTERVAL[rate_hz])
     slave = daemons.ptpd_client(lab.host("slave"), host.address, LOG_INTERVAL[rate_hz])
     time.sleep(15)
-    # Before interfaces change: the way is shortest as namespaces are by themselves.
+    # Before interfaces change: the path is shortest with the default settings of namespaces.
     _delays(rate_hz, client, slave, time.time())
     _ratio(lab, f"agent_cpu_ratio_to_ptpd_{rate_hz}", [client.process, responder.process], [slave.process, master])
 
 
 def _twenty(lab: Lab) -> None:
-    """The same twenty stock clients, once at our responder and once at ptpd's."""
+    """Measure twenty ptpd clients at our responder and twenty at ptpd's."""
     fleet = Fleet(lab)
     ours = fleet.agent(lab.host("ours"), standard_clients="10.77.0.0/16")
     host = lab.host("master")
@@ -58,27 +59,27 @@ def _twenty(lab: Lab) -> None:
         for kind, address in (("o", ours.host.address), ("m", host.address))
     }
     time.sleep(25)
-    for address, all_of_it in clients.items():
-        measuring = sum(client.is_slave and len(client.raw_delays_ns("D")) > 100 for client in all_of_it)
+    for address, group in clients.items():
+        measuring = sum(client.is_slave and len(client.raw_delays_ns("D")) > 100 for client in group)
         note(f"{measuring} of {CLIENTS} clients of {address} measure")
-    before, began = {address: _answered(all_of_it) for address, all_of_it in clients.items()}, time.monotonic()
+    before, began = {address: _answered(group) for address, group in clients.items()}, time.monotonic()
     _ratio(lab, "agent_cpu_ratio_to_ptpd_20x128", [ours.process], [master], clients=CLIENTS)
     passed = time.monotonic() - began
-    here, there = (
-        round((_answered(all_of_it) - before[address]) / passed / CLIENTS, 1) for address, all_of_it in clients.items()
+    ours_hz, ptpd_hz = (
+        round((_answered(group) - before[address]) / passed / CLIENTS, 1) for address, group in clients.items()
     )
-    figure("agent_answers_in_time_hz_20x128", here, "1/s per client", ptpd=there)
+    figure("agent_answers_in_time_hz_20x128", ours_hz, "1/s per client", ptpd=ptpd_hz)
 
 
 def _answered(clients: Sequence[daemons.PtpdClient]) -> int:
-    """How many answers they took so far: those that came before their next request."""
+    """Count the responses that clients accepted so far: those that arrived before their next request."""
     return sum(len(client.raw_delays_ns("D")) for client in clients)
 
 
-def _ratio(lab: Lab, name: str, ours: list[Process], stock: list[Process], **more: object) -> None:
-    """Print the ratio of processor times: of the medians over the rounds."""
+def _ratio(lab: Lab, name: str, ours: list[Process], ptpd: list[Process], **more: object) -> None:
+    """Print the ratio of the medians of the processor times over the rounds."""
     taken: dict[str, list[tuple[float, float]]] = {name: [], f"{name}_sender_pays": []}
-    for turns in cpu_in_turns(lab, [*ours, *stock], ROUNDS, SECONDS):
+    for turns in cpu_in_turns(lab, [*ours, *ptpd], ROUNDS, SECONDS):
         for of, shares in zip(taken, turns, strict=True):
             mine, theirs = shares[: len(ours)], shares[len(ours) :]
             note(f"{of}: ours {mine}, ptpd {theirs} (% of a core)")
@@ -91,17 +92,17 @@ def _ratio(lab: Lab, name: str, ours: list[Process], stock: list[Process], **mor
 
 
 def _delays(rate_hz: int, client: Agent, slave: daemons.PtpdClient, since_s: float) -> None:
-    """Raw one-way delays. All clocks here are one, so ptpd's differences of stamps are delays; our agent does not know
-    that and splits its round trips by its virtual clock.
+    """Print raw one-way delays. All hosts share one clock, so ptpd's differences of timestamps are delays. Our agent
+    does not know that and splits its round trips by its virtual clock.
     """
     windows = client.await_windows(2, since_s)
-    for way, kind in (("inbound", "S"), ("outbound", "D")):
-        figure(f"agent_raw_{way}_us_{rate_hz}", _of_windows(windows, way), "us")
-        figure(f"ptpd_raw_{way}_us_{rate_hz}", _of_list(slave.raw_delays_ns(kind)), "us")
+    for direction, kind in (("inbound", "S"), ("outbound", "D")):
+        figure(f"agent_raw_{direction}_us_{rate_hz}", _of_windows(windows, direction), "us")
+        figure(f"ptpd_raw_{direction}_us_{rate_hz}", _of_list(slave.raw_delays_ns(kind)), "us")
 
 
-def _of_windows(windows: list[MeshWindow], way: str) -> dict[str, float]:
-    columns: list[Columns] = [getattr(window, way) for window in windows]
+def _of_windows(windows: list[MeshWindow], direction: str) -> dict[str, float]:
+    columns: list[Columns] = [getattr(window, direction) for window in windows]
     counts = [of.count[0] for of in columns]
     words = np.frombuffer(b"".join(of.sketch for of in columns), dtype="<u2").astype(np.uint16)
     merged, lengths = llq16.merge(words, np.zeros(len(words), np.int64), 1)

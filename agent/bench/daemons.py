@@ -1,4 +1,4 @@
-"""Stock PTP daemons in a laboratory: Debian's ptpd and linuxptp, facebook/time's ptp4u. None of them sets a clock."""
+"""Standard PTP daemons in a laboratory: Debian's ptpd and linuxptp, and facebook/time's ptp4u. None sets a clock."""
 
 import re
 import subprocess
@@ -9,9 +9,8 @@ from pathlib import Path
 
 from lab import Host, LabError, Process, tool
 
-# Of ptpd's statistics: how many there are, and the one that says which message a row is of.
+# Columns of ptpd's statistics: their number, the message that a row is of, and the one-way delay.
 _COLUMNS, _EVENT = 17, 8
-# Its one-way delay.
 _DELAY = 3
 
 _SHIM = """
@@ -35,7 +34,7 @@ int timer_settime(timer_t id, int flags, const struct itimerspec *value, struct 
 
 
 def _shim(host: Host) -> dict[str, str]:
-    """The environment in which ptpd's timers are clamped."""
+    """Return the environment in which ptpd's timers are clamped."""
     library = host.lab.folder / "clamp.so"
     if not library.exists():
         source = library.with_suffix(".c")
@@ -66,13 +65,13 @@ def _ptpd(host: Host, role: str, log_interval: int, interface: str, *more: str) 
 
 
 def ptpd_master(host: Host, log_interval: int, interface: str = "e0") -> Process:
-    """A ptpd that grants unicast at most every 2**log_interval s."""
+    """Start a ptpd that grants unicast at most every 2**log_interval s."""
     preset = ["--ptpengine:preset=masteronly", "--ptpengine:disable_bmca=y"]
     return _ptpd(host, "master", log_interval, interface, *preset, "--ptpengine:unicast_negotiation_listening=y")
 
 
 def ptpd_client(host: Host, master: str, log_interval: int, interface: str = "e0") -> "PtpdClient":
-    """A ptpd that measures against `master` every 2**log_interval s."""
+    """Start a ptpd that measures against `master` every 2**log_interval s."""
     statistics = host.lab.folder / f"ptpd-{host.name}.csv"
     more = [f"--ptpengine:unicast_destinations={master}", "--ptpengine:preset=slaveonly"]
     more += [f"--global:statistics_file={statistics}", "--global:statistics_log_interval=0"]
@@ -87,17 +86,17 @@ class PtpdClient:
     statistics: Path
 
     def raw_delays_ns(self, kind: str) -> list[int]:
-        """Unfiltered delays: `S` from the master, `D` to it. They are differences of two clocks, here of the same."""
-        # Timestamp, State, … as the file's first line says; the raw delays come last.
+        """Return unfiltered delays: `S` from the master, `D` to it. They are differences of two clocks, here of one."""
+        # Timestamp, State, … as in the first line of the file; the raw delays come last.
         place = {"S": -2, "D": -1}[kind]
         return [round(float(row[place]) * 1e9) for row in self._rows(kind)]
 
     def one_way_delays(self) -> list[tuple[float, float]]:
-        """What it reports at each Delay_Resp: when (Unix s), and its filtered one-way delay, ns."""
+        """Return the reports at each Delay_Resp: time (Unix s), and filtered one-way delay, ns."""
         return [(datetime.fromisoformat(row[0]).timestamp(), float(row[_DELAY]) * 1e9) for row in self._rows("D")]
 
     def _rows(self, kind: str) -> list[list[str]]:
-        """Whole lines of its statistics that are of a kind; none before it has begun."""
+        """Return the complete lines of its statistics that are of a kind; none before it has begun."""
         try:
             written = self.statistics.read_text("utf-8", errors="replace")
         except FileNotFoundError:
@@ -132,13 +131,13 @@ def _ptp4l(host: Host, name: str, settings: Mapping[str, object], tables: str = 
 
 
 def ptp4l_master(host: Host) -> Process:
-    """A ptp4l that grants unicast."""
+    """Start a ptp4l that grants unicast."""
     settings = {"unicast_listen": 1, "inhibit_multicast_service": 1, "masterOnly": 1}
     return _ptp4l(host, "ptp4l-master", settings, "[e0]\n")
 
 
 def ptp4l_client(host: Host, master: str, log_interval: int) -> "Ptp4lClient":
-    """A ptp4l that measures against `master` every 2**log_interval s; its clock stays as it is."""
+    """Start a ptp4l that measures against `master` every 2**log_interval s and does not adjust its clock."""
     settings = {
         "slaveOnly": 1,
         "hybrid_e2e": 1,
@@ -159,20 +158,20 @@ class Ptp4lClient:
     process: Process
 
     def path_delays_ns(self) -> list[int]:
-        """Mean path delays it has logged, filtered by a moving median of 10."""
-        return [int(found) for found in re.findall(r"(?:path delay|delay +filtered) +(-?\d+)", self.process.output())]
+        """Return the mean path delays it has logged, filtered by a moving median of 10."""
+        return [int(delay) for delay in re.findall(r"(?:path delay|delay +filtered) +(-?\d+)", self.process.output())]
 
     def raw_delays_ns(self) -> list[int]:
-        """Mean path delays before the filter."""
-        return [int(found) for found in re.findall(r"delay +filtered +-?\d+ +raw +(-?\d+)", self.process.output())]
+        """Return the mean path delays before the filter."""
+        return [int(delay) for delay in re.findall(r"delay +filtered +-?\d+ +raw +(-?\d+)", self.process.output())]
 
     def offsets_ns(self) -> list[int]:
-        """Offsets from the master it has logged."""
-        return [int(found) for found in re.findall(r"master offset +(-?\d+)", self.process.output())]
+        """Return the offsets from the master it has logged."""
+        return [int(offset) for offset in re.findall(r"master offset +(-?\d+)", self.process.output())]
 
 
 def ptp4u(host: Host) -> Process:
-    """A ptp4u server with software stamps; its UTC offset is not 0, as it insists."""
+    """Start a ptp4u server with software timestamps and a UTC offset, which it requires."""
     builds = Path(__file__).resolve().parents[2] / ".tools" / "ptp4u"
     binary = max(builds.glob("*/ptp4u"), default=None)
     if binary is None:

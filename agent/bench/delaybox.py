@@ -1,4 +1,4 @@
-"""What delaybox injects against what is achieved: by its own times, and seen by probes that go through it."""
+"""Delays that delaybox injects and achieves: by its own times, and by probes through it."""
 
 import json
 import os
@@ -20,11 +20,11 @@ LOSS_PERCENT = 5.0
 
 
 def run() -> None:
-    """Every figure."""
+    """Measure every figure."""
     worst_own = worst_seen = 0.0
     for outbound, inbound in RUNS:
-        found = _verify(f"delay={outbound}", f"delay={inbound}")
-        for verdict in found["directions"]:
+        report = _verify(f"delay={outbound}", f"delay={inbound}")
+        for verdict in report["directions"]:
             own, seen = (_off_us(verdict, column) for column in ("achieved_ns", "seen_ns"))
             worst_own, worst_seen = max(worst_own, own["p50"]), max(worst_seen, own["p50"], abs(seen["p50"]))
             figure(
@@ -35,7 +35,7 @@ def run() -> None:
                 seen_outside=seen,
                 path_us=verdict["floor_ns"] / 1e3,
                 reordered=verdict["reordered"],
-                scheduler=found["scheduler"],
+                scheduler=report["scheduler"],
             )
     figure("delaybox_median_error_us", round(worst_own, 2), "us")
     figure("delaybox_median_error_seen_us", round(worst_seen, 2), "us")
@@ -43,7 +43,7 @@ def run() -> None:
 
 
 def _loss() -> None:
-    """Loss is a draw for each packet: exact counters, within what chance allows."""
+    """Check that lost packets are counted exactly and are as many as random draws allow."""
     verdicts = _verify(f"loss={LOSS_PERCENT}%", f"loss={LOSS_PERCENT}%")["directions"]
     share = LOSS_PERCENT / 100
     deviation = (PROBES * share * (1 - share)) ** 0.5
@@ -63,11 +63,11 @@ def _verify(outbound: str, inbound: str) -> dict[str, Any]:
     if done.returncode:
         raise LabError(done.stderr.strip())
     note(f"   {outbound} | {inbound}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
 
 
 def _off_us(verdict: dict[str, Any], column: str) -> dict[str, float]:
-    """How much more than injected (packets in order), µs, at quantiles."""
+    """Return the excess over the injected delay (packets in order), µs, at quantiles."""
     injected, achieved = verdict["planned_ns"], verdict[column]
     return {name: round((achieved[name] - injected[name]) / 1e3, 2) for name in ("p01", "p10", "p50", "p90", "p99")}

@@ -1,6 +1,6 @@
-"""What an agent takes from its VM with many peers: processor time of each role, memory, and requests it skipped.
+"""Resources of an agent with many peers: processor time of each role, memory, and requests it skipped.
 
-The peers are addresses of a few agents, a hundred each: what answers does not matter to who asks.
+The peers are addresses of a few agents, a hundred each: a client's cost does not depend on who responds.
 """
 
 import os
@@ -12,8 +12,8 @@ from typing import Any
 from agents import Agent, Fleet, peer
 from lab import Host, Lab, cpu_in_turns, cpu_percent, figure, note, wait_until
 
-# Further addresses of a host. They are routed to it, as a cloud's network does: on one segment the kernel's table of
-# neighbours, 1,024 for all namespaces together, would be what is measured.
+# Further addresses of a host. They are routed to it, as in a cloud's network: on one segment the kernel's table of
+# neighbours, 1,024 for all namespaces together, would limit the measurement.
 PER_HOST = 100
 WARM_UP_S = 25.0
 ROUNDS = 3
@@ -23,7 +23,7 @@ SCHEDULE_PEERS = 1000
 
 
 def run() -> None:
-    """100 peers, then 1,000 of them; FOOTPRINT_S shortens the five minutes of the latter."""
+    """Measure 100 peers, then 1,000; FOOTPRINT_S shortens the five minutes of the latter."""
     with Lab() as lab:
         client, responders = _fleet(lab, 100)
         _shares(lab, client, responders[0])
@@ -51,7 +51,7 @@ def run() -> None:
 
 
 def _shares(lab: Lab, client: Agent, responder: Agent) -> None:
-    """What asking and what answering takes, as medians over the rounds; the figure is the larger one."""
+    """Print the processor time of client and responder, medians over the rounds; the figure is the larger one."""
     name = "agent_core_percent_100x1"
     taken: dict[str, list[list[float]]] = {name: [], f"{name}_sender_pays": []}
     for turns in cpu_in_turns(lab, [client.process, responder.process], ROUNDS, CPU_S):
@@ -59,21 +59,21 @@ def _shares(lab: Lab, client: Agent, responder: Agent) -> None:
             note(f"{of}: client {shares[0]:.3f} %, responder {shares[1]:.3f} % of a core")
             taken[of].append(shares)
     for of, rounds in taken.items():
-        asks, answers = (statistics.median(role) for role in zip(*rounds, strict=True))
-        roles = {"client_percent": round(asks, 3), "responder_percent": round(answers, 3)}
+        client_percent, responder_percent = (statistics.median(role) for role in zip(*rounds, strict=True))
+        roles = {"client_percent": round(client_percent, 3), "responder_percent": round(responder_percent, 3)}
         bar = {"bar": 0.26} if of == name else {}
-        figure(of, round(max(asks, answers), 3), "% of a core", **bar, **roles)
+        figure(of, round(max(client_percent, responder_percent), 3), "% of a core", **bar, **roles)
 
 
 def _fleet(lab: Lab, peers: int) -> tuple[Agent, Sequence[Agent]]:
-    """A client that measures `peers` addresses once per second in windows of 10 s, all in full swing."""
+    """Start a client that measures `peers` addresses once per second in windows of 10 s, and wait until it is warm."""
     fleet = Fleet(lab)
     client = fleet.agent(lab.host("client"))
     responders, asked = [], []
     for nth in range(peers // PER_HOST):
         host = lab.host(f"many{nth}")
         addresses = _more_addresses(client.host, host, nth)
-        # On all addresses at once: it answers from the one that was asked.
+        # It listens on all addresses and responds from the destination address of each request.
         responder = fleet.agent(host, listen_address="0.0.0.0", probe_address=host.address)
         responder.follow([client.peer("responder")], 1, window_s=10)
         responders.append(responder)

@@ -1,7 +1,7 @@
-"""Hosts of a laboratory: network namespaces joined by a bridge, processes in them, and what those cost.
+"""Hosts of a laboratory: network namespaces joined by a bridge, processes in them, and their resource usage.
 
-Nothing outside is touched: the namespaces belong to a user namespace of their own, so that no process in them can set
-the clock of this machine, and they end with the laboratory. All hosts share the machine's clock: true offsets are 0.
+Nothing outside is changed. The namespaces belong to a separate user namespace, so that no process in them can set the
+clock of this machine. They end with the laboratory. All hosts share the machine's clock: true offsets are 0.
 """
 
 import json
@@ -17,19 +17,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-# Debian keeps these where only root's PATH leads.
+# Debian's folders of system programs, which are not in a user's PATH.
 _SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
 _NETWORK = "10.77"
 # Of the bridge; locally administered.
 _SWITCH = "02:53:4d:00:00:01"
 # Long enough for a busy machine.
 PATIENCE_S = 30.0
-# What was lost when interfaces changed is asked for anew.
+# Time for unicast grants that were lost when interfaces changed to be requested again.
 _SETTLE_S = 2.0
 
 
 class LabError(Exception):
-    """The laboratory cannot be set up or something in it did not come about; says what to do."""
+    """A failure to set up the laboratory, or a condition in it that was not met in time, with the remedy."""
 
 
 def figure(name: str, value: object, unit: str, **more: object) -> None:
@@ -38,24 +38,24 @@ def figure(name: str, value: object, unit: str, **more: object) -> None:
 
 
 def note(text: str) -> None:
-    """Say something beside the figures, on standard error."""
+    """Print a note on standard error, apart from the figures."""
     print(text, file=sys.stderr, flush=True)
 
 
 def tool(name: str) -> str:
-    """Where a program of the system is; raises LabError with the line that installs what is missing."""
+    """Return the path of a system program; raises LabError with the command that installs a missing one."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), _SYSTEM_PATH])
-    if found := shutil.which(name, path=path):
-        return found
+    if program := shutil.which(name, path=path):
+        return program
     raise LabError(f"{name} is not installed.\nWhat to do: make bench-agent installs what the laboratory needs")
 
 
 def wait_until(what: str, holds: Callable[[], object], within_s: float = PATIENCE_S) -> None:
-    """Return when `holds` does; raises LabError when that takes too long."""
+    """Wait until `holds` returns true; raises LabError when that takes too long."""
     until = time.monotonic() + within_s
     while not holds():
         if time.monotonic() > until:
-            raise LabError(f"{what} did not come about within {within_s:.0f} s")
+            raise LabError(f"waited {within_s:.0f} s in vain for {what}")
         time.sleep(0.05)
 
 
@@ -82,15 +82,15 @@ class Process:
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended."""
+        """Return whether it has not ended."""
         return self._process.poll() is None
 
     def output(self) -> str:
-        """What it has printed so far."""
+        """Return its output so far."""
         return self.log.read_text("utf-8", errors="replace")
 
     def cpu_s(self) -> float:
-        """Processor time of all its threads so far, s; to the nanosecond where the kernel keeps it so."""
+        """Return the processor time of all its threads so far, s, as precise as the kernel records it."""
         try:
             stats = [path.read_text() for path in Path(f"/proc/{self.pid}/task").glob("*/schedstat")]
             total = sum(int(text.split()[0]) for text in stats)
@@ -102,7 +102,7 @@ class Process:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def rss_mib(self) -> float:
-        """Resident memory, MiB."""
+        """Return the resident memory, MiB."""
         text = Path(f"/proc/{self.pid}/status").read_text()
         line = next(line for line in text.splitlines() if line.startswith("VmRSS:"))
         return int(line.split()[1]) / 1024
@@ -188,7 +188,7 @@ class Lab:
         self._scratch.cleanup()
 
     def host(self, name: str) -> Host:
-        """A new host; its name has at most 10 letters."""
+        """Create a host; its name has at most 10 letters."""
         nth = len(self._hosts) + 1
         address = f"{_NETWORK}.{1 + nth // 250}.{nth % 250 + 1}"
         inside = ["nsenter", "--target", str(self._switch.pid), "--user", "--net", "--preserve-credentials"]
@@ -206,21 +206,21 @@ class Lab:
         return host
 
     def spare_senders(self, spare: bool) -> None:
-        """Whether threads of the kernel take what hosts send on its way, as the far end of a cable does for who has a
-        network card. Else it is done within the sender's own system call, which is how namespaces are by themselves:
-        the sender pays for the bridge, for the receiver's socket and for waking the receiver.
+        """Set whether threads of the kernel forward the packets of hosts, as a network does behind a network card.
 
-        Cards spared so cut no packets apart either (UDP_SEGMENT): most of those that clouds give cannot.
+        Otherwise the sender's system call forwards them, which is the default of namespaces. The sender's processor
+        time then includes the bridge, the receiver's socket and waking the receiver. With `spare` the interfaces do
+        not segment packets either (UDP_SEGMENT), like most virtual network cards of clouds.
         """
         on, off = ("on", "off") if spare else ("off", "on")
         for host in self._hosts:
-            # A pair of interfaces of which one leaves cutting TCP to the other takes packets in the sender's call.
+            # A veth pair with TCP segmentation offload delivers packets within the sender's system call.
             host.run("ethtool", "-K", "e0", "tso", off, "tx-udp-segmentation", off)
             self.run("ethtool", "-K", host.port, "gro", on)
         if spare:
             ports = " ".join(host.port for host in self._hosts)
             each = f"for port in {ports}; do echo 1 > /sys/class/net/$port/threaded; done"
-            # The files of a namespace's interfaces are in a mount of its own.
+            # The files of a namespace's interfaces need a separate mount.
             self.run("unshare", "--mount", "sh", "-ec", f"mount -t sysfs sysfs /sys; {each}")
 
     def start(self, command: Sequence[str | Path], name: str = "", env: dict[str, str] | None = None) -> Process:
@@ -237,7 +237,7 @@ class Lab:
         return f"{_NETWORK}.0.1"
 
     def _hold(self, namespaces: list[str]) -> Process:
-        """A process that keeps namespaces alive until the laboratory ends."""
+        """Start a process that keeps namespaces alive until the laboratory ends."""
         ready = f"echo ready; exec {tool('sleep')} infinity"
         process = self._begin(
             [tool(namespaces[0]), *namespaces[1:], *_mortal(), tool("sh"), "-c", ready], "holder", None
@@ -278,12 +278,12 @@ def _enter(pid: int) -> list[str]:
 
 
 def _mortal() -> list[str]:
-    """What follows ends with this process, however that ends."""
+    """Return the prefix of a command that ends with this process, however that ends."""
     return [tool("setpriv"), "--pdeathsig", "KILL", "--"]
 
 
 def cpu_percent(processes: Sequence[Process], seconds: float) -> list[float]:
-    """Processor time that each process takes over `seconds`, in percent of one processor."""
+    """Measure the processor time of each process over `seconds`, in percent of one processor."""
     before = [process.cpu_s() for process in processes]
     began = time.monotonic()
     time.sleep(seconds)
@@ -294,9 +294,9 @@ def cpu_percent(processes: Sequence[Process], seconds: float) -> list[float]:
 def cpu_in_turns(
     lab: Lab, processes: Sequence[Process], rounds: int, seconds: float
 ) -> Iterator[tuple[list[float], list[float]]]:
-    """Processor time of each process, percent of one processor: with senders spared, and with senders that pay.
+    """Yield the processor time of each process, percent of one processor: with senders spared, and without.
 
-    In turns of `seconds`, so that a drift of the machine meets both; all processes over the same time.
+    Both are measured in turns of `seconds`, so that a drift of the machine affects both, and for all processes at once.
     """
     for _ in range(rounds):
         turns = []

@@ -1,4 +1,4 @@
-"""Loss per direction against what an injector really dropped, and false loss where the round trip is long."""
+"""Loss per direction compared with the count of an injector, and false loss where the round trip is long."""
 
 import math
 import re
@@ -17,7 +17,7 @@ SHARES = (0.01, 0.05, 0.1)
 
 
 def run() -> None:
-    """Injected loss of three sizes at the same time, then a round trip of several intervals."""
+    """Measure injected loss of three sizes at the same time, then a round trip of several intervals."""
     with Lab() as lab:
         _injected(lab)
     with Lab() as lab:
@@ -26,7 +26,7 @@ def run() -> None:
 
 @dataclass
 class Lossy:
-    """A pair between which one kind of packet each way gets lost: Delay_Req and Sync."""
+    """A pair between which one message type of each direction gets lost: Delay_Req and Sync."""
 
     share: float
     client: Agent
@@ -56,29 +56,29 @@ def _injected(lab: Lab) -> None:
 
 
 def _compared(pair: Lossy, began_s: float) -> list[float]:
-    """How far each direction is from the count of its injector, in standard deviations of such a count."""
+    """Compare each direction with the count of its injector, in standard deviations of such a count."""
     windows = pair.client.windows(began_s - 1)
-    found = []
-    for way, host in (("outbound", pair.client.host), ("inbound", pair.responder.host)):
-        sent, lost = _sums(windows, way)
+    deviations = []
+    for direction, host in (("outbound", pair.client.host), ("inbound", pair.responder.host)):
+        sent, lost = _sums(windows, direction)
         dropped = _dropped(host)
         sigma = math.sqrt(sent * pair.share * (1 - pair.share))
-        note(f"{pair.share:.0%} {way}: {dropped} dropped of {sent}, {lost} found")
-        found.append(abs(lost - dropped) / sigma)
-    return found
+        note(f"{pair.share:.0%} {direction}: {dropped} dropped of {sent}, {lost} reported lost")
+        deviations.append(abs(lost - dropped) / sigma)
+    return deviations
 
 
-def _sums(windows: Sequence[MeshWindow], way: str) -> tuple[int, int]:
-    """Packets sent and lost; windows in which nobody can say are left out and noted."""
-    of: list[Columns] = [getattr(window, way) for window in windows]
+def _sums(windows: Sequence[MeshWindow], direction: str) -> tuple[int, int]:
+    """Return the packets sent and lost; leave out and note windows in which they are unknown."""
+    of: list[Columns] = [getattr(window, direction) for window in windows]
     known = [columns for columns in of if -1 not in (*columns.sent, *columns.lost)]
     if len(known) < len(of):
-        note(f"{way}: not known in {len(of) - len(known)} of {len(of)} windows")
+        note(f"{direction}: unknown in {len(of) - len(known)} of {len(of)} windows")
     return sum(sum(columns.sent) for columns in known), sum(sum(columns.lost) for columns in known)
 
 
 def _drop(host: Host, share: float) -> None:
-    """Lose that share of the event messages (IPv4, UDP to port 319) that leave a host, each on its own."""
+    """Drop this share of the event messages (IPv4, UDP to port 319) that leave a host, each independently."""
     threshold = round(share * 2**32)
     program = [
         "40 0 0 12",  # EtherType
@@ -98,14 +98,14 @@ def _drop(host: Host, share: float) -> None:
 
 
 def _dropped(host: Host) -> int:
-    """How many the injector of a host has dropped."""
+    """Return the number of packets that the injector of a host has dropped."""
     text = host.lab.run("tc", "-s", "qdisc", "show", "dev", host.port, "clsact")
-    found = re.search(r"dropped (\d+)", text)
-    return int(found[1]) if found else 0
+    match = re.search(r"dropped (\d+)", text)
+    return int(match[1]) if match else 0
 
 
 def _far(lab: Lab) -> None:
-    """20 ms there and back, 7.8 ms between requests: a client that knows its newest request only would lose all."""
+    """Measure a round trip of 20 ms with 7.8 ms between requests, which needs several open requests at a time."""
     pair = Pair(lab, "far", Clock(0, 0, 0, 1), Fleet(lab), ["--both=delay=10ms"])
     pair.measure(RATE_HZ)
     time.sleep(20)

@@ -1,7 +1,7 @@
-"""The agent protocol's side of a backend, for laboratories: plans from files, reports to files.
+"""A server with the agents' part of the backend's API, for laboratories: plans from files, reports to files.
 
-`plan_server.py ADDRESS PORT FOLDER`: an agent whose credential is `sma_NAME` gets FOLDER/NAME.json as its plan, anew
-whenever the file changes; its reports are kept as FOLDER/NAME-N.report, decompressed as they came.
+`plan_server.py ADDRESS PORT FOLDER`: an agent whose credential is `sma_NAME` gets FOLDER/NAME.json as its plan, again
+after each change of the file. Its reports are stored as FOLDER/NAME-N.report, decompressed.
 """
 
 import http.server
@@ -25,7 +25,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     folder: Path
 
     def do_GET(self) -> None:
-        """The plan, as a long poll."""
+        """Send the plan, as a long poll."""
         url = urllib.parse.urlsplit(self.path)
         wait_s = float(urllib.parse.parse_qs(url.query).get("wait_s", ["0"])[0])
         plan = self.folder / f"{self._name()}.json"
@@ -40,22 +40,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
             time.sleep(0.2)
 
     def do_POST(self) -> None:
-        """A report, an event or a self-description."""
+        """Store a report; accept and ignore events and self-descriptions."""
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.path.endswith("/reports"):
             report = zstandard.ZstdDecompressor().decompress(body, max_output_size=_LARGEST_REPORT)
             name = self._name()
             with _LOCK:
                 number = len(list(self.folder.glob(f"{name}-*.report")))
-                made = self.folder / f"{name}-{number}.new"
-                made.write_bytes(report)
-                made.rename(made.with_suffix(".report"))
+                new = self.folder / f"{name}-{number}.new"
+                new.write_bytes(report)
+                new.rename(new.with_suffix(".report"))
         self._answer(204, b"", None)
 
     do_PUT = do_PATCH = do_POST
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the agents' logs say more."""
+        """Log nothing: the agents' logs have more details."""
 
     def _name(self) -> str:
         return (self.headers.get("Authorization") or "").removeprefix("Bearer sma_")

@@ -52,5 +52,5 @@ def test_a_first_start_on_a_full_disk_fails_before_the_token_is_used() -> None:
         wait_until("it ends", lambda: not process.running)
         output = process.output()
         assert "No space left on device" in output
-        assert "make room on that disk" in output
+        assert "free space on that disk" in output
         assert "127.0.0.1:1" not in output

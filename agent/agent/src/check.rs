@@ -105,10 +105,10 @@ fn state(config: &Config) -> (Finding, bool) {
     match StateDir::open(&config.state_dir) {
         Ok(held) => {
             let path = held.path().display();
-            let finding = match held.has_room() {
+            let finding = match held.check_space() {
                 Ok(()) => Finding::Well(format!("{path} can be written")),
                 Err(error) => Finding::Wrong(format!(
-                    "{path}: {error}; make room on that disk: unsent reports wait in memory only"
+                    "{path}: {error}; free space on that disk: unsent reports wait in memory only"
                 )),
             };
             (finding, false)

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Counters rise from the start of the process; gauges say how things stand now.
+/// Counters since the start of the process, and gauges of the present state.
 ///
-/// Every field may be written from any thread; nothing orders one against another.
+/// Any thread may write any field; writes of different fields have no order.
 #[derive(Debug, Default)]
 pub struct Counters {
     pub packets_sent: AtomicU64,
@@ -14,21 +14,21 @@ pub struct Counters {
     pub packets_rejected: AtomicU64,
     pub transmit_stamps_missing: AtomicU64,
     pub receive_queue_overflows: AtomicU64,
-    /// Exchanges whose four stamps all arrived in time.
+    /// Exchanges with all four timestamps in time.
     pub exchanges_completed: AtomicU64,
-    /// Exchanges given up at their loss deadline.
+    /// Exchanges abandoned at their loss deadline.
     pub exchanges_lost: AtomicU64,
-    /// Answers that came after the loss deadline.
+    /// Responses after the loss deadline.
     pub responses_late: AtomicU64,
-    /// Packets that had come before; the first one counts.
+    /// Repeated packets; the first one counts.
     pub duplicates: AtomicU64,
-    /// Requests of the plan that this agent did not send: it woke too late, or was at its packet cap.
+    /// Requests of the plan that this agent did not send: it woke too late, or had reached its packet cap.
     pub requests_left_out: AtomicU64,
-    /// Requests not sent or not answered, so that the plan's cap on packets is kept.
+    /// Requests not sent or not answered because of the plan's packet cap.
     pub requests_shed: AtomicU64,
-    /// Gauge: that cap, packets per second; 0 is no plan.
+    /// Gauge: packet cap of the plan, packets per second; 0 is no plan.
     pub packets_per_s_cap: AtomicU64,
-    /// Gauge: packets per second that this agent allows itself; less than the cap while it takes too much of the machine.
+    /// Gauge: packet limit in force, packets per second; below the cap while this agent exceeds a resource cap.
     pub packets_per_s_allowed: AtomicU64,
     /// Gauges: processor time over the last seconds, thousandths of a percent of one processor, and the cap in percent;
     /// 0 is none.
@@ -37,17 +37,17 @@ pub struct Counters {
     /// Gauges: memory in use, and the cap; 0 is none.
     pub memory_bytes: AtomicU64,
     pub memory_mib_cap: AtomicU64,
-    /// Gauge: what the hardware clock that this agent stands on may be off, ns; 0 is none.
+    /// Gauge: error bound of the hardware clock in use, ns; 0 is none.
     pub hardware_error_ns: AtomicU64,
-    /// Windows handed over for reporting.
+    /// Windows passed to reporting.
     pub windows_closed: AtomicU64,
-    /// Gauge: peers measured or answered under the plan in force.
+    /// Gauge: peers of the plan in force, in either role.
     pub peers: AtomicU64,
 
     pub reports_sent: AtomicU64,
-    /// Reports given up because the spool was full.
+    /// Reports dropped because the spool was full.
     pub reports_dropped: AtomicU64,
-    /// Reports given up because the backend refused them.
+    /// Reports that the backend refused.
     pub reports_refused: AtomicU64,
     pub upload_failures: AtomicU64,
     pub plan_failures: AtomicU64,
@@ -58,7 +58,7 @@ pub struct Counters {
     pub last_report_at_s: AtomicU64,
     /// Gauge: Unix time, seconds, of the last answer about the plan; 0 is never.
     pub last_plan_at_s: AtomicU64,
-    /// The backend takes nothing from this agent: revoked, or never known.
+    /// True while the backend accepts nothing from this agent: it was revoked, or was never known.
     pub credential_refused: AtomicBool,
 
     timestamp_source: AtomicU8,
@@ -69,9 +69,9 @@ pub struct Counters {
 /// The origin of packet timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimestampSource {
-    /// By the kernel, when the packet passes the driver.
+    /// The kernel, when the packet passes the driver.
     Kernel,
-    /// By this process, after waking: late by scheduling, with a larger error.
+    /// This process, after waking: late by scheduling, with a larger error.
     User,
 }
 
@@ -84,7 +84,7 @@ impl Counters {
         self.timestamp_source.store(code, Relaxed);
     }
 
-    /// `kernel`, `user`, or empty as long as no socket is open.
+    /// Returns `kernel` or `user`; empty until a socket is open.
     pub fn timestamp_source(&self) -> &'static str {
         match self.timestamp_source.load(Relaxed) {
             1 => "kernel",
@@ -93,7 +93,7 @@ impl Counters {
         }
     }
 
-    /// Names the kernel's clock source, for example `tsc` or `kvm-clock`.
+    /// Sets the kernel's clock source, for example `tsc` or `kvm-clock`.
     pub fn set_clock_source(&self, name: &str) {
         name.clone_into(
             &mut self
@@ -122,7 +122,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// The word on the wire.
+    /// Returns the name in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ClockStep => "clock_step",
@@ -143,7 +143,7 @@ pub struct Event {
     pub detail: String,
 }
 
-/// Events waiting to be sent; bounded, the oldest give way and are counted.
+/// Bounded queue of events to be sent. A full queue drops the oldest event and counts it.
 #[derive(Debug, Default)]
 pub struct EventQueue {
     waiting: Mutex<VecDeque<Event>>,
@@ -164,14 +164,14 @@ impl EventQueue {
         self.shorten(&mut waiting);
     }
 
-    /// Takes the oldest events, at most `most` of them.
+    /// Removes and returns the oldest events, at most `most` of them.
     pub fn take(&self, most: usize) -> Vec<Event> {
         let mut waiting = self.lock();
         let count = waiting.len().min(most);
         waiting.drain(..count).collect()
     }
 
-    /// Puts events back in front after they could not be sent.
+    /// Returns events to the front of the queue after they could not be sent.
     pub fn put_back(&self, events: Vec<Event>) {
         let mut waiting = self.lock();
         for event in events.into_iter().rev() {
@@ -180,7 +180,7 @@ impl EventQueue {
         self.shorten(&mut waiting);
     }
 
-    /// Events that gave way since the start.
+    /// Returns the number of events dropped since the start.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Relaxed)
     }
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_events_give_way_and_are_counted() {
+    fn a_full_queue_drops_and_counts_the_oldest_events() {
         let queue = EventQueue::default();
         for at_ns in 0..300 {
             queue.raise(EventKind::Error, at_ns, "x");

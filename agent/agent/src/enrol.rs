@@ -1,4 +1,4 @@
-//! Enrolment: a one-time token and a description of this VM become an identity.
+//! Enrolment: exchanges a one-time token and a description of this VM for an identity.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::network::Listen;
 const CLOCK_SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// What the agent says about itself, at enrolment and whenever it starts.
+/// Description that the agent sends at enrolment and at each start.
 #[derive(Debug, Clone, Serialize)]
 pub struct SelfDescription {
     pub hostname: String,
@@ -27,7 +27,7 @@ pub struct SelfDescription {
     pub description: Machine,
 }
 
-/// The machine, for people who look for the cause of an odd measurement.
+/// Description of the machine, for people who look for the cause of an odd measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Machine {
     pub host_name: String,
@@ -36,22 +36,22 @@ pub struct Machine {
     pub architecture: &'static str,
     pub cpus: usize,
     pub clock_source: String,
-    /// Others that the kernel could use.
+    /// Clock sources that the kernel could use.
     pub clock_sources: Vec<String>,
     /// Hardware clocks by the names of their drivers (`/sys/class/ptp`): `KVM virtual PTP`, `ena-ptp-00` …
     pub ptp_clocks: Vec<String>,
     pub listen_address: IpAddr,
-    /// What the cloud says; absent when there is none that tells.
+    /// Metadata of the cloud; absent if no metadata service answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cloud: Option<CloudVm>,
 }
 
-/// Why there is no identity yet.
+/// Failure of an enrolment.
 #[derive(Debug)]
 pub enum EnrolError {
-    /// The backend does not want this enrolment; asking again is no use.
+    /// The backend refuses this enrolment; a retry cannot help.
     Refused { why: String, hint: &'static str },
-    /// It may work later.
+    /// A retry may succeed.
     Later {
         why: String,
         retry_after: Option<Duration>,
@@ -85,7 +85,7 @@ impl From<CallError> for EnrolError {
 }
 
 impl SelfDescription {
-    /// Describes this machine as `config` has it, and as the cloud has it, which is asked.
+    /// Describes this machine by its configuration and by the cloud's metadata service, which this queries.
     pub fn of(config: &Config, listen: &Listen, probe_address: IpAddr) -> Self {
         let cloud = config
             .metadata_url
@@ -132,7 +132,7 @@ impl SelfDescription {
     }
 }
 
-/// Trades `token` for an identity. Uses the token up when it succeeds: keep what it returns.
+/// Exchanges `token` for an identity. The token is used up on success, so the caller must store the identity.
 pub fn enrol(
     client: &Client,
     token: &str,
@@ -163,7 +163,7 @@ pub fn enrol(
     };
     let enrolled: Enrolled =
         serde_json::from_slice(&answer.body).map_err(|e| unreadable(e.to_string()))?;
-    // It names a folder here.
+    // This agent names a folder by it.
     let is_plain =
         |id: &str| !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     if !is_plain(&enrolled.vm_id) {
@@ -179,7 +179,7 @@ pub fn enrol(
     })
 }
 
-/// Tells the backend what may have changed since enrolment: address, ports, version, machine.
+/// Sends the values that may have changed since enrolment: address, ports, version, machine.
 pub fn refresh(client: &Client, about: &SelfDescription) -> Result<Answer, EnrolError> {
     #[derive(Serialize)]
     struct Changes<'a> {
@@ -213,7 +213,7 @@ fn refusal(answer: &Answer) -> EnrolError {
             "Check that the whole token was copied, and that it is for this backend."
         }
         "enrolment_token_used" | "enrolment_token_expired" => {
-            "Make a new one on the page \"Add a VM\"."
+            "Create a new token on the page \"Add a VM\"."
         }
         "vm_has_agent" => "Revoke the old agent of this VM first, or set another `name`.",
         _ => "",

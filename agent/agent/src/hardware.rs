@@ -37,7 +37,7 @@ pub trait HardwareClock: Send {
 
 /// The hardware clock that the settings select.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ClockChoice {
     Any,
     None,
     Device(PathBuf),
@@ -59,21 +59,21 @@ impl ClockDomain {
 /// Selects a clock of this machine that the settings allow and whose error is known. Prefers that of a cloud or a host.
 fn choose<T>(
     clocks: Vec<(T, PtpDevice, Option<u64>)>,
-    choice: &Wanted,
+    choice: &ClockChoice,
     stated_ns: Option<u64>,
 ) -> Option<(T, ClockDomain)> {
     let known = clocks.into_iter().filter_map(|(clock, device, bound_ns)| {
         let is_chosen = match choice {
-            Wanted::Any => true,
-            Wanted::None => false,
-            Wanted::Device(path) => *path == device.path,
+            ClockChoice::Any => true,
+            ClockChoice::None => false,
+            ClockChoice::Device(path) => *path == device.path,
         };
         let clock_domain = ClockDomain::of(&device.name);
         if is_chosen && stated_ns.or(bound_ns).is_none() {
             tracing::info!(
                 device = %device.path.display(),
                 driver = device.name,
-                "there is a hardware clock, and nobody says how far it may be off: it is not used (hardware_clock_error)"
+                "a hardware clock is not used because its error bound is unknown; set hardware_clock_error"
             );
             return None;
         }
@@ -101,9 +101,8 @@ impl HardwareClock for BoundedClock {
     fn read(&mut self) -> io::Result<PhcReading> {
         let reading = self.clock.read()?;
         let bound_ns = self.stated_ns.or_else(|| self.clock.bound_ns());
-        let bound_ns = bound_ns.ok_or_else(|| {
-            io::Error::other("its driver does not know at the moment how far it is off")
-        })?;
+        let bound_ns = bound_ns
+            .ok_or_else(|| io::Error::other("its driver has no error bound at the moment"))?;
         Ok(PhcReading {
             error_ns: reading.error_ns.saturating_add(bound_ns),
             ..reading
@@ -112,9 +111,9 @@ impl HardwareClock for BoundedClock {
 }
 
 /// Opens the hardware clock to use. `stated_ns` is the error bound stated by the operator.
-pub fn find(choice: &Wanted, stated_ns: Option<u64>) -> Option<Box<dyn HardwareClock>> {
+pub fn find(choice: &ClockChoice, stated_ns: Option<u64>) -> Option<Box<dyn HardwareClock>> {
     let devices = match choice {
-        Wanted::None => Vec::new(),
+        ClockChoice::None => Vec::new(),
         _ => ptp_devices(),
     };
     let open = |device: PtpDevice| match PtpClock::open(&device) {
@@ -132,7 +131,7 @@ pub fn find(choice: &Wanted, stated_ns: Option<u64>) -> Option<Box<dyn HardwareC
     tracing::info!(
         driver = clock.name(),
         ?clock_domain,
-        "standing on a hardware clock"
+        "using a hardware clock"
     );
     Some(Box::new(BoundedClock {
         clock,
@@ -157,31 +156,34 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_is_used_if_somebody_says_what_it_may_be_off() {
+    fn a_clock_is_used_only_with_a_known_error_bound() {
         let kvm = [("KVM virtual PTP", None)];
-        assert_eq!(choose(clocks(&kvm), &Wanted::Any, None), None);
+        assert_eq!(choose(clocks(&kvm), &ClockChoice::Any, None), None);
         assert_eq!(
-            choose(clocks(&kvm), &Wanted::Any, Some(50_000)),
+            choose(clocks(&kvm), &ClockChoice::Any, Some(50_000)),
             Some(("KVM virtual PTP", ClockDomain::Kvm))
         );
         let ena = [("ena-ptp-05", Some(20_000))];
         assert_eq!(
-            choose(clocks(&ena), &Wanted::Any, None),
+            choose(clocks(&ena), &ClockChoice::Any, None),
             Some(("ena-ptp-05", ClockDomain::Amazon))
         );
-        assert_eq!(choose(clocks(&ena), &Wanted::None, None), None);
+        assert_eq!(choose(clocks(&ena), &ClockChoice::None, None), None);
     }
 
     #[test]
-    fn of_several_a_clouds_clock_is_used_unless_another_is_named() {
+    fn the_clock_of_a_cloud_is_preferred_unless_another_is_selected() {
         let all = [
             ("mlx5_ptp", None),
             ("KVM virtual PTP", None),
             ("ena-ptp-05", Some(20_000)),
         ];
-        let chosen = |choice, stated| choose(clocks(&all), &choice, stated).map(|found| found.1);
-        assert_eq!(chosen(Wanted::Any, Some(1_000)), Some(ClockDomain::Amazon));
-        let first = Wanted::Device("/dev/ptp0".into());
+        let chosen = |choice, stated| choose(clocks(&all), &choice, stated).map(|clock| clock.1);
+        assert_eq!(
+            chosen(ClockChoice::Any, Some(1_000)),
+            Some(ClockDomain::Amazon)
+        );
+        let first = ClockChoice::Device("/dev/ptp0".into());
         assert_eq!(
             chosen(first.clone(), Some(1_000)),
             Some(ClockDomain::Operator)
@@ -191,8 +193,8 @@ mod tests {
 
     #[test]
     fn a_machine_is_searched_without_harm() {
-        assert!(find(&Wanted::None, Some(1)).is_none());
-        if let Some(mut clock) = find(&Wanted::Any, Some(1_000)) {
+        assert!(find(&ClockChoice::None, Some(1)).is_none());
+        if let Some(mut clock) = find(&ClockChoice::Any, Some(1_000)) {
             assert!(clock.read().unwrap().error_ns >= 1_000, "{}", clock.name());
         }
     }

@@ -1,4 +1,4 @@
-//! Who this agent is to the backend: given once at enrolment, kept in `identity.json`, readable by the agent alone.
+//! Identity of this agent: issued once at enrolment, kept in `identity.json`, readable only by the agent.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -17,13 +17,13 @@ pub struct Identity {
     pub vm_id: String,
     pub vm_key: u32,
     pub tenant_id: String,
-    /// `sma_…`; stands for this agent until it is revoked.
+    /// `sma_…`; authenticates this agent until it is revoked.
     pub credential: String,
-    /// The backend that gave it.
+    /// URL of the backend that issued it.
     pub backend: String,
 }
 
-/// A credential must not reach a log by way of `{:?}`.
+/// Omits the credential, which must not reach a log.
 impl std::fmt::Debug for Identity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Identity")
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Identity {
     }
 }
 
-/// Why the identity cannot be used.
+/// Failure to read or write the identity.
 #[derive(Debug)]
 pub struct IdentityError {
     path: PathBuf,
@@ -49,9 +49,9 @@ impl std::fmt::Display for IdentityError {
 impl std::error::Error for IdentityError {}
 
 impl Identity {
-    /// The identity in `folder`, or `None` if this agent was never enrolled.
+    /// Returns the identity in `folder`, or `None` if this agent was never enrolled.
     ///
-    /// A file others may read is made private again, with a warning: its credential may be known to them.
+    /// Makes a file private that others may read, and logs a warning: they may know its credential.
     pub fn load(folder: &Path) -> Result<Option<Self>, IdentityError> {
         let path = folder.join(IDENTITY_FILE);
         let failed = |why: String| IdentityError {
@@ -67,8 +67,8 @@ impl Identity {
         if mode & 0o077 != 0 {
             tracing::warn!(
                 path = %path.display(),
-                "the identity was readable by other users of this machine; it is private now, \
-                 but revoke this agent and enrol it again if one of them is not to be trusted"
+                "the identity was readable by other users of this machine and is private now; \
+                 if you do not trust all of them, revoke this agent and enrol it again"
             );
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(
                 |e| {
@@ -85,7 +85,7 @@ impl Identity {
         })
     }
 
-    /// Writes the identity into `folder`, whole or not at all, mode 0600.
+    /// Writes the identity to `folder` atomically, with mode 0600.
     pub fn store(&self, folder: &Path) -> Result<(), IdentityError> {
         let path = folder.join(IDENTITY_FILE);
         let text = serde_json::to_vec_pretty(self).map_err(io::Error::other);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_says_what_to_do() {
+    fn the_error_of_a_damaged_file_names_the_remedy() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(IDENTITY_FILE), "{").unwrap();
         let error = Identity::load(folder.path()).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! The agent as a library, so that tests can run any part of it.
+//! Library of the agent, so that tests can run each part of it.
 
 pub mod backend;
 pub mod backoff;

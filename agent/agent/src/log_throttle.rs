@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_it_first_and_then_now_and_again() {
+    fn is_due_at_first_and_then_once_per_interval() {
         let start = Instant::now();
         let mut throttle = LogThrottle::new(Duration::from_secs(60));
         let due: Vec<bool> = [0, 1, 59, 60, 61]

@@ -68,7 +68,7 @@ fn stop_on_signals(stop: &Stop) -> Result<(), RunError> {
             if stop.is_set() {
                 std::process::exit(128 + signal);
             }
-            tracing::info!("stopping: the windows so far go to the spool");
+            tracing::info!("stopping: the open windows are spooled");
             stop.set();
         }
     };

@@ -1,4 +1,4 @@
-//! The agent's folder on disk: one agent at a time, readable by nobody else, files whole or absent.
+//! The agent's folder on disk: locked by one agent, readable by no other user, written atomically.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
-/// The number of the last report; made at the first start.
+/// File of the last report's number, created at the first start.
 pub const SEQUENCE_FILE: &str = "sequence";
 
-/// What an identity, a plan of a few peers and a number need on a disk, bytes.
-const ROOM: usize = 16 << 10;
+/// Size of an identity, a plan of a few peers and a number on disk, bytes.
+const NEEDED_BYTES: usize = 16 << 10;
 
-/// A folder this process holds until it ends.
+/// State folder, locked by this process until it ends.
 #[derive(Debug)]
 pub struct StateDir {
     path: PathBuf,
-    // The kernel gives the lock back however the process ends.
+    // The kernel releases the lock however the process ends.
     _lock: File,
 }
 
-/// Why the folder cannot be used.
+/// Failure to use the folder.
 #[derive(Debug)]
 pub enum StateError {
     InUse(PathBuf),
@@ -37,7 +37,7 @@ impl std::fmt::Display for StateError {
         match self {
             Self::InUse(path) => write!(
                 f,
-                "state_dir {} is in use by another agent: stop that one, or give this one a folder of its own",
+                "state_dir {} is in use by another agent: stop that one, or set another folder for this one",
                 path.display()
             ),
             Self::Io {
@@ -48,7 +48,7 @@ impl std::fmt::Display for StateError {
                 write!(f, "state_dir: cannot {doing} {}: {source}", path.display())?;
                 if source.kind() == io::ErrorKind::StorageFull {
                     f.write_str(
-                        ": make room on that disk, or set state_dir to a folder on another one",
+                        ": free space on that disk, or set state_dir to a folder on another one",
                     )?;
                 }
                 Ok(())
@@ -60,8 +60,8 @@ impl std::fmt::Display for StateError {
 impl std::error::Error for StateError {}
 
 impl StateDir {
-    /// Makes the folder (0700) if need be, takes it, and proves that it can be written: before a token is used up on a disk
-    /// that cannot hold what it is traded for. Who has been here before needs no room to go on.
+    /// Creates the folder (0700) if it does not exist, and locks it. At the first start, also checks that the disk has space
+    /// for an identity, before a token is used up. An agent that was here before continues on a full disk.
     pub fn open(path: &Path) -> Result<Self, StateError> {
         let failed = |doing| {
             move |source| StateError::Io {
@@ -74,7 +74,7 @@ impl StateDir {
             .recursive(true)
             .mode(0o700)
             .create(path)
-            .map_err(failed("make"))?;
+            .map_err(failed("create"))?;
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -89,7 +89,7 @@ impl StateDir {
                     _lock: lock,
                 };
                 if !held.join(SEQUENCE_FILE).exists() {
-                    held.has_room().map_err(failed("write to"))?;
+                    held.check_space().map_err(failed("write to"))?;
                 }
                 Ok(held)
             }
@@ -98,10 +98,10 @@ impl StateDir {
         }
     }
 
-    /// Whether the disk takes more: an empty file can be made on a full one too.
-    pub fn has_room(&self) -> io::Result<()> {
+    /// Checks that the disk has space, by writing some bytes: a full disk accepts empty files too.
+    pub fn check_space(&self) -> io::Result<()> {
         let path = self.join("room");
-        write_atomically(&path, &[1; ROOM])?;
+        write_atomically(&path, &[1; NEEDED_BYTES])?;
         std::fs::remove_file(path)
     }
 
@@ -114,9 +114,9 @@ impl StateDir {
     }
 }
 
-/// Replaces `path` so that after any crash it holds either the old bytes or the new ones, on disk. Mode 0600.
+/// Replaces `path` atomically and syncs it: after a crash the file holds the old bytes or the new ones. Mode 0600.
 ///
-/// Leaves no partial file behind when it fails.
+/// Leaves no partial file after a failure.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path
         .parent()
@@ -124,11 +124,11 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = path.with_extension("tmp");
     let written = write_new(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
     if written.is_err() {
-        // The first error is the one worth telling; if the disk is so broken that this fails too, the next start cleans up.
+        // Report the first error. If the removal fails too, the next start removes the file.
         let _ = std::fs::remove_file(&temporary);
         return written;
     }
-    // Without this the rename itself can be lost with the power.
+    // Without this a power failure can undo the rename.
     File::open(folder)?.sync_all()
 }
 
@@ -139,7 +139,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .truncate(true)
         .mode(0o600)
         .open(path)?;
-    // A leftover of a crash keeps its own mode.
+    // A file that a crash has left keeps its mode.
     file.set_permissions(Permissions::from_mode(0o600))?;
     file.write_all(bytes)?;
     file.sync_all()
@@ -165,12 +165,12 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_made_is_named() {
+    fn the_error_names_a_folder_that_cannot_be_created() {
         let error = StateDir::open(Path::new("/proc/nothing"))
             .unwrap_err()
             .to_string();
         assert!(
-            error.starts_with("state_dir: cannot make /proc/nothing"),
+            error.starts_with("state_dir: cannot create /proc/nothing"),
             "{error}"
         );
     }

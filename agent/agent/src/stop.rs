@@ -1,16 +1,16 @@
-//! The one signal to finish, which also ends every pause at once.
+//! The signal that stops all threads and ends their pauses.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Shared by all threads; once set it stays set.
+/// Stop signal shared by all threads. It cannot be reset.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    // Apart, because the packet loop reads it each tick and must not meet a lock.
+    // Separate from the mutex, because the packet loop reads it in each turn and must not wait for a lock.
     flag: Arc<AtomicBool>,
     pausing: Mutex<()>,
     changed: Condvar,
@@ -31,12 +31,12 @@ impl Stop {
         self.0.flag.load(Ordering::Relaxed)
     }
 
-    /// The flag alone, for the packet loop.
+    /// Returns the flag, which the packet loop reads without a lock.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0.flag)
     }
 
-    /// Waits for `pause` or until stopped; `true` if stopped.
+    /// Waits for `pause` or until stopped. Returns true if stopped.
     pub fn wait(&self, pause: Duration) -> bool {
         let pausing = self
             .0

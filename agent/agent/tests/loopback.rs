@@ -1,5 +1,5 @@
-//! Two agents on loopback, with real packets. What is asserted are counts that are exact whatever the load of the
-//! machine; of delays only that they are possible.
+//! Two agents on loopback, with real packets. Tests assert counts, which are exact under any load of the
+//! machine, and that delays are possible.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,15 +18,15 @@ use sinemora_agent::hardware::{ClockDomain, HardwareClock};
 use sinemora_agent::packet_loop::Options;
 use sinemora_agent::plan::Peer;
 use sinemora_agent::plan::Role::{Client, Responder};
-use sinemora_agent::timestamp::sight;
+use sinemora_agent::timestamp::cross_timestamp;
 use sinemora_agent::wire::MeshWindow;
-use support::relay::{ClientAddress, Fate, Passing, Relay};
+use support::relay::{Direction, Fate, Passing, Relay};
 use support::{Agent, Loss, MESH, eventually, listen, peer, plan};
 
 const A: u32 = 11;
 const B: u32 = 22;
 
-/// A client A and a responder B that know one another.
+/// Returns a client A and a responder B in the plan of each other.
 fn pair(net: u8, rate_hz: u32) -> (Agent, Agent) {
     let a = Agent::start(listen(&format!("127.77.{net}.1")));
     let b = Agent::start(listen(&format!("127.77.{net}.2")));
@@ -35,7 +35,7 @@ fn pair(net: u8, rate_hz: u32) -> (Agent, Agent) {
     (a, b)
 }
 
-/// The same with a relay between the two.
+/// Returns a client and a responder with a relay between them.
 fn relayed(
     net: u8,
     rate_hz: u32,
@@ -82,7 +82,7 @@ fn windows_of_two_agents_hold_what_was_exchanged() {
             round_trip.min_ns[0] > 0 && round_trip.min_ns[0] < 50_000_000,
             "{round_trip:?}"
         );
-        // One machine, one clock: what is said of each direction may be off by no more than is admitted.
+        // Both have one clock, so delays of each direction must be within their bound.
         for direction in [&outbound, &inbound] {
             let admitted = direction.clock_error_ns[0] as i64;
             assert!(direction.min_ns[0] > -admitted, "{direction:?}");
@@ -118,7 +118,7 @@ fn windows_of_two_agents_hold_what_was_exchanged() {
 }
 
 #[test]
-fn each_source_port_of_a_path_is_a_flow_of_its_own() {
+fn each_source_port_of_a_path_is_a_separate_flow() {
     let mut a = Agent::start(listen("127.77.11.1"));
     let b = Agent::start(listen("127.77.11.2"));
     let wide = |vm_key, listen, role| Peer {
@@ -142,7 +142,7 @@ fn each_source_port_of_a_path_is_a_flow_of_its_own() {
             assert_eq!(flows.count.iter().sum::<u32>(), total.count[0]);
         }
     }
-    // They take turns: in any stretch of time each has as many as the next, but for one. The first second asks more.
+    // They take turns: in any time the counts of two flows differ by at most one. The first second has more requests.
     for window in &windows[2..] {
         for flows in [&window.outbound_flows, &window.inbound_flows] {
             let flows = flows.as_ref().unwrap();
@@ -165,13 +165,13 @@ fn each_source_port_of_a_path_is_a_flow_of_its_own() {
 
 #[test]
 fn loss_of_each_direction_is_exactly_that_of_the_relay() {
-    // Every seventh request, every fifth Sync, now and then the other two; one long outage each way.
+    // Every seventh request, every fifth Sync, some of the other two; one long outage in each direction.
     let (mut a, _b, relay) = relayed(2, 64, |passing| {
-        let lose = match (passing.address, passing.kind) {
-            (ClientAddress::Out, _) => passing.nth % 7 == 3 || (100..140).contains(&passing.nth),
-            (ClientAddress::In, 0x0) => passing.nth % 5 == 2 || (150..190).contains(&passing.nth),
-            (ClientAddress::In, 0x8) => passing.nth % 11 == 4,
-            (ClientAddress::In, _) => passing.nth % 6 == 1,
+        let lose = match (passing.direction, passing.kind) {
+            (Direction::Outbound, _) => passing.nth % 7 == 3 || (100..140).contains(&passing.nth),
+            (Direction::Inbound, 0x0) => passing.nth % 5 == 2 || (150..190).contains(&passing.nth),
+            (Direction::Inbound, 0x8) => passing.nth % 11 == 4,
+            (Direction::Inbound, _) => passing.nth % 6 == 1,
         };
         if lose { Fate::Lose } else { Fate::Pass }
     });
@@ -191,11 +191,11 @@ fn loss_of_each_direction_is_exactly_that_of_the_relay() {
 }
 
 #[test]
-fn answers_slower_than_the_next_request_are_no_loss() {
-    // 8 ms between requests, 40 ms on the way back, every third 60 ms: late and out of order.
-    let (mut a, _b, _relay) = relayed(3, 128, |passing| match passing.address {
-        ClientAddress::Out => Fate::Pass,
-        ClientAddress::In => Fate::Delay(Duration::from_millis(if passing.nth % 3 == 0 {
+fn responses_slower_than_the_next_request_are_no_loss() {
+    // 8 ms between requests, 40 ms of inbound delay, every third 60 ms: late and out of order.
+    let (mut a, _b, _relay) = relayed(3, 128, |passing| match passing.direction {
+        Direction::Outbound => Fate::Pass,
+        Direction::Inbound => Fate::Delay(Duration::from_millis(if passing.nth % 3 == 0 {
             60
         } else {
             40
@@ -258,7 +258,7 @@ fn doubled_packets_are_counted_once() {
 }
 
 #[test]
-fn a_stranger_gets_no_answer() {
+fn an_unknown_address_gets_no_response() {
     let (_a, b) = pair(5, 8);
     let stranger = UdpSocket::bind("127.77.5.9:0").unwrap();
     // A Delay_Req as the standard has it.
@@ -281,7 +281,7 @@ fn a_stranger_gets_no_answer() {
 }
 
 #[test]
-fn a_peer_that_is_away_is_lost_and_comes_back() {
+fn an_unreachable_peer_is_lost_until_it_returns() {
     let away = listen("127.77.6.2");
     let mut a = Agent::start(listen("127.77.6.1"));
     a.follow(plan(A, 16, vec![peer(B, away, Client)]));
@@ -298,7 +298,7 @@ fn a_peer_that_is_away_is_lost_and_comes_back() {
         assert_eq!(
             (outbound.lost, outbound.clock_error_ns),
             (vec![-1], vec![0]),
-            "nobody knows where"
+            "unknown in which direction"
         );
     }
     let b = Agent::start(away);
@@ -360,7 +360,7 @@ fn a_peer_that_moves_is_measured_at_its_new_address() {
 }
 
 #[test]
-fn the_packet_cap_is_kept_and_told() {
+fn the_packet_cap_is_kept_and_reported() {
     let mut a = Agent::start(listen("127.77.9.1"));
     let nobody = listen("127.77.9.2");
     let mut capped = plan(A, 128, vec![peer(B, nobody, Client)]);
@@ -388,7 +388,7 @@ fn the_packet_cap_is_kept_and_told() {
 }
 
 #[test]
-fn an_agent_that_takes_too_much_of_its_machine_sends_less_and_says_why() {
+fn an_agent_above_its_memory_cap_sends_less_and_reports_why() {
     let mut a = Agent::start(listen("127.77.13.1"));
     let nobody = listen("127.77.13.2");
     let mut capped = plan(A, 128, vec![peer(B, nobody, Client)]);
@@ -397,10 +397,11 @@ fn an_agent_that_takes_too_much_of_its_machine_sends_less_and_says_why() {
     a.follow(capped);
     let count =
         |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
-    let mut said = Vec::new();
-    eventually("it says so", || {
-        said.extend(a.counters.events.take(10));
-        said.iter()
+    let mut messages = Vec::new();
+    eventually("the event", || {
+        messages.extend(a.counters.events.take(10));
+        messages
+            .iter()
             .any(|event| event.detail.contains("the plan allows 1 MiB"))
     });
     assert!(count(&a.counters.packets_per_s_allowed) < 128);
@@ -422,7 +423,7 @@ impl HardwareClock for Shared {
     }
 
     fn read(&mut self) -> std::io::Result<PhcReading> {
-        let now = sight();
+        let now = cross_timestamp();
         Ok(PhcReading {
             at: now.raw,
             shows_ns: now.real.0,
@@ -432,7 +433,7 @@ impl HardwareClock for Shared {
 }
 
 #[test]
-fn hardware_clocks_at_both_ends_tell_which_way_is_the_longer_one() {
+fn hardware_clocks_at_both_ends_show_the_longer_direction() {
     let shared = || Options {
         standard_clients: Arc::new([]),
         hardware: Some(Box::new(Shared)),
@@ -440,11 +441,11 @@ fn hardware_clocks_at_both_ends_tell_which_way_is_the_longer_one() {
     let a = Agent::start_by(listen("127.77.14.1"), shared());
     let b = Agent::start_by(listen("127.77.14.2"), shared());
     let places = ["127.77.14.3", "127.77.14.4"];
-    // Half of a second's round trips would be ascribed to each way without them.
+    // Without them half of each round trip would be attributed to each direction.
     let relay = Relay::start(a.listen, b.listen, places, |passing| {
-        match passing.address {
-            ClientAddress::Out => Fate::Delay(Duration::from_millis(200)),
-            ClientAddress::In => Fate::Pass,
+        match passing.direction {
+            Direction::Outbound => Fate::Delay(Duration::from_millis(200)),
+            Direction::Inbound => Fate::Pass,
         }
     });
     b.follow(plan(B, 32, vec![peer(A, relay.as_client, Responder)]));
@@ -458,7 +459,7 @@ fn hardware_clocks_at_both_ends_tell_which_way_is_the_longer_one() {
         let admitted = outbound.clock_error_ns[0] as i64;
         assert!(outbound.min_ns[0] >= 200_000_000 - admitted, "{outbound:?}");
         assert!(inbound.min_ns[0] >= -admitted, "{inbound:?}");
-        // Without them the error would be all of the longer way.
+        // Without them the error would be the whole of the longer direction.
         assert!(admitted < 200_000_000, "{admitted}");
         true
     });
@@ -469,7 +470,7 @@ fn hardware_clocks_at_both_ends_tell_which_way_is_the_longer_one() {
 }
 
 #[test]
-fn stopping_hands_over_what_there_is() {
+fn stopping_reports_the_open_windows() {
     let (mut a, _b) = pair(10, 64);
     let completed = || {
         a.counters

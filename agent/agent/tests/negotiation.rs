@@ -1,4 +1,4 @@
-//! The responder before hand-made clients of the standard, with real packets: what stock daemons trip over, one by one.
+//! The responder with hand-made standard clients and real packets: the cases that standard daemons depend on.
 
 #![allow(
     clippy::unwrap_used,
@@ -29,7 +29,7 @@ struct Client {
     general: UdpSocket,
 }
 
-/// A responder and a client that is in its plan.
+/// Returns a responder and a client that is in its plan.
 fn pair(net: u8) -> (Agent, Client) {
     let responder = Agent::start(listen(&format!("127.78.{net}.1")));
     let client = Client::new(responder.listen, listen(&format!("127.78.{net}.2")));
@@ -65,16 +65,16 @@ impl Client {
     }
 
     /// Sends bytes to the responder's general port.
-    fn say(&self, bytes: &[u8]) {
+    fn send(&self, bytes: &[u8]) {
         let to = (self.responder.address, self.responder.general_port);
         self.general.send_to(bytes, to).unwrap();
     }
 
     fn signal(&self, tlvs: impl IntoIterator<Item = Tlv>) {
-        self.say(&signaling(tlvs));
+        self.send(&signaling(tlvs));
     }
 
-    fn ask_delay(&self, sequence_id: u16, correction: i64) {
+    fn send_delay_req(&self, sequence_id: u16, correction: i64) {
         let message = Message {
             source: CLIENT,
             sequence_id,
@@ -85,28 +85,28 @@ impl Client {
         self.event.send_to(&bytes(&message), to).unwrap();
     }
 
-    /// What comes in for `ms`, event messages first.
-    fn hear(&self, ms: u64) -> (Vec<Message>, Vec<Message>) {
+    /// Receives for `ms`. Returns event messages and general messages.
+    fn receive_for(&self, ms: u64) -> (Vec<Message>, Vec<Message>) {
         let until = Instant::now() + Duration::from_millis(ms);
         let (mut events, mut generals) = (Vec::new(), Vec::new());
         while Instant::now() < until {
-            for (socket, heard) in [(&self.event, &mut events), (&self.general, &mut generals)] {
+            for (socket, messages) in [(&self.event, &mut events), (&self.general, &mut generals)] {
                 let mut buffer = [0; 256];
                 if let Ok(length) = socket.recv(&mut buffer) {
                     assert_eq!(buffer[33], 0x7f, "unicast messages carry no interval");
                     assert_ne!(buffer[6] & 0x04, 0, "the unicast flag");
-                    heard.push(Message::read(&buffer[..length]).unwrap());
+                    messages.push(Message::read(&buffer[..length]).unwrap());
                 }
             }
         }
         (events, generals)
     }
 
-    /// Listens until a grant for each of `services` has come; the grants in their order.
+    /// Receives until a grant for each of `services` has arrived. Returns the grants in their order.
     fn grants(&self, services: usize) -> Vec<Tlv> {
         let mut grants = Vec::new();
         support::eventually("the grants", || {
-            grants.extend(self.hear(50).1.iter().flat_map(tlvs_of));
+            grants.extend(self.receive_for(50).1.iter().flat_map(tlvs_of));
             grants.len() >= services
         });
         grants
@@ -192,17 +192,17 @@ fn requests_are_granted_one_by_one_and_together() {
 }
 
 #[test]
-fn what_is_granted_comes_as_often_as_granted_and_fits_together() {
+fn granted_messages_arrive_at_their_rate_and_match() {
     let (_responder, client) = pair(2);
     client.signal(ALL);
     client.grants(3);
-    let (syncs, generals) = client.hear(3000);
+    let (syncs, generals) = client.receive_for(3000);
     assert!((80..=110).contains(&syncs.len()), "{}", syncs.len());
     let follow_ups: Vec<_> = generals
         .iter()
         .filter(|m| matches!(m.body, Body::FollowUp { .. }))
         .collect();
-    // What belongs to the first and the last may have been read before, or be on its way.
+    // Follow_Ups of the first and last Syncs may have been read before, or not have arrived yet.
     for sync in &syncs[3..syncs.len() - 3] {
         let Body::Sync {
             two_step: true,
@@ -229,32 +229,32 @@ fn what_is_granted_comes_as_often_as_granted_and_fits_together() {
         })
         .collect();
     assert!((2..=4).contains(&announces.len()), "{announces:?}");
-    // Were the PTP time scale claimed, ptp4l would be 37 s off.
+    // If the PTP time scale were claimed, ptp4l would be 37 s off.
     assert!(announces.iter().all(Option::is_none), "{announces:?}");
 }
 
 #[test]
-fn delay_resp_echoes_who_asked_and_the_correction() {
+fn delay_resp_echoes_requester_and_correction() {
     let (_responder, client) = pair(3);
     client.signal(ALL);
     client.grants(3);
-    client.ask_delay(4711, 0x1_2345);
-    let mut heard = Vec::new();
+    client.send_delay_req(4711, 0x1_2345);
+    let mut messages = Vec::new();
     support::eventually("the Delay_Resp", || {
-        heard = client.hear(100).1;
-        heard.retain(|m| matches!(m.body, Body::DelayResp { .. }));
-        !heard.is_empty()
+        messages = client.receive_for(100).1;
+        messages.retain(|m| matches!(m.body, Body::DelayResp { .. }));
+        !messages.is_empty()
     });
-    assert_eq!(heard.len(), 1, "{heard:?}");
+    assert_eq!(messages.len(), 1, "{messages:?}");
     assert_eq!(
-        (heard[0].sequence_id, heard[0].correction.0),
+        (messages[0].sequence_id, messages[0].correction.0),
         (4711, 0x1_2345)
     );
     let Body::DelayResp {
         requester,
         rx_report,
         ..
-    } = heard[0].body
+    } = messages[0].body
     else {
         unreachable!()
     };
@@ -266,13 +266,13 @@ fn a_cancelled_service_is_acknowledged_and_ends() {
     let (_responder, client) = pair(4);
     client.signal([request(Service::Sync, -5)]);
     client.grants(1);
-    assert!(!client.hear(300).0.is_empty());
+    assert!(!client.receive_for(300).0.is_empty());
     let service = Service::Sync;
     client.signal([Tlv::Cancel { service }]);
     let mut answers = client.grants(1);
     answers.retain(|tlv| !matches!(tlv, Tlv::Grant { .. }));
     assert_eq!(answers, [Tlv::Acknowledge { service }]);
-    assert_eq!(client.hear(300).0, []);
+    assert_eq!(client.receive_for(300).0, []);
 }
 
 #[test]
@@ -281,50 +281,50 @@ fn minor_version_0_and_octets_after_the_message_are_understood() {
     let mut old = signaling([request(Service::Sync, 0)]);
     old[1] = 0x02;
     old.extend([0, 0]);
-    client.say(&old);
+    client.send(&old);
     assert_eq!(client.grants(1), [grant(Service::Sync, 0)]);
 }
 
 #[test]
-fn a_stranger_is_granted_nothing() {
+fn an_unknown_client_is_granted_nothing() {
     let (responder, _client) = pair(6);
     let stranger = Client::new(responder.listen, listen("127.78.6.9"));
     stranger.signal(ALL);
-    assert_eq!(stranger.hear(300), (Vec::new(), Vec::new()));
+    assert_eq!(stranger.receive_for(300), (Vec::new(), Vec::new()));
 }
 
 #[test]
-fn a_guest_is_served_at_the_ports_of_the_standard() {
+fn a_client_outside_the_plan_is_served_at_the_ports_of_the_standard() {
     let responder = Agent::start_with(listen("127.78.7.1"), &["127.78.7.0/24"]);
     responder.follow(plan(
         1,
         8,
         vec![peer(2, listen("127.78.7.2"), Role::Responder)],
     ));
-    let guest = Client::new(responder.listen, listen("127.78.7.9"));
-    guest.signal([request(Service::Announce, -2)]);
-    assert_eq!(guest.grants(1), [grant(Service::Announce, -2)]);
-    let announced = guest.hear(1500).1;
+    let client = Client::new(responder.listen, listen("127.78.7.9"));
+    client.signal([request(Service::Announce, -2)]);
+    assert_eq!(client.grants(1), [grant(Service::Announce, -2)]);
+    let announced = client.receive_for(1500).1;
     assert!(!announced.is_empty());
 }
 
 #[test]
-fn whoever_leaves_the_plan_is_served_no_more() {
+fn a_client_that_leaves_the_plan_is_no_longer_served() {
     let (responder, client) = pair(8);
     client.signal(ALL);
     client.grants(3);
     responder.follow(plan(1, 8, Vec::new()));
-    client.hear(300);
-    assert_eq!(client.hear(300), (Vec::new(), Vec::new()));
+    client.receive_for(300);
+    assert_eq!(client.receive_for(300), (Vec::new(), Vec::new()));
 }
 
 #[test]
-fn a_stock_client_and_our_own_on_one_machine_get_each_their_answer() {
-    // The same address and port, told apart by the port identity: no Delay_Resp was granted to the second.
+fn a_standard_client_and_our_own_on_one_machine_each_get_their_response() {
+    // Both have one address and port. The port identity distinguishes them: no Delay_Resp was granted to the second.
     let (_responder, client) = pair(9);
     client.signal([request(Service::DelayResp, 0)]);
     client.grants(1);
-    client.ask_delay(1, 0);
+    client.send_delay_req(1, 0);
     let other = Message {
         source: PortIdentity { clock: 5, port: 1 },
         sequence_id: 2,
@@ -333,14 +333,14 @@ fn a_stock_client_and_our_own_on_one_machine_get_each_their_answer() {
     };
     let to = (client.responder.address, client.responder.event_port);
     client.event.send_to(&bytes(&other), to).unwrap();
-    let (syncs, generals) = client.hear(500);
+    let (syncs, generals) = client.receive_for(500);
     assert_eq!(syncs.iter().map(|m| m.sequence_id).collect::<Vec<_>>(), [2]);
-    let with_tally: Vec<_> = generals
+    let with_report: Vec<_> = generals
         .iter()
         .filter_map(|m| match m.body {
             Body::DelayResp { rx_report, .. } => Some((m.sequence_id, rx_report.is_some())),
             _ => None,
         })
         .collect();
-    assert!(with_tally.contains(&(1, false)) && with_tally.contains(&(2, true)));
+    assert!(with_report.contains(&(1, false)) && with_report.contains(&(2, true)));
 }

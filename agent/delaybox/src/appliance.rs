@@ -63,7 +63,7 @@ struct Held {
     frame: Vec<u8>,
 }
 
-struct Way {
+struct DirectionState {
     line: Line,
     held: VecDeque<Held>,
     counters: Counters,
@@ -73,7 +73,7 @@ struct Way {
 /// Box with both ends open.
 pub struct Appliance {
     sides: Arc<Sides>,
-    ways: [Way; 2],
+    directions: [DirectionState; 2],
     schedule: VecDeque<Scheduled>,
     options: Options,
     spare: Vec<Vec<u8>>,
@@ -86,7 +86,7 @@ impl Appliance {
     pub fn new(sides: Arc<Sides>, options: Options) -> Self {
         let mut schedule = options.schedule.clone();
         schedule.sort_by_key(|scheduled| scheduled.at_ns);
-        let way = |direction: Direction| Way {
+        let state = |direction: Direction| DirectionState {
             line: Line::new(
                 options.settings[direction.index()].clone(),
                 options.seed,
@@ -98,7 +98,7 @@ impl Appliance {
         };
         Self {
             sides,
-            ways: Direction::BOTH.map(way),
+            directions: Direction::BOTH.map(state),
             schedule: schedule.into(),
             options,
             spare: Vec::new(),
@@ -141,9 +141,9 @@ impl Appliance {
         match command {
             Command::Apply(order) => self.apply(&order),
             Command::Reset => self
-                .ways
+                .directions
                 .iter_mut()
-                .for_each(|way| way.delays = Delays::default()),
+                .for_each(|state| state.delays = Delays::default()),
             Command::Record(recording) => self.recording = recording,
             // The receiver may be gone.
             Command::Statistics(to) => drop(to.send(self.snapshot())),
@@ -168,7 +168,7 @@ impl Appliance {
 
     fn apply(&mut self, order: &Order) {
         for direction in order.directions {
-            let line = &mut self.ways[direction.index()].line;
+            let line = &mut self.directions[direction.index()].line;
             let settings = order.change.applied_to(line.settings());
             line.set(settings);
         }
@@ -176,7 +176,7 @@ impl Appliance {
 
     fn read(&mut self, direction: Direction, frame: &mut [u8]) -> Result<(), Error> {
         let side = &self.sides[direction.index()];
-        let way = &mut self.ways[direction.index()];
+        let state = &mut self.directions[direction.index()];
         for _ in 0..BATCH {
             let read = side.read(frame);
             let read = read.map_err(|error| Error::system("a frame cannot be read", &error))?;
@@ -184,20 +184,20 @@ impl Appliance {
             let now = monotonic_ns();
             let frame = &frame[..bytes];
             let wire_bytes = Side::wire_bytes(frame);
-            way.counters.received_packets += 1;
-            way.counters.received_bytes += wire_bytes;
-            if way.held.len() >= self.options.capacity {
-                way.counters.overflowed_packets += 1;
+            state.counters.received_packets += 1;
+            state.counters.received_bytes += wire_bytes;
+            if state.held.len() >= self.options.capacity {
+                state.counters.overflowed_packets += 1;
                 continue;
             }
-            match way.line.arrival(now, wire_bytes) {
-                Fate::Lost => way.counters.lost_packets += 1,
-                Fate::Dropped => way.counters.dropped_packets += 1,
+            match state.line.arrival(now, wire_bytes) {
+                Fate::Lost => state.counters.lost_packets += 1,
+                Fate::Dropped => state.counters.dropped_packets += 1,
                 Fate::Leaves { at_ns, drawn_ns } => {
                     let mut kept = self.spare.pop().unwrap_or_default();
                     kept.clear();
                     kept.extend_from_slice(frame);
-                    way.held.push_back(Held {
+                    state.held.push_back(Held {
                         at_ns,
                         arrived_ns: now,
                         drawn_ns,
@@ -211,28 +211,28 @@ impl Appliance {
 
     fn release(&mut self) {
         for direction in Direction::BOTH {
-            let way = &mut self.ways[direction.index()];
+            let state = &mut self.directions[direction.index()];
             let to = &self.sides[1 - direction.index()];
             for _ in 0..BATCH {
                 let now = monotonic_ns();
-                if way.held.front().is_none_or(|next| next.at_ns > now) {
+                if state.held.front().is_none_or(|next| next.at_ns > now) {
                     break;
                 }
-                let Some(due) = way.held.pop_front() else {
+                let Some(due) = state.held.pop_front() else {
                     break;
                 };
                 let bytes = Side::wire_bytes(&due.frame);
                 if to.write(&due.frame) {
-                    way.counters.sent_packets += 1;
-                    way.counters.sent_bytes += bytes;
+                    state.counters.sent_packets += 1;
+                    state.counters.sent_bytes += bytes;
                 } else {
-                    way.counters.refused_packets += 1;
+                    state.counters.refused_packets += 1;
                 }
                 if self.recording {
-                    way.delays.drawn.add(due.drawn_ns);
-                    way.delays.planned.add(due.at_ns - due.arrived_ns);
-                    way.delays.achieved.add(now - due.arrived_ns);
-                    way.delays.late.add(now - due.at_ns);
+                    state.delays.drawn.add(due.drawn_ns);
+                    state.delays.planned.add(due.at_ns - due.arrived_ns);
+                    state.delays.achieved.add(now - due.arrived_ns);
+                    state.delays.late.add(now - due.at_ns);
                 }
                 if self.spare.len() < SPARE_BUFFERS {
                     self.spare.push(due.frame);
@@ -246,9 +246,9 @@ impl Appliance {
             return Ok(());
         }
         let released = self
-            .ways
+            .directions
             .iter()
-            .filter_map(|way| way.held.front().map(|next| next.at_ns));
+            .filter_map(|state| state.held.front().map(|next| next.at_ns));
         let scheduled = self
             .schedule
             .front()
@@ -271,19 +271,22 @@ impl Appliance {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let direction = |way: &Way| {
+        let direction = |state: &DirectionState| {
             let counters = Counters {
-                in_box_packets: way.held.len() as u64,
-                clamped_draws: way.line.clamped(),
-                ..way.counters.clone()
+                in_box_packets: state.held.len() as u64,
+                clamped_draws: state.line.clamped(),
+                ..state.counters.clone()
             };
-            (counters, way.delays.clone())
+            (counters, state.delays.clone())
         };
         Snapshot {
             duration_ns: monotonic_ns() - self.started_ns,
             seed: self.options.seed,
             scheduler: self.scheduler,
-            directions: [direction(&self.ways[0]), direction(&self.ways[1])],
+            directions: [
+                direction(&self.directions[0]),
+                direction(&self.directions[1]),
+            ],
         }
     }
 }

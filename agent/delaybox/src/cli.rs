@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use crate::config::{Config, Said};
+use crate::config::{Config, RawConfig};
 use crate::error::Error;
 use crate::units;
-use crate::verify::Wish;
+use crate::verify::Request;
 
 const ABOUT: &str = "A latency appliance in user space: chosen delay, loss and rate between two network namespaces \
                      or interfaces, each direction on its own, packets never out of order";
@@ -43,7 +43,7 @@ pub enum Task {
     /// Pass packets on until stopped.
     Run { config: Config, control: bool },
     /// Compare injected with achieved.
-    Verify { wish: Wish, json: bool },
+    Verify { request: Request, json: bool },
 }
 
 /// Build the command line, for parsing and for `--help`.
@@ -117,10 +117,10 @@ pub fn task(matches: &ArgMatches) -> Result<Task, Error> {
         .subcommand()
         .ok_or_else(|| Error::setting("the command", "must be run or verify"))?;
     let file = match matches.get_one::<PathBuf>("config") {
-        Some(path) => Said::read(path)?,
-        None => Said::default(),
+        Some(path) => RawConfig::read(path)?,
+        None => RawConfig::default(),
     };
-    let config = said(matches).over(file).resolve()?;
+    let config = raw_config(matches).over(file).resolve()?;
     if name == "run" {
         let control = matches.get_flag("control");
         return Ok(Task::Run { config, control });
@@ -131,7 +131,7 @@ pub fn task(matches: &ArgMatches) -> Result<Task, Error> {
     let interval_ns =
         units::positive_ns(interval).map_err(|why| Error::setting("--interval", why))?;
     Ok(Task::Verify {
-        wish: Wish {
+        request: Request {
             config,
             probes: matches.get_one("probes").copied().unwrap_or(5_000),
             interval_ns,
@@ -140,9 +140,9 @@ pub fn task(matches: &ArgMatches) -> Result<Task, Error> {
     })
 }
 
-fn said(matches: &ArgMatches) -> Said {
+fn raw_config(matches: &ArgMatches) -> RawConfig {
     let text = |name: &str| matches.try_get_one::<String>(name).ok().flatten().cloned();
-    Said {
+    RawConfig {
         left: text("left"),
         right: text("right"),
         left_address: text("left-address"),

@@ -14,7 +14,7 @@ use crate::units;
 /// Settings by name from file or flags; absent is not set.
 #[derive(Debug, Clone, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
-pub struct Said {
+pub struct RawConfig {
     pub left: Option<String>,
     pub right: Option<String>,
     pub left_address: Option<String>,
@@ -40,7 +40,7 @@ pub struct Config {
     pub options: Options,
 }
 
-impl Said {
+impl RawConfig {
     /// Read a TOML file.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let place = path.display().to_string();
@@ -71,14 +71,14 @@ impl Said {
     /// Validate the settings; errors name the setting.
     pub fn resolve(&self) -> Result<Config, Error> {
         let wrong = |key: &'static str| move |why: String| Error::setting(key, why);
-        let place = |key, said: &Option<String>| {
-            Place::parse(said.as_deref().unwrap_or("new")).map_err(wrong(key))
+        let place = |key, text: &Option<String>| {
+            Place::parse(text.as_deref().unwrap_or("new")).map_err(wrong(key))
         };
-        let address = |key, said: &Option<String>, default| {
-            Address::parse(said.as_deref().unwrap_or(default)).map_err(wrong(key))
+        let address = |key, text: &Option<String>, default| {
+            Address::parse(text.as_deref().unwrap_or(default)).map_err(wrong(key))
         };
-        let change = |key, said: &Option<String>| {
-            Change::parse(said.as_deref().unwrap_or("")).map_err(wrong(key))
+        let change = |key, text: &Option<String>| {
+            Change::parse(text.as_deref().unwrap_or("")).map_err(wrong(key))
         };
         let both = change("both", &self.both)?.applied_to(&Settings::default());
         let outbound = change("outbound", &self.outbound)?.applied_to(&both);
@@ -104,7 +104,7 @@ impl Said {
         }
         let spin_ns = match self.spin.as_deref() {
             Some("always") => i64::MAX,
-            said => units::positive_ns(said.unwrap_or("60us")).map_err(wrong("spin"))?,
+            text => units::positive_ns(text.unwrap_or("60us")).map_err(wrong("spin"))?,
         };
         Ok(Config {
             left: place("left", &self.left)?,
@@ -137,19 +137,19 @@ mod tests {
         changes = ["1s outbound add=100us"]
     "#;
 
-    fn read(text: &str) -> Result<Said, Error> {
+    fn read(text: &str) -> Result<RawConfig, Error> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("box.toml");
         std::fs::write(&path, text).unwrap();
-        Said::read(&path)
+        RawConfig::read(&path)
     }
 
     #[test]
     fn flags_win_over_the_file_and_directions_over_both() {
-        let flags = Said {
+        let flags = RawConfig {
             seed: Some(8),
             changes: vec!["2s both loss=0".to_owned()],
-            ..Said::default()
+            ..RawConfig::default()
         };
         let config = flags.over(read(FILE).unwrap()).resolve().unwrap();
         assert_eq!(config.options.seed, 8);
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_wrong_setting_is_named() {
-        for (text, said) in [
+        for (text, expected) in [
             ("sed = 1", "sed"),
             ("outbound = \"delay=1\"", "outbound"),
             ("changes = [\"1s outbound\"]", "change"),
@@ -170,8 +170,8 @@ mod tests {
             ("left = \"veth0\"", "left"),
             ("left_address = \"10.0.0.1\"", "left_address"),
         ] {
-            let error = read(text).and_then(|said| said.resolve()).unwrap_err();
-            assert!(error.to_string().contains(said), "{text}: {error}");
+            let error = read(text).and_then(|raw| raw.resolve()).unwrap_err();
+            assert!(error.to_string().contains(expected), "{text}: {error}");
             assert_eq!(error.exit_code(), 2);
         }
     }

@@ -15,7 +15,7 @@ use delaybox::verify::verify;
 fn main() -> ExitCode {
     let done = cli::task(&cli::command().get_matches()).and_then(|task| match task {
         Task::Run { config, control } => run(config, control),
-        Task::Verify { wish, json } => verify(&wish).map(|verification| {
+        Task::Verify { request, json } => verify(&request).map(|verification| {
             if json {
                 say(&serde_json::json!(verification));
             } else {

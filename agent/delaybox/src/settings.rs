@@ -207,14 +207,14 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        for (text, said) in [
+        for (text, expected) in [
             ("delay", "key=value"),
             ("latency=1us", "not known"),
             ("burst=1kB", "belong to a rate"),
             ("loss=2", "no share"),
         ] {
             let why = Change::parse(text).unwrap_err();
-            assert!(why.contains(said), "{text}: {why}");
+            assert!(why.contains(expected), "{text}: {why}");
         }
         assert!(
             Scheduled::parse("soon outbound add=1us")

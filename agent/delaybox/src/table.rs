@@ -146,8 +146,8 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_table_is_told_at_its_line() {
-        for (text, said) in [
+    fn the_error_of_a_wrong_table_names_its_line() {
+        for (text, expected) in [
             ("", "empty"),
             ("latency\n1\n", "must name delay_us"),
             ("delay_us\n1\nx\n", "line 3"),
@@ -158,7 +158,7 @@ mod tests {
             ("cumulative,delay_us\n0,1\n1.5,2\n", "in 0..1"),
         ] {
             let why = Table::parse(text).unwrap_err();
-            assert!(why.contains(said), "{text:?}: {why}");
+            assert!(why.contains(expected), "{text:?}: {why}");
         }
     }
 }

@@ -23,7 +23,7 @@ const PATIENCE_NS: i64 = 300_000_000;
 
 /// Settings of a comparison.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct Request {
     pub config: Config,
     pub probes: u32,
     pub interval_ns: i64,
@@ -57,20 +57,20 @@ pub struct Verification {
 }
 
 /// Run a box between two new namespaces and send probes through it.
-pub fn verify(wish: &Wish) -> Result<Verification, Error> {
+pub fn verify(request: &Request) -> Result<Verification, Error> {
     let sides = Arc::new(sides::open(
-        &wish.config.left,
-        &wish.config.right,
-        &wish.config.addressing,
+        &request.config.left,
+        &request.config.right,
+        &request.config.addressing,
     )?);
     let (remote, commands, wake) = Remote::new()?;
-    let mut options = wish.config.options.clone();
-    let wished = std::mem::take(&mut options.settings);
+    let mut options = request.config.options.clone();
+    let requested = std::mem::take(&mut options.settings);
     let seed = options.seed;
     let box_sides = Arc::clone(&sides);
     let running =
         std::thread::spawn(move || Appliance::new(box_sides, options).run(&commands, &wake));
-    let seen = compare(&sides, &remote, &wished, wish, seed);
+    let seen = compare(&sides, &remote, &requested, request, seed);
     remote.send(Command::Stop);
     match running.join() {
         Ok(Ok(_)) => seen,
@@ -82,17 +82,17 @@ pub fn verify(wish: &Wish) -> Result<Verification, Error> {
 fn compare(
     sides: &Arc<Sides>,
     remote: &Remote,
-    wished: &[Settings; 2],
-    wish: &Wish,
+    requested: &[Settings; 2],
+    request: &Request,
     seed: u64,
 ) -> Result<Verification, Error> {
     let mut verdicts = Vec::new();
     let mut scheduler = "";
     for direction in Direction::BOTH {
-        let settings = &wished[direction.index()];
+        let settings = &requested[direction.index()];
         let plan = Plan {
-            count: (wish.probes / ROUNDS).max(1),
-            interval_ns: wish.interval_ns,
+            count: (request.probes / ROUNDS).max(1),
+            interval_ns: request.interval_ns,
             patience_ns: PATIENCE_NS,
         };
         remote.send(Command::Record(false));

@@ -78,7 +78,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// A number of at most 64 bits, and the bytes after it.
+/// Read a number of at most 64 bits; return it and the bytes after it.
 #[inline]
 pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     if let Some((byte @ 0..128, left)) = bytes.split_first() {

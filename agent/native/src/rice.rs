@@ -61,7 +61,7 @@ impl BitWriter {
         }
     }
 
-    /// The bytes, the last one filled with 0.
+    /// Return the bytes, the last one padded with 0.
     pub fn finish(mut self) -> Vec<u8> {
         let left = self.filled.div_ceil(8) as usize;
         self.bytes
@@ -164,7 +164,7 @@ fn choose_width(column: &[i32]) -> (u32, bool) {
     chosen
 }
 
-/// The width that at least half of the numbers do not exceed, and the largest.
+/// Return the width that at least half of the numbers do not exceed, and the largest width.
 fn median_width(column: &[i32]) -> (u32, u32) {
     let mut counts = [0usize; 33];
     for number in column {
@@ -204,14 +204,14 @@ impl<'a> Unpacker<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// The next byte.
+    /// Read the next byte.
     pub fn byte(&mut self) -> Result<u8, Exhausted> {
         let byte = *self.bytes.get(self.at).ok_or(Exhausted)?;
         self.at += 1;
         Ok(byte)
     }
 
-    /// The next four bytes as a number.
+    /// Read the next four bytes as a number.
     pub fn word(&mut self) -> Result<u32, Exhausted> {
         let bytes = self.bytes.get(self.at..self.at + 4).ok_or(Exhausted)?;
         self.at += 4;
@@ -476,7 +476,7 @@ impl<'a> Unpacker<'a> {
         Ok(at)
     }
 
-    /// The bit after the next `count` ones from the bit `at` on.
+    /// Return the position after the next `count` ones from the bit `at` on.
     fn after_ones(&self, at: usize, mut count: usize) -> Result<usize, Exhausted> {
         if count == 0 {
             return Ok(at);

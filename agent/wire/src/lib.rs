@@ -1,23 +1,23 @@
-//! What an agent reports: `proto/agent.proto`, field by field.
+//! The report of an agent: `proto/agent.proto`, field by field.
 //!
-//! Written by hand so that a build needs no `protoc`; the files in `golden/` are read by the tests of both sides
-//! and pin every byte. Columns are packed, one entry per peer in the order of [`MeshWindow::peer_keys`].
+//! Written by hand so that a build needs no `protoc`. The tests of agent and backend read the files in `golden/`, which pin
+//! every byte. Columns are packed, one entry per peer in the order of [`MeshWindow::peer_keys`].
 
 use prost::Message;
 
-/// A count in `sent` or `lost` that nobody knows. Missing is not zero.
+/// An unknown count in `sent` or `lost`. Missing is not zero.
 pub const NOT_KNOWN: i32 = -1;
 
-/// One-way delays of a peer assume that the fastest round trip took equally long both ways.
+/// One-way delays of a peer assume that the fastest round trip took equally long in both directions.
 pub const ASYMMETRY_ASSUMED: u32 = 0;
 
-/// One-way delays of a peer stand on hardware clocks at both ends.
+/// One-way delays of a peer are based on hardware clocks at both ends.
 pub const ASYMMETRY_HARDWARE: u32 = 2;
 
-/// A `clock_offset_error_ns` of a peer whose offset nobody knows.
+/// The `clock_offset_error_ns` of a peer whose offset is unknown.
 pub const OFFSET_NOT_KNOWN: u64 = u64::MAX;
 
-/// Most exchanges kept as [`Evidence`] per window and peer.
+/// Largest number of exchanges kept as [`Evidence`] per window and peer.
 pub const EVIDENCE_LIMIT: usize = 64;
 
 /// Body of `POST /v1/agents/self/reports`.
@@ -64,10 +64,10 @@ pub struct MeshWindow {
     pub round_trip: Option<Columns>,
     #[prost(message, repeated, tag = "9")]
     pub evidence: Vec<Evidence>,
-    /// What the one-way delays of each peer stand on: [`ASYMMETRY_ASSUMED`] or [`ASYMMETRY_HARDWARE`]; empty: the first.
+    /// Basis of the one-way delays of each peer: [`ASYMMETRY_ASSUMED`] or [`ASYMMETRY_HARDWARE`]; empty: the first.
     #[prost(uint32, repeated, tag = "10")]
     pub asymmetry_source: Vec<u32>,
-    /// The peer's `CLOCK_MONOTONIC_RAW` less ours at the end of the window; empty: nothing is known.
+    /// The peer's `CLOCK_MONOTONIC_RAW` minus ours at the end of the window; empty: unknown.
     #[prost(sint64, repeated, tag = "11")]
     pub clock_offset_ns: Vec<i64>,
     /// Random error of each offset (one standard deviation, asymmetry not included), or [`OFFSET_NOT_KNOWN`].
@@ -76,7 +76,7 @@ pub struct MeshWindow {
     /// The peer's rate against ours, parts in 10^9.
     #[prost(sint32, repeated, tag = "13")]
     pub clock_skew_ppb: Vec<i32>,
-    /// Each flow by itself; only when some peer has more than one.
+    /// Delays of each flow; only if some peer has more than one.
     #[prost(message, optional, tag = "14")]
     pub outbound_flows: Option<FlowColumns>,
     #[prost(message, optional, tag = "15")]
@@ -102,7 +102,7 @@ pub struct Columns {
     /// Delays measured; a peer with count 0 has 0 in every delay column and no sketch.
     #[prost(uint32, repeated, tag = "1")]
     pub count: Vec<u32>,
-    /// Packets that set out in this direction, or [`NOT_KNOWN`].
+    /// Packets sent in this direction, or [`NOT_KNOWN`].
     #[prost(sint32, repeated, tag = "2")]
     pub sent: Vec<i32>,
     /// Packets that did not arrive, or [`NOT_KNOWN`].
@@ -117,7 +117,7 @@ pub struct Columns {
     /// Sum of squared deviations from the mean, ns² (variance = m2 / count).
     #[prost(double, repeated, tag = "7")]
     pub m2: Vec<f64>,
-    /// Bound on what the clocks may add or take away.
+    /// Bound on the error of the delays by the clocks.
     #[prost(uint64, repeated, tag = "8")]
     pub clock_error_ns: Vec<u64>,
     /// Number of 16-bit words in each peer's LLQ16 sketch.
@@ -151,10 +151,10 @@ pub struct Health {
     pub spool_bytes: u64,
     #[prost(uint64, tag = "3")]
     pub spool_reports: u64,
-    /// Reports given up because the spool was full.
+    /// Reports dropped because the spool was full.
     #[prost(uint64, tag = "4")]
     pub reports_dropped: u64,
-    /// Reports given up because the backend refused them.
+    /// Reports that the backend refused.
     #[prost(uint64, tag = "5")]
     pub reports_refused: u64,
     #[prost(uint64, tag = "6")]

@@ -1,4 +1,4 @@
-//! What an answer of the backend means for what the agent sent.
+//! Answers of the backend, and the verdict on a request that follows from each.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::calendar;
 
-/// An HTTP answer of any status.
+/// HTTP answer of any status.
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
     pub status: u16,
@@ -36,20 +36,20 @@ pub struct FieldProblem {
     pub message: String,
 }
 
-/// What to do with a request after its answer.
+/// Consequence of an answer for the request that it answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Accepted,
-    /// It may be accepted later as it is.
+    /// The backend may accept the same request later.
     Later {
         retry_after: Option<Duration>,
         why: String,
     },
-    /// It will never be accepted as it is.
+    /// The backend will never accept the same request.
     Refused {
         why: String,
     },
-    /// The backend does not take anything from this agent.
+    /// The backend accepts nothing from this agent.
     Locked {
         code: String,
         why: String,
@@ -57,7 +57,7 @@ pub enum Verdict {
 }
 
 impl Answer {
-    /// The problem a JSON body describes; empty fields where the body says nothing.
+    /// Returns the problem that a JSON body describes; fields that the body lacks are empty.
     pub fn problem(&self) -> Problem {
         if self.is_problem {
             serde_json::from_slice(&self.body).unwrap_or_default()
@@ -66,12 +66,12 @@ impl Answer {
         }
     }
 
-    /// One line for a log: status, code and detail.
+    /// Formats status, code and detail as one line for a log.
     pub fn describe(&self) -> String {
         let problem = self.problem();
         let mut text = match (problem.code.as_str(), self.location.as_deref()) {
             ("", Some(location)) => format!(
-                "HTTP {} towards {location}: set `backend` to where it really is",
+                "HTTP {} redirects to {location}: set `backend` to the URL of the backend itself",
                 self.status
             ),
             ("", None) => format!("HTTP {}", self.status),
@@ -92,7 +92,7 @@ impl Answer {
         text
     }
 
-    /// Judges the answer to something the agent wants stored.
+    /// Returns the verdict on a request that asks the backend to store something.
     pub fn verdict(&self) -> Verdict {
         let why = self.describe();
         let from_backend = self.is_problem && !self.problem().code.is_empty();
@@ -102,12 +102,13 @@ impl Answer {
                 code: self.problem().code,
                 why,
             },
-            // Between deployments a proxy answers 404 or 405 for a backend that is not there; only the backend itself
-            // can say that a thing is unknown. The rest of these speak of the moment or of the way, not of the report.
+            // During a deployment a proxy answers 404 or 405 in place of the backend. Only a 404 of the backend itself
+            // means that something is unknown.
             404 | 405 if !from_backend => Verdict::Later {
                 retry_after: self.retry_after,
                 why,
             },
+            // These concern the connection or the moment, not the content of the request.
             401 | 403 | 407 | 408 | 421 | 425 | 429 => Verdict::Later {
                 retry_after: self.retry_after,
                 why,
@@ -121,7 +122,7 @@ impl Answer {
     }
 }
 
-/// `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), the latter against `now_s`.
+/// Parses `Retry-After` (RFC 9110, 10.2.3): seconds, or a date, which is compared with `now_s`.
 pub fn retry_after(text: &str, now_s: i64) -> Option<Duration> {
     let text = text.trim();
     let seconds = match text.parse::<u64>() {

@@ -1,4 +1,4 @@
-//! Requests to the backend: TLS with the system's authorities, the environment's proxy, bounded in time and size.
+//! Requests to the backend: TLS with the system's authorities, the environment's proxy, limits on time and size.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use super::answer::{Answer, retry_after};
 use crate::calendar;
 use crate::config::{BackendUrl, Trust};
 
-/// Largest answer read; a plan of 2,000 peers stays below a tenth of it.
+/// Largest answer that is read. A plan of 2,000 peers takes less than a tenth of it.
 const ANSWER_LIMIT_BYTES: u64 = 8 << 20;
 const TIME_HEADER: header::HeaderName = header::HeaderName::from_static("sinemora-time-ns");
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// Where distributions keep the authorities they trust; the first that exists counts.
+/// Files in which distributions keep the authorities they trust. The first one that exists is used.
 const SYSTEM_AUTHORITIES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
@@ -24,7 +24,7 @@ const SYSTEM_AUTHORITIES: [&str; 4] = [
     "/etc/ssl/ca-bundle.pem",
 ];
 
-/// A backend to talk to, with or without a credential. Cheap to clone; connections are shared.
+/// HTTP client of one backend, with or without a credential. Clones are cheap and share connections.
 #[derive(Debug, Clone)]
 pub struct Client {
     agent: ureq::Agent,
@@ -32,7 +32,7 @@ pub struct Client {
     authorization: Option<Arc<str>>,
 }
 
-/// What goes up with a request.
+/// Body of a request.
 #[derive(Debug, Clone, Copy)]
 pub enum Body<'a> {
     None,
@@ -41,12 +41,12 @@ pub enum Body<'a> {
     Report(&'a [u8]),
 }
 
-/// Why there was no answer.
+/// Failure to get an answer.
 #[derive(Debug)]
 pub enum CallError {
-    /// The file of authorities is not usable.
+    /// The file of authorities cannot be used.
     Authorities { path: PathBuf, why: String },
-    /// Nothing came back; `hint` says what usually helps.
+    /// No answer arrived; `hint` is the usual remedy.
     NoAnswer {
         backend: String,
         why: String,
@@ -73,13 +73,13 @@ impl std::fmt::Display for CallError {
 impl std::error::Error for CallError {}
 
 impl Client {
-    /// A client that trusts whom `trust` names.
+    /// Creates a client that trusts the authorities of `trust`.
     pub fn new(backend: BackendUrl, trust: &Trust) -> Result<Self, CallError> {
         let tls = TlsConfig::builder().root_certs(authorities(trust)?).build();
         let mut config = ureq::Agent::config_builder()
             .tls_config(tls)
             .http_status_as_error(false)
-            // A credential must not follow a redirect, and a report that became a GET would be lost.
+            // A redirect would send the credential to another host, and turn the POST of a report into a GET.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .timeout_connect(Some(CONNECT_LIMIT))
@@ -94,7 +94,7 @@ impl Client {
         })
     }
 
-    /// The same client, signing its requests with an agent's credential.
+    /// Returns a client of the same backend whose requests carry an agent's credential.
     pub fn with_credential(&self, credential: &str) -> Self {
         Self {
             authorization: Some(format!("Bearer {credential}").into()),
@@ -106,7 +106,7 @@ impl Client {
         &self.backend
     }
 
-    /// Asks for `path`, with `If-None-Match` when an `etag` is given.
+    /// Requests `path`, with `If-None-Match` if there is an `etag`.
     pub fn get(
         &self,
         path: &str,
@@ -189,13 +189,13 @@ impl Client {
         let why = error.to_string();
         let hint = if why.contains("UnknownIssuer") || why.contains("BadSignature") {
             "its certificate is not from an authority this agent trusts: set ca_file to the right one, or find out \
-             who stands in between"
+             who intercepts the connection"
         } else if why.contains("Expired") || why.contains("NotValidYet") {
             "check this machine's clock and the backend's certificate"
         } else if why.contains("not valid for name") {
-            "its certificate is for another host: use the name that stands in it"
+            "its certificate is for another host: use the host name of the certificate"
         } else if why.contains("InvalidContentType") {
-            "no TLS is spoken there: wrong port, or http:// in place of https://"
+            "the server does not use TLS: the port is wrong, or the URL should start with http://"
         } else if matches!(error, ureq::Error::HostNotFound) || why.contains("failed to lookup") {
             "check the host name in `backend` and this machine's DNS"
         } else {
@@ -212,7 +212,7 @@ impl Client {
 fn read(response: ureq::http::Response<ureq::Body>) -> Result<Answer, ureq::Error> {
     let (parts, mut body) = response.into_parts();
     let text = |name: header::HeaderName| header_text(&parts.headers, &name);
-    // The date of a `Retry-After` is in the sender's time, so its own `Date` goes with it.
+    // A date in `Retry-After` is in the sender's time, so it is compared with the sender's `Date`.
     let date_s = text(header::DATE).and_then(|t| calendar::from_http_date(&t));
     let now_s = date_s.unwrap_or_else(|| calendar::now_s().try_into().unwrap_or(i64::MAX));
     Ok(Answer {
@@ -250,7 +250,7 @@ fn authorities(trust: &Trust) -> Result<RootCerts, CallError> {
             why,
         })?);
     }
-    // A minimal container image brings no authorities: then Mozilla's, compiled in. With a file of one's own, only that.
+    // A minimal container image has no authorities: then the compiled-in ones of Mozilla are used, or only `ca_file`.
     if !system_has_some && ca_file.is_none() {
         return Ok(RootCerts::WebPki);
     }
@@ -259,16 +259,16 @@ fn authorities(trust: &Trust) -> Result<RootCerts, CallError> {
 
 fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, String> {
     let pem = std::fs::read(path).map_err(|e| format!("cannot be read: {e}"))?;
-    let mut found = Vec::new();
+    let mut certificates = Vec::new();
     for item in parse_pem(&pem) {
         if let PemItem::Certificate(certificate) = item.map_err(|e| format!("is not PEM: {e}"))? {
-            found.push(certificate);
+            certificates.push(certificate);
         }
     }
-    if found.is_empty() {
+    if certificates.is_empty() {
         Err("holds no certificate (BEGIN CERTIFICATE)".to_owned())
     } else {
-        Ok(found)
+        Ok(certificates)
     }
 }
 

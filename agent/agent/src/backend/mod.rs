@@ -1,4 +1,4 @@
-//! The backend as the agent sees it: requests over HTTPS, and what their answers mean.
+//! HTTPS client of the backend: requests, and the meaning of their answers.
 
 mod answer;
 mod client;

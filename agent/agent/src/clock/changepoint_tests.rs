@@ -7,8 +7,8 @@ const US: f64 = 1e3;
 
 /// Returns the excess of a direction's shortest delay at a time: a random part of `most_ns` every 0.7 s, as of an appliance
 /// or hypervisor with sleep states.
-fn wander(at_s: f64, way: u64, most_ns: f64) -> f64 {
-    let mixed = ((at_s / 0.7) as u64 * 2 + way + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+fn wander(at_s: f64, direction: u64, most_ns: f64) -> f64 {
+    let mixed = ((at_s / 0.7) as u64 * 2 + direction + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     most_ns * ((mixed ^ (mixed >> 32)) >> 40) as f64 / f64::from(1 << 24)
 }
@@ -34,25 +34,25 @@ fn run(
 }
 
 #[test]
-fn a_route_that_changes_by_little_more_than_delays_wander_is_told_once_and_for_its_direction() {
+fn a_small_change_of_a_route_is_reported_once_with_its_direction() {
     for wander_us in [5.0, 15.0, 30.0, 50.0, 70.0] {
         for by_us in [[100.0, 0.0], [0.0, 100.0], [-100.0, 0.0], [0.0, -100.0]] {
             for rate_hz in [16, 64] {
                 let by_ns = by_us.map(|us| us * US);
                 let outcome = run(rate_hz, 160, wander_us * US, by_ns, |_| 0.0);
-                let told = format!("{rate_hz}/s, {wander_us} us, {by_us:?}: {outcome:?}");
+                let case = format!("{rate_hz}/s, {wander_us} us, {by_us:?}: {outcome:?}");
                 let [(at_s, Change::Route(change))] = outcome.changes[..] else {
-                    panic!("{told}");
+                    panic!("{case}");
                 };
-                assert!((80.0..=110.0).contains(&at_s), "{told}");
+                assert!((80.0..=110.0).contains(&at_s), "{case}");
                 assert_eq!(
                     change.direction == Direction::Inbound,
                     by_us[0] != 0.0,
-                    "{told}"
+                    "{case}"
                 );
                 let off_ns = change.by_ns - by_ns[0] - by_ns[1];
-                assert!(off_ns.abs() < (5.0 + 0.35 * wander_us) * US, "{told}");
-                assert_eq!(outcome.outside, 0, "{told}");
+                assert!(off_ns.abs() < (5.0 + 0.35 * wander_us) * US, "{case}");
+                assert_eq!(outcome.outside, 0, "{case}");
             }
         }
     }
@@ -62,7 +62,7 @@ fn a_route_that_changes_by_little_more_than_delays_wander_is_told_once_and_for_i
 type Elsewhere = (fn(f64) -> f64, f64);
 
 #[test]
-fn what_wanders_changes_no_route_nor_does_a_clock() {
+fn wandering_delays_and_clocks_are_no_route_changes() {
     let elsewhere: [Elsewhere; 4] = [
         (|_| 0.0, 0.0),
         (|t| (t - 80.0).max(0.0) * 1e3, 0.0),
@@ -73,8 +73,8 @@ fn what_wanders_changes_no_route_nor_does_a_clock() {
         for (which, (clock_ns, by_us)) in elsewhere.into_iter().enumerate() {
             for rate_hz in [2, 16] {
                 let outcome = run(rate_hz, 240, wander_us * US, [by_us * US; 2], clock_ns);
-                let told = format!("{rate_hz}/s, {wander_us} us, {which}: {outcome:?}");
-                // Of two ways that became longer each may be told, with its own size.
+                let case = format!("{rate_hz}/s, {wander_us} us, {which}: {outcome:?}");
+                // If both directions became longer, each may be reported with its size.
                 let is_true = |change: &Change| match change {
                     Change::Stepped => which == 2,
                     Change::Route(of) => {
@@ -82,10 +82,10 @@ fn what_wanders_changes_no_route_nor_does_a_clock() {
                     }
                 };
                 let mut changes = outcome.changes.iter();
-                assert!(changes.all(|(_, change)| is_true(change)), "{told}");
-                assert!(which != 2 || outcome.changes.len() == 1, "{told}");
+                assert!(changes.all(|(_, change)| is_true(change)), "{case}");
+                assert!(which != 2 || outcome.changes.len() == 1, "{case}");
                 // An exchange that was late by as much as a step hides it until the next one.
-                assert!(outcome.outside <= u64::from(which == 2), "{told}");
+                assert!(outcome.outside <= u64::from(which == 2), "{case}");
             }
         }
     }

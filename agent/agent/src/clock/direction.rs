@@ -12,7 +12,7 @@ pub enum Direction {
 impl Direction {
     pub const BOTH: [Self; 2] = [Self::Inbound, Self::Outbound];
 
-    /// The opposite direction.
+    /// Returns the opposite direction.
     pub fn other(self) -> Self {
         match self {
             Self::Inbound => Self::Outbound,

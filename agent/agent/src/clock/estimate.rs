@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_two_minutes_however_often_it_is_told() {
+    fn keeps_two_minutes_at_any_rate_of_estimates() {
         let mut history = History::default();
         for i in 0..10_000 {
             history.push(estimate(f64::from(i) / 4.0, 0.0));

@@ -16,12 +16,12 @@ const MOST_SUSPECTS: usize = 12;
 /// Smallest step that starts an epoch, ns; the epoch follows smaller ones.
 const LEAST_STEP_NS: f64 = 10_000.0;
 
-/// Past epochs kept, for windows that still need their time.
+/// PastEpoch epochs kept, for windows that still need their time.
 const PAST: usize = 4;
 
-/// An epoch that is over.
+/// An epoch that has ended.
 #[derive(Debug)]
-struct Past {
+struct PastEpoch {
     epoch: Epoch,
     /// Start of its newest exchange, and its own end. The clock was stepped between the two.
     fits_until: RawTime,
@@ -57,7 +57,7 @@ pub enum Change {
 pub struct PeerClock {
     epoch: Option<Epoch>,
     /// Epochs before a step of the clock, oldest first.
-    past: VecDeque<Past>,
+    past: VecDeque<PastEpoch>,
     /// Start of the newest exchange that fits the epoch.
     fits_until: RawTime,
     /// Exchanges that look like a step of the clock and belong to no epoch yet.
@@ -79,12 +79,12 @@ impl PeerClock {
     /// Adds a complete exchange. Returns the change that it proves.
     pub fn observe(&mut self, outbound: Leg, inbound: Leg) -> Option<Change> {
         match self.classify(outbound, inbound) {
-            Appearance::Stepped { by_ns } => {
+            Classification::Stepped { by_ns } => {
                 self.proofs += 1;
                 self.suspected_ns = self.suspected_ns.max(by_ns);
             }
-            Appearance::Short { by_ns } => self.suspected_ns = self.suspected_ns.max(by_ns),
-            Appearance::Plain => {
+            Classification::Short { by_ns } => self.suspected_ns = self.suspected_ns.max(by_ns),
+            Classification::Plain => {
                 let cleared = self.clear();
                 return self.add(outbound, inbound).or(cleared).map(Change::Route);
             }
@@ -118,7 +118,7 @@ impl PeerClock {
         if self.past.len() == PAST {
             self.past.pop_front();
         }
-        self.past.push_back(Past {
+        self.past.push_back(PastEpoch {
             epoch,
             fits_until: self.fits_until.min(at),
             until: at,
@@ -209,26 +209,26 @@ impl PeerClock {
 
     /// Classifies an exchange. A step moves one direction up and the other one down by the same amount and leaves the
     /// round trip unchanged. A queue only lengthens, and a shorter route shortens the round trip.
-    fn classify(&self, outbound: Leg, inbound: Leg) -> Appearance {
+    fn classify(&self, outbound: Leg, inbound: Leg) -> Classification {
         let Some(epoch) = &self.epoch else {
-            return Appearance::Plain;
+            return Classification::Plain;
         };
         let (a, b, error_ns) = epoch.excess(outbound, inbound);
         let gate_ns = 4.0 * error_ns + LEAST_STEP_NS;
         let (low, high) = (a.min(b), a.max(b));
         // One direction shorter and the other one unchanged is a shorter route.
         if low >= -gate_ns || high <= gate_ns {
-            Appearance::Plain
+            Classification::Plain
         } else if (low + high).abs() < -low / 2.0 {
-            Appearance::Stepped { by_ns: -low }
+            Classification::Stepped { by_ns: -low }
         } else {
-            Appearance::Short { by_ns: -low }
+            Classification::Short { by_ns: -low }
         }
     }
 }
 
 /// The position of an exchange relative to the line.
-enum Appearance {
+enum Classification {
     /// Fits, delayed or not.
     Plain,
     /// Shorter in one direction and longer by the same amount in the other.

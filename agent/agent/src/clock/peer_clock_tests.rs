@@ -24,7 +24,7 @@ fn clock(clock_ns: f64) -> Event {
     }
 }
 
-/// A queue of packets of 12 us each in front of ours, at a load (M/M/1).
+/// Returns the delay, ns, by a queue of packets of 12 us each in front of ours, at a load (M/M/1).
 fn load(load: f64, dice: [f64; 2]) -> f64 {
     let waits = f64::from(u8::from(dice[0] < load));
     -dice[1].ln() * 12.0 * US / (1.0 - load) * waits
@@ -119,7 +119,7 @@ fn a_slow_path_without_a_first_burst_settles_too() {
 }
 
 #[test]
-fn a_change_of_route_is_told_once_with_its_direction_and_size() {
+fn a_route_change_is_reported_once_with_its_direction_and_size() {
     let scenarios: [(Happens, bool, f64); 3] = [
         (
             |t, _| inbound(within(t, 80.0, 1e9) * 100.0 * US),
@@ -188,7 +188,7 @@ fn the_bound_holds_when_one_direction_is_longer() {
 }
 
 #[test]
-fn says_something_true_after_the_first_exchange() {
+fn the_bound_holds_after_the_first_exchange() {
     let mut clock = PeerClock::new();
     assert_eq!(clock.offset_at(RawTime(0)), None);
     let mut world = World::new(1);
@@ -232,7 +232,7 @@ fn between_the_last_exchange_before_a_step_and_the_first_after_it_the_bound_says
     world.first = 32;
     world.run(&mut peer, 41, 20, QUIET);
     let step = clock(1e6);
-    // The step was at 40.5 s, of which nobody knows yet at 40.8 s.
+    // The step was at 40.5 s, which is not detected yet at 40.8 s.
     let at = |ms: i64| RawTime(ms * S / 1000);
     let truth = |world: &World, ms: i64, step_ns: f64| world.offset_at(at(ms).0) + step_ns;
     for second in 41..50 {
@@ -275,7 +275,7 @@ fn a_step_between_the_legs_of_an_exchange_is_within_the_bound_of_the_second() {
 
 #[test]
 fn a_peer_whose_clock_is_slewed_is_followed() {
-    // As ntpd does it; an agent's own stamps are of a clock that nobody slews.
+    // As ntpd does it; an agent's own stamps are of a clock that is never slewed.
     let slewed: Happens = |t, _| clock((t - 40.0).clamp(0.0, 20.0) * 500e3);
     for rate_hz in [1, 2, 16, 128] {
         let outcome = run(rate_hz, 120, slewed);
@@ -291,7 +291,7 @@ fn a_peer_whose_clock_is_slewed_is_followed() {
 }
 
 #[test]
-fn what_is_known_of_the_routes_outlives_a_step_but_not_a_move() {
+fn known_asymmetry_outlives_a_step_but_not_a_move() {
     let lengthened: Happens = |t, _| inbound(within(t, 40.0, 1e9) * 100.0 * US);
     for (forget, most_us) in [(false, 0.0..3.0), (true, 48.0..52.0)] {
         let mut world = World::new(16);
@@ -346,7 +346,7 @@ fn responses_out_of_order_and_wild_stamps_do_no_harm() {
 }
 
 /// 40 exchanges, 50 ms apart, that take 300 us there and 100 us back; the peer's clock is 7 us behind ours.
-fn unequal_ways() -> PeerClock {
+fn unequal_routes() -> PeerClock {
     let mut clock = PeerClock::new();
     for i in 0..40 {
         let sent = i * 50_000_000;
@@ -364,8 +364,8 @@ fn unequal_ways() -> PeerClock {
 }
 
 #[test]
-fn hardware_clocks_at_both_ends_tell_what_exchanges_cannot() {
-    let (mut clock, end) = (unequal_ways(), RawTime(2_000_000_000));
+fn hardware_clocks_at_both_ends_show_the_asymmetry() {
+    let (mut clock, end) = (unequal_routes(), RawTime(2_000_000_000));
     let assumed = clock.offset_at(end).unwrap();
     assert!(
         (assumed.offset_ns - (7_000 - 100_000)).abs() < 2_000,
@@ -392,10 +392,10 @@ fn hardware_clocks_at_both_ends_tell_what_exchanges_cannot() {
 }
 
 #[test]
-fn hardware_clocks_that_cannot_be_right_or_say_no_more_are_not_believed() {
+fn impossible_or_stale_hardware_clocks_are_ignored() {
     let end = RawTime(2_000_000_000);
     for (offset_ns, error_ns) in [(5_000_000, 2_000), (7_000, 1_000_000)] {
-        let mut clock = unequal_ways();
+        let mut clock = unequal_routes();
         let before = clock.offset_at(end).unwrap();
         (0..8).for_each(|i| clock.observe_hardware(RawTime(i * 100_000_000), offset_ns, error_ns));
         assert_eq!(clock.offset_at(end), Some(before));

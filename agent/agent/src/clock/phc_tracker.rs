@@ -96,7 +96,7 @@ mod tests {
 
     const S: i64 = 1_000_000_000;
 
-    /// A clock that runs 20 ppm fast from 1,000 s ahead, read to within 50 ns.
+    /// Returns the time of a clock that starts 1,000 s ahead and runs 20 ppm fast.
     fn shows(at: i64) -> i64 {
         at + 1_000 * S + at / 50_000
     }
@@ -111,13 +111,13 @@ mod tests {
 
     #[test]
     fn between_readings_it_runs_on_within_what_is_admitted() {
-        let mut anchoring = PhcTracker::default();
-        assert_eq!(anchoring.at(RawTime(0)), None);
+        let mut phc = PhcTracker::default();
+        assert_eq!(phc.at(RawTime(0)), None);
         for second in 0..40 {
-            anchoring.add(read(second * S));
+            phc.add(read(second * S));
             for ms in [0, 10, 500, 999] {
                 let at = second * S + ms * 1_000_000;
-                let ahead = anchoring.at(RawTime(at)).unwrap();
+                let ahead = phc.at(RawTime(at)).unwrap();
                 let off_ns = ahead.ahead_ns - (shows(at) - at);
                 assert!(
                     off_ns.unsigned_abs() <= ahead.error_ns,
@@ -126,21 +126,21 @@ mod tests {
                 assert!(second < 8 || ahead.error_ns < 300, "{ahead:?}");
             }
         }
-        assert_eq!(anchoring.at(RawTime(60 * S)), None, "not read for too long");
+        assert_eq!(phc.at(RawTime(60 * S)), None, "not read for too long");
     }
 
     #[test]
-    fn a_clock_that_was_set_starts_anew() {
-        let mut anchoring = PhcTracker::default();
-        (0..10).for_each(|second| anchoring.add(read(second * S)));
+    fn a_clock_that_was_set_starts_again() {
+        let mut phc = PhcTracker::default();
+        (0..10).for_each(|second| phc.add(read(second * S)));
         let set = PhcReading {
             shows_ns: read(10 * S).shows_ns + 5_000_000,
             ..read(10 * S)
         };
-        anchoring.add(set);
-        let ahead = anchoring.at(RawTime(10 * S)).unwrap();
+        phc.add(set);
+        let ahead = phc.at(RawTime(10 * S)).unwrap();
         assert_eq!(ahead.ahead_ns, set.shows_ns - 10 * S);
-        anchoring.forget();
-        assert_eq!(anchoring.at(RawTime(10 * S)), None);
+        phc.forget();
+        assert_eq!(phc.at(RawTime(10 * S)), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Detection of a direction that stays above its base.
 
-/// A rise that lasts this long, s, over this many bins and hardly moves is a longer route. A standing queue looks the
-/// same, which does no harm: the base follows it down at once.
+/// Shortest time, s, and fewest bins of a constant rise that counts as a longer route. A persistent queue looks alike, which
+/// does no harm: the base follows it down at once.
 const LONG_S: f64 = 20.0;
 const LEAST_BINS: usize = 3;
 const MOST_BINS: usize = 128;
@@ -51,8 +51,8 @@ mod tests {
     use super::*;
 
     fn rise(excess: impl Fn(u32) -> f64) -> Option<(u32, f64)> {
-        let mut streak = RouteShiftDetector::default();
-        (0..100).find_map(|i| Some((i, streak.add(f64::from(i), excess(i), 3.0)?)))
+        let mut detector = RouteShiftDetector::default();
+        (0..100).find_map(|i| Some((i, detector.add(f64::from(i), excess(i), 3.0)?)))
     }
 
     #[test]
@@ -63,11 +63,11 @@ mod tests {
 
     #[test]
     fn a_way_back_to_the_base_ends_it() {
-        let mut streak = RouteShiftDetector::default();
+        let mut detector = RouteShiftDetector::default();
         for i in 0..60 {
-            assert_eq!(streak.add(f64::from(i), 100.0, 3.0), None);
+            assert_eq!(detector.add(f64::from(i), 100.0, 3.0), None);
             if i % 15 == 14 {
-                streak.end();
+                detector.end();
             }
         }
     }

@@ -15,7 +15,7 @@ pub struct Event {
 
 pub struct World {
     pub rate_hz: i64,
-    /// So many exchanges in the first second, whatever the rate.
+    /// Number of exchanges in the first second, independent of the rate.
     pub first: i64,
     pub offset_ns: f64,
     pub skew_ppm: f64,
@@ -74,7 +74,7 @@ impl World {
         -self.uniform().ln() * self.jitter_ns * tail
     }
 
-    /// An exchange that starts at `at`, with what happens then.
+    /// Returns the two legs of an exchange that starts at `at`, with the events of that time.
     pub fn exchange(&mut self, at: i64, event: Event) -> (Leg, Leg) {
         let remote =
             |world: &Self, local: f64| local - world.offset_at(local as i64) - event.clock_ns;

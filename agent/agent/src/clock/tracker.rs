@@ -60,7 +60,7 @@ pub struct Tracker {
     filter: Filter,
     since_s: f64,
     base_ns: [f64; 2],
-    /// The part of each base that was added as a longer route. A standing queue may have looked like one.
+    /// The part of each base that was added as a longer route. A persistent queue may have looked like one.
     lengthened_ns: [f64; 2],
     hidden_ns: f64,
     noise_ns: f64,
@@ -246,8 +246,8 @@ impl Tracker {
         self.hide(share.max(0.0));
     }
 
-    /// Returns true if a round trip shorter by `by_ns` is clearly shorter than at the start, and not only by what a
-    /// direction was lengthened by since.
+    /// Returns true if a round trip shorter by `by_ns` is clearly shorter than at the start. Additions to a base since then
+    /// do not count.
     fn was_never_so_short(&self, by_ns: f64) -> bool {
         let lengthened = self.lengthened_ns.iter().sum::<f64>();
         by_ns - lengthened > (self.base_ns.iter().sum::<f64>() - lengthened).max(0.0) / 10.0

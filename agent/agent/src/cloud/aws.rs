@@ -1,19 +1,19 @@
-//! Amazon EC2: the instance metadata service, version 2. A token comes first, by PUT, which a forged request in some
-//! web server on the VM could not send; version 1, without it, is not used.
+//! Amazon EC2: the instance metadata service, version 2. It requires a token, requested by PUT, which a request forged
+//! through a web server on the VM cannot send. Version 1, without a token, is not used.
 
 use super::CloudVm;
-use super::ask::{Asker, plain};
+use super::metadata_client::{MetadataClient, plain};
 
-pub(super) fn vm(asker: &Asker) -> Option<CloudVm> {
+pub(super) fn vm(client: &MetadataClient) -> Option<CloudVm> {
     let ttl = ("X-aws-ec2-metadata-token-ttl-seconds", "60");
-    let token = asker.ask("PUT", "/latest/api/token", ttl)?;
+    let token = client.request("PUT", "/latest/api/token", ttl)?;
     if token.status != 200 {
         return None;
     }
     let token = plain(&token.text)?;
     let get = |path: &str| {
         let path = format!("/latest/meta-data/{path}");
-        plain(&asker.get(&path, ("X-aws-ec2-metadata-token", &token))?)
+        plain(&client.get(&path, ("X-aws-ec2-metadata-token", &token))?)
     };
     let placement = get("placement/group-name").map(|group| {
         let partition = get("placement/partition-number");

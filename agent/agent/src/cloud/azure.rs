@@ -1,11 +1,11 @@
-//! Azure: the instance metadata service. It answers only with `Metadata: true`, and refuses what a proxy forwarded.
+//! Azure: the instance metadata service. It requires the header `Metadata: true` and refuses forwarded requests.
 
 use serde::Deserialize;
 
 use super::CloudVm;
-use super::ask::{Asker, plain};
+use super::metadata_client::{MetadataClient, plain};
 
-/// The newest first: regions get versions at different times. The older one does not tell the physical zone.
+/// Versions of the API, newest first: regions get them at different times. The older one has no physical zone.
 const VERSIONS: [&str; 2] = ["2023-11-15", "2021-02-01"];
 
 #[derive(Debug, Deserialize)]
@@ -24,14 +24,14 @@ struct Compute {
     placement_group_id: String,
 }
 
-pub(super) fn vm(asker: &Asker) -> Option<CloudVm> {
+pub(super) fn vm(client: &MetadataClient) -> Option<CloudVm> {
     let text = VERSIONS.iter().find_map(|version| {
         let path = format!("/metadata/instance/compute?api-version={version}&format=json");
-        asker.get(&path, ("Metadata", "true"))
+        client.get(&path, ("Metadata", "true"))
     })?;
     let compute: Compute = serde_json::from_str(&text).ok()?;
     let region = plain(&compute.location)?;
-    // Zones are numbered for each subscription by itself; a VM of no zone is somewhere in the region.
+    // Each subscription numbers zones separately. A VM without a zone is anywhere in the region.
     let zone = plain(&compute.zone).map_or(region.clone(), |number| format!("{region}-{number}"));
     Some(CloudVm {
         provider: "azure",

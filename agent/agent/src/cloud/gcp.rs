@@ -1,18 +1,18 @@
-//! Google Compute Engine: the metadata server. It answers only with `Metadata-Flavor: Google`, and shows the same
-//! header, by which others that answer at this address are told apart. Values are asked one by one: all at once would
-//! bring the VM's start-up script along, and what secrets stand in it.
+//! Google Compute Engine: the metadata server. It requires the header `Metadata-Flavor: Google` and returns the same
+//! header, which distinguishes it from other servers at this address. Values are requested one by one: a recursive query
+//! would return the VM's start-up script too, which may contain secrets.
 
 use super::CloudVm;
-use super::ask::{Asker, plain};
+use super::metadata_client::{MetadataClient, plain};
 
 const FLAVOR: &str = "Google";
 
-pub(super) fn vm(asker: &Asker) -> Option<CloudVm> {
+pub(super) fn vm(client: &MetadataClient) -> Option<CloudVm> {
     let get = |path: &str| {
         let path = format!("/computeMetadata/v1/instance/{path}");
-        let told = asker.ask("GET", &path, ("Metadata-Flavor", FLAVOR))?;
-        let right = told.status == 200 && told.flavor.as_deref() == Some(FLAVOR);
-        plain(&told.text).filter(|_| right)
+        let response = client.request("GET", &path, ("Metadata-Flavor", FLAVOR))?;
+        let is_google = response.status == 200 && response.flavor.as_deref() == Some(FLAVOR);
+        plain(&response.text).filter(|_| is_google)
     };
     // `projects/123/zones/europe-west1-b`
     let last = |path: &str| get(path)?.rsplit('/').next().map(str::to_owned);

@@ -14,7 +14,7 @@ pub use trust::Trust;
 pub use values::{BackendUrl, LogFormat, Zone};
 
 use crate::cloud::METADATA_URL;
-use crate::hardware::Wanted;
+use crate::hardware::ClockChoice;
 use crate::network::{Listen, Network};
 
 /// Validated configuration of the agent.
@@ -37,7 +37,7 @@ pub struct Config {
     pub flow_port: u16,
     /// Networks outside the plan whose standard PTP clients are served.
     pub standard_clients: Vec<Network>,
-    pub hardware_clock: Wanted,
+    pub hardware_clock: ClockChoice,
     /// Error bound of that clock, from the operator.
     pub hardware_clock_error_ns: Option<u64>,
     pub state_dir: PathBuf,
@@ -139,7 +139,7 @@ impl Config {
             standard_clients: values::get(layers, "standard_clients", values::networks)?
                 .unwrap_or_default(),
             hardware_clock: values::get(layers, "hardware_clock", values::hardware_clock)?
-                .unwrap_or(Wanted::Any),
+                .unwrap_or(ClockChoice::Any),
             hardware_clock_error_ns: values::get(
                 layers,
                 "hardware_clock_error",

@@ -8,7 +8,7 @@ use ureq::http::Uri;
 
 use super::{ConfigError, Layers};
 use crate::cloud::METADATA_URL;
-use crate::hardware::Wanted;
+use crate::hardware::ClockChoice;
 use crate::network::Network;
 
 /// Zone of a VM, in the provider's words.
@@ -161,11 +161,11 @@ pub fn networks(text: &str) -> Result<Vec<Network>, String> {
 }
 
 /// Parse `auto`, `off`, or the path of a device.
-pub fn hardware_clock(text: &str) -> Result<Wanted, String> {
+pub fn hardware_clock(text: &str) -> Result<ClockChoice, String> {
     match text {
-        "auto" => Ok(Wanted::Any),
-        "off" => Ok(Wanted::None),
-        _ if text.starts_with('/') => Ok(Wanted::Device(text.into())),
+        "auto" => Ok(ClockChoice::Any),
+        "off" => Ok(ClockChoice::None),
+        _ if text.starts_with('/') => Ok(ClockChoice::Device(text.into())),
         _ => Err("must be auto, off, or a device such as /dev/ptp0".to_owned()),
     }
 }

@@ -128,7 +128,7 @@ impl Client {
     }
 
     /// Withdraws a request that could not be sent.
-    pub fn refused(&mut self, id: &RequestId) {
+    pub fn withdraw_request(&mut self, id: &RequestId) {
         let session = self.table.session_of(id);
         let tag = session.and_then(|session| session.exchanges.withdraw(id.sequence_id));
         if let Some(tag) = tag {
@@ -137,9 +137,11 @@ impl Client {
     }
 
     /// Records the departure of a request. Its timestamp may come after the response.
-    pub fn departed(&mut self, id: &RequestId, t3: RawTime) -> SessionUpdate {
+    pub fn record_departure(&mut self, id: &RequestId, t3: RawTime) -> SessionUpdate {
         let session = self.table.session_of(id);
-        session.map_or_else(SessionUpdate::default, |s| s.departed(id.sequence_id, t3))
+        session.map_or_else(SessionUpdate::default, |s| {
+            s.record_departure(id.sequence_id, t3)
+        })
     }
 
     /// Adds a message from any address to the session it belongs to.
@@ -197,8 +199,8 @@ impl Client {
         }
     }
 
-    /// Settles exchanges that are due at `polled_until`, before which all packets must have been received, and closes the
-    /// windows that are over `now`, which is `backend_ns` in the backend's time.
+    /// Settles exchanges that are due at `polled_until` and closes the windows that have ended `now`, which is `backend_ns` in
+    /// the backend's time. All packets that arrived before `polled_until` must have been received.
     pub fn settle(&mut self, polled_until: RawTime, now: RawTime, backend_ns: i64) -> Settlement {
         let mut settlement = Settlement::default();
         let aggregators = &mut self.table.aggregators;

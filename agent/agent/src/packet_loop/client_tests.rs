@@ -43,7 +43,7 @@ fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
 }
 
 /// A client and peers that answer at once, except those that are deaf.
-struct Play {
+struct Simulation {
     client: Client,
     now: i64,
     deaf: Vec<u16>,
@@ -54,7 +54,7 @@ struct Play {
     soon: Vec<bool>,
 }
 
-impl Play {
+impl Simulation {
     fn new() -> Self {
         let mut client = Client::new(7, 0);
         // Windows are easier to count without the second of many that a path starts with.
@@ -84,7 +84,7 @@ impl Play {
                         panic!("{:?}", request.message);
                     };
                     self.soon.push(soon);
-                    self.client.departed(&request.id(), now);
+                    self.client.record_departure(&request.id(), now);
                     if !self.deaf.contains(&request.to.port()) {
                         self.response(&request);
                     }
@@ -146,25 +146,25 @@ impl Play {
 
 #[test]
 fn every_window_holds_the_requests_of_its_time() {
-    let mut play = Play::new();
-    play.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
-    play.run(31_000);
+    let mut simulation = Simulation::new();
+    simulation.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
+    simulation.run(31_000);
     assert_eq!(
-        play.counts(),
+        simulation.counts(),
         [(0, 160, 0, 160), (10, 160, 0, 160), (20, 160, 0, 160)]
     );
-    assert_eq!(play.windows[0].peer_keys, [2, 3]);
-    let outbound = play.windows[2].outbound.as_ref().unwrap();
+    assert_eq!(simulation.windows[0].peer_keys, [2, 3]);
+    let outbound = simulation.windows[2].outbound.as_ref().unwrap();
     assert_eq!((outbound.min_ns[0], outbound.max_ns[1]), (50_000, 50_000));
 }
 
 #[test]
-fn a_deaf_peer_is_lost_and_the_other_is_not() {
-    let mut play = Play::new();
-    play.deaf.push(329);
-    play.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
-    play.run(11_000);
-    let round_trip = play.windows[0].round_trip.as_ref().unwrap();
+fn exchanges_with_a_silent_peer_are_lost_and_others_are_not() {
+    let mut simulation = Simulation::new();
+    simulation.deaf.push(329);
+    simulation.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
+    simulation.run(11_000);
+    let round_trip = simulation.windows[0].round_trip.as_ref().unwrap();
     assert_eq!(
         (&round_trip.sent[..], &round_trip.lost[..]),
         (&[80, 80][..], &[0, 80][..])
@@ -173,19 +173,19 @@ fn a_deaf_peer_is_lost_and_the_other_is_not() {
 
 #[test]
 fn changes_elsewhere_cost_a_path_no_slot_and_no_exchange() {
-    let mut play = Play::new();
-    play.follow(&plan(vec![peer(2, 319)], 8, 10));
+    let mut simulation = Simulation::new();
+    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
     for round in 0..50 {
         let others = (0..round % 3).map(|i| peer(10 + i, 400 + 10 * i as u16));
-        play.follow(&plan(
+        simulation.follow(&plan(
             std::iter::once(peer(2, 319)).chain(others).collect(),
             8,
             10,
         ));
-        play.run(210);
+        simulation.run(210);
     }
-    play.run(1_000);
-    let first = &play.windows[0];
+    simulation.run(1_000);
+    let first = &simulation.windows[0];
     let at = first.peer_keys.iter().position(|key| *key == 2).unwrap();
     let round_trip = first.round_trip.as_ref().unwrap();
     assert_eq!(
@@ -199,14 +199,14 @@ fn changes_elsewhere_cost_a_path_no_slot_and_no_exchange() {
 }
 
 #[test]
-fn a_moved_peer_is_told_from_where_it_was() {
-    let mut play = Play::new();
-    play.follow(&plan(vec![peer(2, 319)], 8, 10));
-    play.run(5_000);
-    play.follow(&plan(vec![peer(2, 919)], 8, 10));
-    play.run(6_000);
-    assert_eq!(play.counts(), [(0, 80, 0, 80)]);
-    let outbound = play.windows[0].outbound.as_ref().unwrap();
+fn a_moved_peer_is_distinguished_from_its_old_address() {
+    let mut simulation = Simulation::new();
+    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    simulation.run(5_000);
+    simulation.follow(&plan(vec![peer(2, 919)], 8, 10));
+    simulation.run(6_000);
+    assert_eq!(simulation.counts(), [(0, 80, 0, 80)]);
+    let outbound = simulation.windows[0].outbound.as_ref().unwrap();
     assert_eq!(
         (outbound.count[0], outbound.min_ns[0], outbound.max_ns[0]),
         (80, 50_000, 50_000)
@@ -215,12 +215,12 @@ fn a_moved_peer_is_told_from_where_it_was() {
 
 #[test]
 fn a_new_rate_and_length_hold_from_the_next_slot_and_window() {
-    let mut play = Play::new();
-    play.follow(&plan(vec![peer(2, 319)], 8, 10));
-    play.run(5_000);
-    play.follow(&plan(vec![peer(2, 319)], 32, 5));
-    play.run(11_000);
-    let counts = play.counts();
+    let mut simulation = Simulation::new();
+    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    simulation.run(5_000);
+    simulation.follow(&plan(vec![peer(2, 319)], 32, 5));
+    simulation.run(11_000);
+    let counts = simulation.counts();
     assert_eq!(counts.len(), 2, "{counts:?}");
     assert!((199..=201).contains(&counts[0].1), "{counts:?}");
     assert_eq!(counts[1], (10, 160, 0, 160));
@@ -228,28 +228,28 @@ fn a_new_rate_and_length_hold_from_the_next_slot_and_window() {
 
 #[test]
 fn a_mesh_that_goes_and_comes_back_within_a_window_hands_it_over_once() {
-    let mut play = Play::new();
-    play.follow(&plan(vec![peer(2, 319)], 8, 10));
-    play.run(3_000);
-    play.follow(&Plan::idle());
-    play.run(3_000);
-    play.follow(&plan(vec![peer(2, 319)], 8, 10));
-    play.run(15_000);
-    assert_eq!(play.counts(), [(0, 56, 0, 56), (10, 80, 0, 80)]);
+    let mut simulation = Simulation::new();
+    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    simulation.run(3_000);
+    simulation.follow(&Plan::idle());
+    simulation.run(3_000);
+    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    simulation.run(15_000);
+    assert_eq!(simulation.counts(), [(0, 56, 0, 56), (10, 80, 0, 80)]);
 }
 
 #[test]
 fn two_meshes_of_one_pair_are_kept_apart() {
-    let mut play = Play::new();
+    let mut simulation = Simulation::new();
     let mut both = plan(vec![peer(2, 319)], 8, 10);
     let mut other = both.meshes[0].clone();
     (other.key, other.rate_hz, other.window_s) = (2, 16, 5);
     both.meshes.push(other);
-    play.follow(&both);
-    play.run(6_000);
-    play.follow(&plan(vec![peer(2, 319)], 8, 10));
-    play.run(6_000);
-    let mut of: Vec<_> = play
+    simulation.follow(&both);
+    simulation.run(6_000);
+    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    simulation.run(6_000);
+    let mut of: Vec<_> = simulation
         .windows
         .iter()
         .map(|w| (w.mesh_key, w.round_trip.clone().unwrap().count[0]))
@@ -269,9 +269,9 @@ fn without_permission_nothing_is_sent_or_counted() {
 }
 
 #[test]
-fn messages_from_elsewhere_are_nobodys() {
-    let mut play = Play::new();
-    play.follow(&plan(vec![peer(2, 319)], 8, 10));
+fn messages_from_unknown_addresses_are_ignored() {
+    let mut simulation = Simulation::new();
+    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
     let message = Message {
         source: PortIdentity { clock: 9, port: 0 },
         sequence_id: 0,
@@ -282,11 +282,11 @@ fn messages_from_elsewhere_are_nobodys() {
         at: RawTime(0),
         stamp: None,
     };
-    let update = play
+    let update = simulation
         .client
         .receive("10.0.0.3:319".parse().unwrap(), &message, arrival);
     assert_eq!(update, SessionUpdate::default());
-    let update = play
+    let update = simulation
         .client
         .receive("10.0.0.2:320".parse().unwrap(), &message, arrival);
     assert_eq!(update.verdict, Some(Verdict::Unsolicited));
@@ -294,13 +294,15 @@ fn messages_from_elsewhere_are_nobodys() {
 
 #[test]
 fn what_is_unanswered_when_this_machine_drops_packets_is_not_loss() {
-    let mut play = Play::new();
-    play.deaf.push(329);
-    play.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
-    play.run(9_900);
-    play.client.disregard_unanswered(RawTime(play.now));
-    play.run(1_500);
-    let round_trip = play.windows[0].round_trip.as_ref().unwrap();
+    let mut simulation = Simulation::new();
+    simulation.deaf.push(329);
+    simulation.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
+    simulation.run(9_900);
+    simulation
+        .client
+        .disregard_unanswered(RawTime(simulation.now));
+    simulation.run(1_500);
+    let round_trip = simulation.windows[0].round_trip.as_ref().unwrap();
     assert_eq!(round_trip.sent[0], 80);
     // Half a second of requests, those younger than the deadline, is as if it had not been.
     assert!((75..=77).contains(&round_trip.sent[1]), "{round_trip:?}");
@@ -309,16 +311,16 @@ fn what_is_unanswered_when_this_machine_drops_packets_is_not_loss() {
 
 #[test]
 fn each_flow_keeps_the_rate_and_shows_its_own_delay() {
-    let mut play = Play::new();
-    play.longer_ns = 200_000;
+    let mut simulation = Simulation::new();
+    simulation.longer_ns = 200_000;
     let wide = Peer {
         flows: 4,
         ..peer(2, 319)
     };
-    play.follow(&plan(vec![wide.clone()], 8, 10));
-    play.run(11_000);
-    assert_eq!(play.counts(), [(0, 320, 0, 320)]);
-    let window = &play.windows[0];
+    simulation.follow(&plan(vec![wide.clone()], 8, 10));
+    simulation.run(11_000);
+    assert_eq!(simulation.counts(), [(0, 320, 0, 320)]);
+    let window = &simulation.windows[0];
     assert_eq!(window.flows, [4]);
     let outbound = window.outbound_flows.as_ref().unwrap();
     assert_eq!(outbound.count, [80; 4]);
@@ -336,19 +338,21 @@ fn each_flow_keeps_the_rate_and_shows_its_own_delay() {
     assert_eq!(inbound.min_ns, [50_000; 4]);
 
     // Fewer ports than asked for, and then one: what is there is used.
-    play.client
-        .follow(&plan(vec![wide], 8, 10), 2, RawTime(play.now));
-    play.run(18_000);
-    play.follow(&plan(vec![peer(2, 319)], 8, 10));
-    play.run(20_000);
-    let flows: Vec<_> = play
+    simulation
+        .client
+        .follow(&plan(vec![wide], 8, 10), 2, RawTime(simulation.now));
+    simulation.run(18_000);
+    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    simulation.run(20_000);
+    let flows: Vec<_> = simulation
         .windows
         .iter()
         .map(|w| (w.flows[0], w.outbound_flows.is_some()))
         .collect();
     assert_eq!(flows, [(4, true), (4, true), (2, true), (1, false)]);
     assert!(
-        play.counts()
+        simulation
+            .counts()
             .iter()
             .all(|(_, sent, lost, count)| *lost == 0 && *sent as u32 == *count)
     );
@@ -358,13 +362,13 @@ fn each_flow_keeps_the_rate_and_shows_its_own_delay() {
 fn every_rate_and_every_window_length_yields_whole_windows() {
     for rate_hz in [1, 2, 4, 8, 16, 32, 64, 128] {
         for window_s in [1, 7, 60] {
-            let mut play = Play::new();
+            let mut simulation = Simulation::new();
             // On the grid of windows, which starts at the epoch.
-            play.now = (i64::from(window_s) - (EPOCH / S) % i64::from(window_s)) * S;
-            let start = play.now / S;
-            play.follow(&plan(vec![peer(2, 319)], rate_hz, window_s));
-            play.run(2_000 * i64::from(window_s) + 1_000);
-            let (requests, counts) = ((rate_hz * window_s) as i32, play.counts());
+            simulation.now = (i64::from(window_s) - (EPOCH / S) % i64::from(window_s)) * S;
+            let start = simulation.now / S;
+            simulation.follow(&plan(vec![peer(2, 319)], rate_hz, window_s));
+            simulation.run(2_000 * i64::from(window_s) + 1_000);
+            let (requests, counts) = ((rate_hz * window_s) as i32, simulation.counts());
             let starts: Vec<i64> = counts.iter().map(|(start, ..)| *start).collect();
             assert_eq!(starts, [start, start + i64::from(window_s)]);
             for (_, sent, lost, count) in counts {
@@ -430,38 +434,38 @@ fn only_requests_that_another_one_follows_soon_leave_the_rest_to_its_answer() {
         (250, 1, 1, false),
     ];
     for (deadline_ms, rate_hz, flows, soon) in cases {
-        let mut play = Play::new();
+        let mut simulation = Simulation::new();
         let mut plan = plan(vec![peer(2, 1)], rate_hz, 1);
         plan.meshes[0].loss_deadline_ms = deadline_ms;
         plan.meshes[0].peers[0].flows = flows;
-        play.follow(&plan);
-        play.run(7_000);
-        assert!(play.soon.len() >= 6, "{}", play.soon.len());
+        simulation.follow(&plan);
+        simulation.run(7_000);
+        assert!(simulation.soon.len() >= 6, "{}", simulation.soon.len());
         assert!(
-            play.soon.iter().all(|s| *s == soon),
+            simulation.soon.iter().all(|s| *s == soon),
             "{rate_hz}/s by {flows}, {deadline_ms} ms"
         );
     }
     // The second of many that a path starts with, and then one a second.
-    let mut play = Play::new();
-    play.client.table.schedule.first = 32;
+    let mut simulation = Simulation::new();
+    simulation.client.table.schedule.first = 32;
     let mut plan = plan(vec![peer(2, 1)], 1, 1);
     plan.meshes[0].loss_deadline_ms = 250;
-    play.follow(&plan);
-    play.run(6_000);
-    let later = play.soon.iter().filter(|soon| **soon).count();
+    simulation.follow(&plan);
+    simulation.run(6_000);
+    let later = simulation.soon.iter().filter(|soon| **soon).count();
     assert!((30..=32).contains(&later), "{later}");
-    assert_eq!(play.soon.last(), Some(&false));
+    assert_eq!(simulation.soon.last(), Some(&false));
 }
 
 #[test]
 fn a_window_is_handed_over_as_soon_as_its_last_exchange_is_decided() {
-    let mut play = Play::new();
-    play.follow(&plan(vec![peer(2, 319)], 8, 10));
-    while play.windows.is_empty() {
-        play.run(10);
+    let mut simulation = Simulation::new();
+    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    while simulation.windows.is_empty() {
+        simulation.run(10);
     }
     let last_decided = 10_000 - 125 + 500;
-    let after_ms = play.now / MS - last_decided;
+    let after_ms = simulation.now / MS - last_decided;
     assert!((0..=150).contains(&after_ms), "{after_ms} ms");
 }

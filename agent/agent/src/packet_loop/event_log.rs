@@ -53,23 +53,23 @@ impl EventLog {
     pub fn disrupted(&mut self, disruption: Disruption, at_ns: i64) {
         let cause = match disruption {
             Disruption::Moved => {
-                "the hypervisor says that this VM has moved to another host or was restored"
+                "the hypervisor reports that this VM has moved to another host or was restored"
                     .to_owned()
             }
-            Disruption::Slept { for_ns } => {
+            Disruption::Suspended { for_ns } => {
                 format!("this VM was suspended for {:.3} s", for_ns as f64 / 1e9)
             }
         };
         self.step(
             at_ns,
-            format!("{cause}; the clocks of its peers are estimated anew"),
+            format!("{cause}; the estimates of its peers' clocks start again"),
         );
     }
 
     /// Reports a step of a peer's clock against ours, or of ours against it.
     pub fn peer_clock_stepped(&mut self, peer: IpAddr, at_ns: i64) {
         let detail = format!(
-            "the clock of {peer} was stepped against that of this VM; its offset is estimated anew"
+            "the clock of {peer} was stepped against that of this VM; the estimate of its offset starts again"
         );
         self.step(at_ns, detail);
     }
@@ -85,10 +85,10 @@ impl EventLog {
         };
         let (by_us, more) = (change.by_ns.abs() / 1e3, change.by_ns > 0.0);
         let detail = format!(
-            "the way {preposition} {peer} is {by_us:.1} us {} than before, and only that way{}",
+            "the route {preposition} {peer} is {by_us:.1} us {} than before, in that direction only{}",
             if more { "longer" } else { "shorter" },
             if more {
-                ": another route, or a queue that stands"
+                ": another route, or a persistent queue"
             } else {
                 ""
             },
@@ -110,12 +110,12 @@ impl EventLog {
         if self.shed > 0 && self.shed_throttle.due(Instant::now()) {
             let why = match excess {
                 None => format!("the plan allows {packets_per_s} packets/s"),
-                Some(CapExceeded::Cpu(taken, cap)) => format!(
-                    "the agent took {taken:.1} % of a processor, the plan allows {cap} %; it holds itself to \
+                Some(CapExceeded::Cpu(used, cap)) => format!(
+                    "the agent used {used:.1} % of a processor, the plan allows {cap} %; it limits itself to \
                      {packets_per_s} packets/s"
                 ),
-                Some(CapExceeded::Memory(held, cap)) => format!(
-                    "the agent held {held:.0} MiB of memory, the plan allows {cap} MiB; it holds itself to \
+                Some(CapExceeded::Memory(used, cap)) => format!(
+                    "the agent used {used:.0} MiB of memory, the plan allows {cap} MiB; it limits itself to \
                      {packets_per_s} packets/s"
                 ),
             };
@@ -135,7 +135,7 @@ impl EventLog {
     pub fn refused(&mut self, to: SocketAddr, why: &str, at_ns: i64) {
         if self.refusal_throttle.due(Instant::now()) {
             let detail = format!(
-                "this VM cannot send to {to}: {why}; what is not sent is not counted as lost"
+                "this VM cannot send to {to}: {why}; unsent packets are not counted as lost"
             );
             tracing::warn!("{detail}");
             self.counters.events.raise(EventKind::Error, at_ns, detail);
@@ -143,9 +143,9 @@ impl EventLog {
     }
 
     /// Logs that a plan asks for more source ports than can be opened.
-    pub fn fewer_flows(&self, asked: u8, there: u8, why: &BindError) {
+    pub fn fewer_flows(&self, requested: u8, opened: u8, why: &BindError) {
         tracing::warn!(
-            "the plan asks for {asked} source ports per path and {there} can be had: {why}; the paths are measured by those"
+            "the plan asks for {requested} source ports per path and only {opened} could be opened: {why}"
         );
     }
 
@@ -153,7 +153,7 @@ impl EventLog {
     pub fn refuses(&mut self, at: SocketAddr, at_ns: i64) {
         if self.refusal_throttle.due(Instant::now()) {
             let detail = format!(
-                "the IEEE 1588 responder at {at} refuses to be measured by this VM: let it grant unicast Announce, Sync \
+                "the IEEE 1588 responder at {at} grants this VM no unicast messages: configure it to grant Announce, Sync \
                  and Delay_Resp at the rate of the mesh"
             );
             tracing::warn!("{detail}");
@@ -179,7 +179,7 @@ pub(super) fn log_plan(plan: &Plan, unreachable: usize) {
         revision,
         meshes,
         peers = peers().count(),
-        "measuring by a new plan"
+        "measuring according to a new plan"
     );
     if unreachable > 0 {
         tracing::warn!(

@@ -22,7 +22,7 @@ use crate::network::Listen;
 use crate::plan::{Caps, Plan, Role};
 use crate::ptp::{PortIdentity, Responder, TokenBucket};
 use crate::standard_clients::unicast_service::UnicastService;
-use crate::timestamp::{Departed, Disruption, Disruptions};
+use crate::timestamp::{DepartureTimestamp, Disruption, Disruptions};
 
 /// Largest number of packets that leave for one request that is answered.
 pub(super) const ANSWER_PACKETS: u32 = 3;
@@ -45,7 +45,7 @@ pub(super) struct Exchanger {
     pub(super) received: Vec<ReceivedMessage>,
     /// Step of the wall clock before this turn, ns.
     pub(super) stepped_ns: Option<i64>,
-    pub(super) departures: Vec<Departed<Departure>>,
+    pub(super) departures: Vec<DepartureTimestamp<Departure>>,
 }
 
 impl Exchanger {
@@ -193,7 +193,7 @@ impl Exchanger {
     ) -> Vec<MeshWindow> {
         let now = self.sockets.now();
         let at_ns = backend_ns(now);
-        if let Some(disruption) = self.disruptions.look() {
+        if let Some(disruption) = self.disruptions.poll() {
             self.client.disrupted(disruption == Disruption::Moved, now);
             self.responder.forget();
             self.hardware_time.forget();

@@ -4,10 +4,10 @@ use crate::clock::{PhcOffset, PhcTracker, RawTime};
 use crate::hardware::HardwareClock;
 use crate::ptp::HardwareClockTlv;
 
-/// From one reading to the next, ns.
+/// Time between readings, ns.
 const READ_NS: i64 = 1_000_000_000;
 
-/// A hardware clock and its latest readings; without one nothing is known and nothing is claimed.
+/// A hardware clock, if there is one, and its latest readings.
 #[derive(Default)]
 pub(super) struct HardwareTime {
     clock: Option<Box<dyn HardwareClock>>,
@@ -24,12 +24,12 @@ impl HardwareTime {
         }
     }
 
-    /// The name of its driver.
+    /// Returns the name of its driver.
     pub fn name(&self) -> Option<&str> {
         self.clock.as_deref().map(HardwareClock::name)
     }
 
-    /// Reads the clock when it is time to.
+    /// Reads the clock if a reading is due.
     pub fn read(&mut self, now: RawTime) {
         let Some(clock) = &mut self.clock else { return };
         if self.next.is_some_and(|next| now < next) {
@@ -44,7 +44,7 @@ impl HardwareTime {
             Err(error) if !self.refused => {
                 self.refused = true;
                 let name = clock.name();
-                tracing::warn!(%error, "the hardware clock {name} cannot be read; delays stand on exchanges alone meanwhile");
+                tracing::warn!(%error, "the hardware clock {name} cannot be read; until it can, delays are based on exchanges alone");
             }
             Err(_) => {}
         }
@@ -136,22 +136,22 @@ mod tests {
         }
     }
 
-    fn standing(ahead_ns: i64, skew_ppm: i64, clock_domain: ClockDomain) -> HardwareTime {
-        let mut standing = HardwareTime::new(Some(Box::new(True {
+    fn hardware_time(ahead_ns: i64, skew_ppm: i64, clock_domain: ClockDomain) -> HardwareTime {
+        let mut hardware_time = HardwareTime::new(Some(Box::new(True {
             ahead_ns,
             skew_ppm,
             now_ns: 0,
             clock_domain,
         })));
-        (0..10).for_each(|second| standing.read(raw(ahead_ns, skew_ppm, second * S)));
-        standing
+        (0..10).for_each(|second| hardware_time.read(raw(ahead_ns, skew_ppm, second * S)));
+        hardware_time
     }
 
     #[test]
     fn two_ends_agree_on_the_moment_a_packet_arrived() {
         let (ours, theirs) = (
-            standing(40 * S, 30, ClockDomain::Amazon),
-            standing(-7 * S, -20, ClockDomain::Amazon),
+            hardware_time(40 * S, 30, ClockDomain::Amazon),
+            hardware_time(-7 * S, -20, ClockDomain::Amazon),
         );
         // It arrived there 9.4 s into true time; their stamps are 5 s ahead of their raw clock.
         let arrived = 9 * S + 400_000_000;
@@ -168,10 +168,10 @@ mod tests {
     }
 
     #[test]
-    fn clocks_of_different_keepers_are_not_compared_and_none_claims_nothing() {
+    fn clocks_of_different_domains_are_not_compared() {
         let (ours, theirs) = (
-            standing(0, 0, ClockDomain::Kvm),
-            standing(0, 0, ClockDomain::Amazon),
+            hardware_time(0, 0, ClockDomain::Kvm),
+            hardware_time(0, 0, ClockDomain::Amazon),
         );
         let hardware_clock = theirs.hardware_clock(RawTime(9 * S), 9 * S).unwrap();
         assert_eq!(ours.moment_of(&hardware_clock, 9 * S, RawTime(9 * S)), None);

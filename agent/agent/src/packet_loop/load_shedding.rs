@@ -153,7 +153,7 @@ mod tests {
             }
         }
 
-        /// Lets five seconds pass in which it wants to send so many packets per second; percent it took.
+        /// Simulates five seconds with this demand in packets per second. Returns the processor time used, percent.
         fn pass(&mut self, wanted_hz: u64) -> f64 {
             let allowed = u64::from(self.load_shedder.packets_per_s(&CAPS).0);
             let packets = wanted_hz.min(allowed) * 5;
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_tells_what_this_process_uses() {
+    fn the_kernel_counts_the_resources_of_this_process() {
         let usage = Usage::of_this_process(RawTime(0), 7);
         assert!(usage.cpu_ns > 0 && usage.packets_sent == 7);
         assert!(

@@ -1,7 +1,7 @@
 //! The loop that sends, receives and timestamps packets, and closes windows.
 //!
-//! It is one thread. It wakes when a packet arrives or a request is due, but not more often than its intervals allow, and
-//! then handles everything that has gathered, in batches.
+//! It is one thread. It wakes when a packet arrives or a request is due, but not more often than its intervals allow. It
+//! then handles all waiting packets in batches.
 
 mod client;
 mod event_log;

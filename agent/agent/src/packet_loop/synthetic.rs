@@ -1,8 +1,8 @@
 //! A synthetic clock with a known error, for benchmarks only.
 //!
-//! `SINEMORA_SYNTHETIC_CLOCK` holds pairs `name=number` with commas between: at the raw time `origin_ns` the clock is
-//! `base_ns + offset_ns` ahead of the raw one, runs `skew_ppb` faster, its rate swings by `wander_ppb` over `wander_s`,
-//! and `step_at_ns` later it is stepped by `step_ns`. What is not named is 0.
+//! `SINEMORA_SYNTHETIC_CLOCK` holds pairs `name=number`, separated by commas. At the raw time `origin_ns` the clock is
+//! `base_ns + offset_ns` ahead of the raw one and runs `skew_ppb` faster. Its rate swings by `wander_ppb` over `wander_s`.
+//! It is stepped by `step_ns` `step_at_ns` later. Missing numbers are 0.
 
 use std::collections::HashMap;
 use std::f64::consts::TAU;
@@ -25,7 +25,7 @@ pub(super) struct Synthetic {
 
 impl Synthetic {
     /// Returns the clock that the environment describes, if any.
-    pub fn wanted() -> Option<Self> {
+    pub fn from_environment() -> Option<Self> {
         let text = std::env::var(VARIABLE).ok()?;
         let named: HashMap<&str, i64> = text
             .split(',')

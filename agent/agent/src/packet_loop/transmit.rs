@@ -22,7 +22,7 @@ impl Exchanger {
                 refused = Some((packet.to, error.to_string()));
             }
             match packet.token {
-                Departure::Request(id) if left.is_err() => client.refused(&id),
+                Departure::Request(id) if left.is_err() => client.withdraw_request(&id),
                 Departure::Request(_) | Departure::Granted(..) => {}
                 Departure::Sync(response) => {
                     if left.is_err() {
@@ -73,10 +73,10 @@ impl Exchanger {
         let mut departures = std::mem::take(&mut self.departures);
         self.sockets.take_departures(&mut departures);
         let mut next = 0;
-        for departed in departures.drain(..) {
-            match (departed.token, departed.at) {
+        for departure in departures.drain(..) {
+            match (departure.token, departure.at) {
                 (Departure::Request(id), Some(t3)) => {
-                    let update = self.client.departed(&id, t3);
+                    let update = self.client.record_departure(&id, t3);
                     self.record_update(update, id.to, backend_ns(t3));
                 }
                 (Departure::Sync(response), Some(t1)) if response.form == ResponseForm::Compact => {

@@ -22,9 +22,9 @@ pub(super) struct WakeupPolicy {
     /// Share of the same interval between turns of a responder. It is greater than 1: otherwise each turn would come just
     /// before a request, and wait for it, with twice the wakeups.
     pub responder_interval_share: f64,
-    /// Time that each message per second granted to standard clients adds between turns, and the limits of the sum. ptpd
-    /// accepts a Delay_Resp for its newest Delay_Req only, and sends the next one after any part of twice its interval, so
-    /// that responses must not wait. The longest time is half of the shortest interval granted, so that Syncs stay regular.
+    /// Time that each message per second granted to standard clients adds between turns, and the limits of the sum.
+    /// Responses must not wait: ptpd accepts a Delay_Resp for its newest Delay_Req only, and sends the next one at a random
+    /// time within twice its interval. The longest time is half of the shortest interval granted, so that Syncs stay regular.
     pub granted_message_ns: i64,
     pub shortest_service_turn_ns: i64,
     pub longest_service_turn_ns: i64,

@@ -53,8 +53,8 @@ fn standard_clients_are_answered_at_once_and_many_together() {
     assert_eq!(ticks_us, [100, 205, 1028, 3906, 3906]);
 }
 
-/// At least 90 % of intervals are within 30 % of what was granted (9.5.9.2), although Syncs wait for turns, and turns
-/// for the machine.
+/// Checks that at least 90 % of intervals are within 30 % of the granted one (9.5.9.2), although Syncs wait for turns and
+/// turns for the machine.
 #[test]
 fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
     const INTERVAL: f64 = 1e9 / 128.0;
@@ -95,7 +95,7 @@ fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
     assert!(all > 50_000 && near * 10 >= all * 9, "{near} of {all}");
 }
 
-/// A request is there whenever a responder comes to look: it wakes once for each.
+/// Checks that a responder wakes once for each request if requests never leave its queue empty.
 #[test]
 fn who_only_answers_does_not_wait_for_requests() {
     let (intervals, interval_ns) = (of(Role::Responder, 1, 128, 1), rhythm(128).0);
@@ -146,7 +146,7 @@ fn answers_gather_and_requests_of_others_do_not() {
     assert_eq!(intervals(1, 128, 1).serving(1285).poll_ns, 1_028_000);
 }
 
-/// Requests of one path leave once per slot, each slot in a turn of its own.
+/// Checks that requests of one path leave once per slot, each slot in a separate turn.
 #[test]
 fn a_fast_path_is_one_turn_per_slot() {
     let intervals = intervals(1, 128, 1);

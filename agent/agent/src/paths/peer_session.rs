@@ -43,8 +43,8 @@ impl PeerSession {
     }
 
     /// Records the departure of a request.
-    pub fn departed(&mut self, sequence_id: u16, t3: RawTime) -> SessionUpdate {
-        let verdict = self.exchanges.departed(sequence_id, t3);
+    pub fn record_departure(&mut self, sequence_id: u16, t3: RawTime) -> SessionUpdate {
+        let verdict = self.exchanges.record_departure(sequence_id, t3);
         let mut update = SessionUpdate::default();
         self.observe(verdict, &mut update);
         SessionUpdate {
@@ -65,7 +65,7 @@ impl PeerSession {
             (message.body, verdict == Verdict::Unsolicited)
         {
             for (sequence_id, t1_ns) in response_tlv.earlier() {
-                let earlier = self.exchanges.sync_departed(sequence_id, t1_ns);
+                let earlier = self.exchanges.record_sync_departure(sequence_id, t1_ns);
                 self.observe(earlier, &mut update);
             }
         }

@@ -108,8 +108,8 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Adds one of the `flows` of a path. The phase of its slots depends on the pair of VMs, so that neither the requests of
-    /// one agent nor those to one responder bunch up. The flows of a path share the interval evenly.
+    /// Adds one of the `flows` of a path. The phase of its slots depends on the pair of VMs, which spreads the requests of one
+    /// agent and those to one responder. The flows of a path share the interval evenly.
     pub fn add(
         &mut self,
         key: FlowKey,

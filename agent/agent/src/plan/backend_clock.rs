@@ -1,12 +1,12 @@
-//! The backend's time on this machine, so that windows of every agent start at the same moments.
+//! The backend's time on this machine, so that the windows of all agents start at the same moments.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Backend time as an offset from this process's monotonic clock.
 ///
-/// Anchored to the monotonic clock and not to the wall clock: a step of the local wall clock, whether by an
-/// operator or by NTP, must not tear a window apart. Until the backend has answered once it shows the wall clock.
+/// It does not follow the local wall clock: a step of that clock, by an operator or by NTP, must not split a window. Until
+/// the first answer of the backend it shows the wall clock.
 #[derive(Debug)]
 pub struct BackendClock {
     origin: Instant,
@@ -15,7 +15,7 @@ pub struct BackendClock {
 }
 
 impl BackendClock {
-    /// A clock that shows the local wall clock until [`set`](Self::set) is called.
+    /// Creates a clock that shows the local wall clock until [`set`](Self::set) is called.
     pub fn new() -> Self {
         let origin = Instant::now();
         Self {
@@ -25,35 +25,35 @@ impl BackendClock {
         }
     }
 
-    /// Backend time now, Unix ns.
+    /// Returns the current backend time, Unix ns.
     pub fn now_ns(&self) -> i64 {
         self.at(Instant::now())
     }
 
-    /// Backend time at `instant`, Unix ns.
+    /// Returns the backend time at `instant`, Unix ns.
     pub fn at(&self, instant: Instant) -> i64 {
         self.at_origin_ns.load(Relaxed) + self.since_origin_ns(instant)
     }
 
-    /// Backend time minus the local `CLOCK_REALTIME`, ns, as it stands now.
+    /// Returns the current backend time minus the local `CLOCK_REALTIME`, ns.
     pub fn offset_ns(&self) -> i64 {
         self.now_ns() - realtime_ns()
     }
 
-    /// Says that it was `backend_ns` (Unix ns) in the backend at `instant`.
+    /// Sets the backend time at `instant` to `backend_ns` (Unix ns).
     pub fn set(&self, backend_ns: i64, instant: Instant) {
         self.at_origin_ns
             .store(backend_ns - self.since_origin_ns(instant), Relaxed);
         self.known.store(true, Relaxed);
     }
 
-    /// Whether the backend has told its time since the start of the process.
+    /// Returns true if the backend has reported its time since the start of the process.
     pub fn is_known(&self) -> bool {
         self.known.load(Relaxed)
     }
 
-    /// Follows `backend_ns` at `instant`, unless it is within `tolerance` of what this clock shows already: each step
-    /// moves the borders of windows, so noise of the network is not worth one. Returns the step, ns.
+    /// Sets the backend time at `instant` to `backend_ns` unless this clock is within `tolerance` of it already: each step
+    /// moves the edges of windows, so network noise must not cause one. Returns the step, ns.
     pub fn follow(&self, backend_ns: i64, instant: Instant, tolerance: Duration) -> Option<i64> {
         let step_ns = backend_ns.saturating_sub(self.at(instant));
         if self.is_known()
@@ -80,7 +80,7 @@ impl Default for BackendClock {
     }
 }
 
-/// The local wall clock, Unix ns; 0 if it stands before 1970.
+/// Returns the local wall clock, Unix ns; 0 if it shows a time before 1970.
 fn realtime_ns() -> i64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -92,14 +92,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shows_the_wall_clock_until_told_otherwise() {
+    fn shows_the_wall_clock_until_it_is_set() {
         let clock = BackendClock::new();
         assert!(!clock.is_known());
         assert!(clock.offset_ns().abs() < 1_000_000_000);
     }
 
     #[test]
-    fn runs_on_from_what_it_was_told() {
+    fn continues_from_the_time_it_was_set_to() {
         let clock = BackendClock::new();
         let then = Instant::now();
         clock.set(5_000_000_000, then);
@@ -116,7 +116,7 @@ mod tests {
         let follow = |backend_ns| clock.follow(backend_ns, then, Duration::from_millis(20));
         assert!(
             follow(10_000 * ms).is_some(),
-            "whatever it showed before was not the backend's time"
+            "the first time is taken over in any case"
         );
         assert_eq!(follow(10_015 * ms), None);
         assert_eq!(follow(9_985 * ms), None);

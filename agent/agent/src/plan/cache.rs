@@ -1,4 +1,4 @@
-//! The last plan on disk, so that an agent measures although the backend is away when it starts.
+//! The last plan on disk, so that an agent measures even if the backend is unreachable when it starts.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ impl PlanCache {
         Self(state_dir.join("plan.json"))
     }
 
-    /// The plan of the last run, if it was this agent's and is still acceptable.
+    /// Returns the plan of the last run, if it is this agent's and still valid.
     pub fn load(&self, agent_id: &str) -> Option<Plan> {
         let bytes = std::fs::read(&self.0).ok()?;
         match Plan::from_json(&bytes) {
@@ -25,17 +25,17 @@ impl PlanCache {
         }
     }
 
-    /// Keeps `plan` for the next start. Failing is no harm to this run and only logged.
+    /// Stores `plan` for the next start. A failure does not affect this run and is only logged.
     pub fn store(&self, plan: &Plan) {
         let stored = serde_json::to_vec(plan)
             .map_err(Into::into)
             .and_then(|text| write_atomically(&self.0, &text));
         if let Err(error) = stored {
-            tracing::warn!(path = %self.0.display(), %error, "the plan cannot be kept for the next start");
+            tracing::warn!(path = %self.0.display(), %error, "the plan cannot be stored for the next start");
         }
     }
 
-    /// Removes the plan: an agent that is not wanted must not measure after a restart either.
+    /// Removes the plan: a revoked agent must not measure after a restart either.
     pub fn forget(&self) {
         let _ = std::fs::remove_file(&self.0);
     }
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_passed_over() {
+    fn a_damaged_file_is_ignored() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("plan.json"), "{").unwrap();
         assert_eq!(PlanCache::new(folder.path()).load("a"), None);

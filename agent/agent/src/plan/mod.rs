@@ -1,4 +1,4 @@
-//! What to probe: the plan the backend hands out, validated before anything acts on it.
+//! The plan of the backend: the peers to measure, validated before use.
 
 mod backend_clock;
 mod cache;

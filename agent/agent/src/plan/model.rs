@@ -1,4 +1,4 @@
-//! The plan as the backend sends it (`GET /v1/agents/self/plan`), and what makes one acceptable.
+//! The plan as the backend sends it (`GET /v1/agents/self/plan`), and its validation.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -6,22 +6,22 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-/// Everything this agent shall measure and answer. Fields it does not know are ignored: the backend may be newer.
+/// Peers that this agent measures and answers. Unknown fields are ignored: the backend may be newer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Changes when anything but `server_time_ns` changes; sent back as `If-None-Match`.
+    /// Changes with any field except `server_time_ns`; sent back as `If-None-Match`.
     pub revision: String,
     pub agent_id: String,
     pub vm_key: u32,
-    /// The backend's clock when it answered, Unix ns.
+    /// Time of the answer by the backend's clock, Unix ns.
     pub server_time_ns: i64,
     pub caps: Caps,
-    /// Delays this far above a window's median are kept as evidence.
+    /// Excess over a window's median from which delays are kept as evidence.
     pub spike_threshold_ns: u64,
     pub meshes: Vec<MeshPlan>,
 }
 
-/// What this agent may not exceed, whatever its meshes ask for.
+/// Limits of this agent, whatever its meshes ask for.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caps {
     pub packets_per_s: u32,
@@ -34,7 +34,7 @@ pub struct Caps {
     pub memory_mib: Option<u32>,
 }
 
-/// One mesh this agent belongs to.
+/// A mesh that this agent belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeshPlan {
     pub id: String,
@@ -44,12 +44,12 @@ pub struct MeshPlan {
     pub window_s: u32,
     /// Exchanges per second and flow: 1, 2, 4 … 128.
     pub rate_hz: u32,
-    /// An exchange not complete after this long is lost.
+    /// Time after which an incomplete exchange counts as lost.
     pub loss_deadline_ms: u32,
     pub peers: Vec<Peer>,
 }
 
-/// A VM to measure against or to answer.
+/// A VM to measure or to answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Peer {
     pub vm_key: u32,
@@ -57,9 +57,9 @@ pub struct Peer {
     pub address: IpAddr,
     pub event_port: u16,
     pub general_port: u16,
-    /// What *this* agent plays towards the peer.
+    /// Role of *this* agent towards the peer.
     pub role: Role,
-    /// How the exchanges with the peer go.
+    /// Messages of the exchanges with the peer.
     #[serde(default)]
     pub protocol: Protocol,
     /// Source ports used towards the peer, 1 to 16; each samples another path of an ECMP fabric.
@@ -86,12 +86,12 @@ pub enum Protocol {
     Ieee1588,
 }
 
-/// Why a plan is not acted on; the plan before it stays in force.
+/// Defect of a plan; the plan before it stays in force.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PlanError {
-    /// Not JSON of the agreed shape.
+    /// It is not JSON of the agreed shape.
     Malformed(String),
-    /// A value outside its limits: where it stands, and what would be right.
+    /// A value is outside its limits: its place, and the limits.
     Invalid { at: String, should_be: &'static str },
 }
 
@@ -117,7 +117,7 @@ impl Plan {
         tracing::warn!(
             peers = count,
             cap = left,
-            "the plan has more peers than it allows; the rest is left out"
+            "the plan has more peers than it allows; the others are left out"
         );
         let mut plan = self.clone();
         for mesh in &mut plan.meshes {
@@ -135,7 +135,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// A plan with nothing to do: what a revoked agent measures.
+    /// Returns a plan without peers, which a revoked agent follows.
     pub fn idle() -> Self {
         Self {
             revision: String::new(),
@@ -148,13 +148,13 @@ impl Plan {
         }
     }
 
-    /// Whether both ask for the same work, whenever they were sent.
+    /// Returns true if both plans differ in nothing but the time of the answer.
     pub fn same_work(&self, other: &Self) -> bool {
-        let at_no_time = |plan: &Self| Self {
+        let without_time = |plan: &Self| Self {
             server_time_ns: 0,
             ..plan.clone()
         };
-        at_no_time(self) == at_no_time(other)
+        without_time(self) == without_time(other)
     }
 
     fn validate(&self) -> Result<(), PlanError> {
@@ -207,12 +207,12 @@ impl MeshPlan {
 }
 
 impl Peer {
-    /// Where the peer receives event messages (Sync, Delay_Req).
+    /// Returns the address at which the peer receives event messages (Sync, Delay_Req).
     pub fn event_address(&self) -> SocketAddr {
         SocketAddr::new(self.address, self.event_port)
     }
 
-    /// Where the peer receives general messages (Follow_Up, Delay_Resp).
+    /// Returns the address at which the peer receives general messages (Follow_Up, Delay_Resp).
     pub fn general_address(&self) -> SocketAddr {
         SocketAddr::new(self.address, self.general_port)
     }
@@ -239,7 +239,7 @@ impl Peer {
             || field("flows"),
             "must be 1 to 16",
         )?;
-        // A datagram to a group or to everyone would reach hosts that never agreed to be measured.
+        // A multicast or broadcast datagram would reach hosts that never agreed to be measured.
         let one_host = match self.address {
             IpAddr::V4(a) => !(a.is_unspecified() || a.is_multicast() || a.is_broadcast()),
             IpAddr::V6(a) => !(a.is_unspecified() || a.is_multicast()),

@@ -1,4 +1,4 @@
-//! Keeps the plan current: a long poll in a thread of its own, so that a change is in force within seconds.
+//! Long polls for the plan in a separate thread, so that a change is in force within seconds.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,15 +13,15 @@ use crate::counters::Counters;
 use crate::log_throttle::LogThrottle;
 use crate::stop::Stop;
 
-/// The backend holds a poll this long when nothing changes; proxies commonly cut at 60 s.
+/// Time that the backend holds a poll if nothing changes. Proxies commonly close connections after 60 s.
 const WAIT: Duration = Duration::from_secs(25);
-/// For the answer beyond the wait.
+/// Additional time for the answer.
 const GRACE: Duration = Duration::from_secs(15);
-/// A backend clock read this far from the one kept is taken over; less is noise of the network.
+/// Difference of a new backend time from the one kept up to which it is network noise.
 const CLOCK_TOLERANCE: Duration = Duration::from_millis(20);
-const TELL_EVERY: Duration = Duration::from_secs(600);
+const LOG_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Polls for the plan and hands on each new one.
+/// Polls for the plan and passes each new one on.
 #[derive(Debug)]
 pub struct Poller {
     pub client: Client,
@@ -34,13 +34,13 @@ pub struct Poller {
     pub stop: Stop,
 }
 
-/// How often the poller asks.
+/// Intervals of the poller.
 #[derive(Debug, Clone)]
 pub struct PollPace {
     pub backoff: Backoff,
-    /// At least this long from one question to the next, whatever the backend answers.
+    /// Least time from one poll to the next, whatever the backend answers.
     pub gap: Duration,
-    /// Between attempts while the backend does not know this agent, about.
+    /// Mean time between polls while the backend refuses the credential.
     pub locked: Duration,
 }
 
@@ -54,59 +54,58 @@ impl Default for PollPace {
     }
 }
 
-/// What the poller knows between two questions.
-struct Progress {
+/// State of the poller between two polls.
+struct PollState {
     in_force: Option<Plan>,
     etag: Option<String>,
-    /// The shortest time an answer took that had nothing to wait for. The first of them pays for the
-    /// connection too, so two are asked for.
+    /// Shortest time of a poll without waiting. The first of them includes the connection, so there are two.
     round_trip: Option<Duration>,
     quick_answers: u32,
-    locked: LogThrottle,
-    trouble: LogThrottle,
+    locked_throttle: LogThrottle,
+    failure_throttle: LogThrottle,
 }
 
 impl Poller {
-    /// Hands on the cached plan, then polls until stopped or until nobody takes plans any more.
+    /// Passes the cached plan on, then polls until stopped or until the receiver of plans is gone.
     pub fn run(mut self) {
-        let mut progress = Progress {
+        let mut state = PollState {
             in_force: None,
             etag: None,
             round_trip: None,
             quick_answers: 0,
-            locked: LogThrottle::new(Duration::from_secs(3600)),
-            trouble: LogThrottle::new(TELL_EVERY),
+            locked_throttle: LogThrottle::new(Duration::from_secs(3600)),
+            failure_throttle: LogThrottle::new(LOG_INTERVAL),
         };
         if let Some(plan) = self.cache.load(&self.agent_id) {
             tracing::info!(
                 revision = plan.revision,
                 "measuring by the plan of the last run until the backend answers"
             );
-            self.put_in_force(plan, &mut progress);
+            self.put_in_force(plan, &mut state);
         }
         while !self.stop.is_set() {
-            let asked = Instant::now();
-            let pause = self.ask(asked, &mut progress);
-            // The second quick question follows at once, so that the clock is right before the first window.
-            let gap = if progress.quick_answers == 1 {
+            let began = Instant::now();
+            let pause = self.poll(began, &mut state);
+            // The second quick poll follows at once, so that the clock is right before the first window.
+            let gap = if state.quick_answers == 1 {
                 Duration::ZERO
             } else {
                 self.pace.gap
             };
             self.stop
-                .wait(pause.max(gap.saturating_sub(asked.elapsed())));
+                .wait(pause.max(gap.saturating_sub(began.elapsed())));
         }
     }
 
-    /// One question and its consequences; returns how long to pause.
-    fn ask(&mut self, asked: Instant, progress: &mut Progress) -> Duration {
-        let is_quick = progress.quick_answers < 2;
+    /// Polls once and acts on the answer. Returns the pause until the next poll.
+    fn poll(&mut self, began: Instant, state: &mut PollState) -> Duration {
+        let is_quick = state.quick_answers < 2;
         let wait = if is_quick { Duration::ZERO } else { WAIT };
-        let etag = progress.etag.as_deref();
+        let etag = state.etag.as_deref();
         let path = format!("/v1/agents/self/plan?wait_s={}", wait.as_secs());
         let answer = match self.client.get(&path, etag, wait + GRACE) {
             Ok(answer) => answer,
-            Err(error) => return self.failed(None, &error.to_string(), progress),
+            Err(error) => return self.failed(None, &error.to_string(), state),
         };
         if answer.status == 304 || answer.status == 200 {
             self.counters
@@ -115,44 +114,46 @@ impl Poller {
             self.counters.credential_refused.store(false, Relaxed);
             self.pace.backoff.succeeded();
             if is_quick {
-                let took = asked.elapsed();
-                progress.quick_answers += 1;
-                progress.round_trip =
-                    Some(progress.round_trip.map_or(took, |least| least.min(took)));
+                let took = began.elapsed();
+                state.quick_answers += 1;
+                state.round_trip = Some(state.round_trip.map_or(took, |least| least.min(took)));
             }
-            // The first answer of all says little about the round trip, and the second is a moment away.
-            if let Some(time_ns) = answer.time_ns.filter(|_| progress.quick_answers > 1) {
-                self.follow_clock(time_ns, progress);
+            // The first answer measures the round trip badly, and the second one follows at once.
+            if let Some(time_ns) = answer.time_ns.filter(|_| state.quick_answers > 1) {
+                self.follow_clock(time_ns, state);
             }
-            let (was_locked, was_away) = (progress.locked.reset(), progress.trouble.reset());
-            if was_locked || was_away {
+            let (was_locked, had_failed) = (
+                state.locked_throttle.reset(),
+                state.failure_throttle.reset(),
+            );
+            if was_locked || had_failed {
                 tracing::info!("the backend answers again");
             }
         }
         match answer.verdict() {
             _ if answer.status == 304 => Duration::ZERO,
-            Verdict::Accepted => self.take(&answer, progress),
-            Verdict::Locked { code, why } => self.locked(&code, &why, progress),
-            Verdict::Later { retry_after, why } => self.failed(retry_after, &why, progress),
-            Verdict::Refused { why } => self.failed(None, &why, progress),
+            Verdict::Accepted => self.accept(&answer, state),
+            Verdict::Locked { code, why } => self.locked(&code, &why, state),
+            Verdict::Later { retry_after, why } => self.failed(retry_after, &why, state),
+            Verdict::Refused { why } => self.failed(None, &why, state),
         }
     }
 
-    fn take(&mut self, answer: &Answer, progress: &mut Progress) -> Duration {
+    fn accept(&mut self, answer: &Answer, state: &mut PollState) -> Duration {
         let plan = match Plan::from_json(&answer.body) {
             Ok(plan) => plan,
             Err(error) => {
-                return self.failed(None, &format!("{error}; the plan in force stays"), progress);
+                return self.failed(None, &format!("{error}; the plan in force stays"), state);
             }
         };
         if answer.time_ns.is_none() {
-            self.follow_clock(plan.server_time_ns, progress);
+            self.follow_clock(plan.server_time_ns, state);
         }
-        progress.etag = answer
+        state.etag = answer
             .etag
             .clone()
             .or_else(|| Some(format!("\"{}\"", plan.revision)));
-        if progress
+        if state
             .in_force
             .as_ref()
             .is_none_or(|old| !old.same_work(&plan))
@@ -165,40 +166,40 @@ impl Poller {
                 "new plan"
             );
             self.cache.store(&plan);
-            self.put_in_force(plan, progress);
+            self.put_in_force(plan, state);
         }
         Duration::ZERO
     }
 
-    fn put_in_force(&self, plan: Plan, progress: &mut Progress) {
+    fn put_in_force(&self, plan: Plan, state: &mut PollState) {
         if self.plans.send(Arc::new(plan.clone())).is_err() {
             self.stop.set();
         }
-        progress.in_force = Some(plan);
+        state.in_force = Some(plan);
     }
 
-    fn locked(&mut self, code: &str, why: &str, progress: &mut Progress) -> Duration {
+    fn locked(&mut self, code: &str, why: &str, state: &mut PollState) -> Duration {
         self.counters.plan_failures.fetch_add(1, Relaxed);
         self.counters.credential_refused.store(true, Relaxed);
-        if progress.locked.due(Instant::now()) {
-            let what = if code == "agent_revoked" {
+        if state.locked_throttle.due(Instant::now()) {
+            let cause = if code == "agent_revoked" {
                 "this agent was revoked"
             } else {
                 "the backend does not know this agent"
             };
             tracing::error!(
-                "{what}, so it measures nothing; reports not yet sent are kept. To let it in again: stop it, make a token \
+                "{cause}, so it measures nothing and keeps its unsent reports. To admit it again: stop it, create a token \
                  on the page \"Add a VM\" and run `sinemora-agent enrol --force --token …` ({why})"
             );
         }
-        progress.etag = None;
+        state.etag = None;
         self.cache.forget();
-        if progress
+        if state
             .in_force
             .as_ref()
             .is_none_or(|plan| !plan.meshes.is_empty())
         {
-            self.put_in_force(Plan::idle(), progress);
+            self.put_in_force(Plan::idle(), state);
         }
         self.pace.locked.mul_f64(0.75 + random() / 2.0)
     }
@@ -207,24 +208,27 @@ impl Poller {
         &mut self,
         retry_after: Option<Duration>,
         why: &str,
-        progress: &mut Progress,
+        state: &mut PollState,
     ) -> Duration {
         self.counters.plan_failures.fetch_add(1, Relaxed);
-        if progress.trouble.due(Instant::now()) {
+        if state.failure_throttle.due(Instant::now()) {
             tracing::warn!("the plan cannot be fetched: {why}");
         }
-        // The next answer shall show at once that the backend is back.
-        progress.quick_answers = progress.quick_answers.min(1);
+        // Poll without waiting, so that the next answer shows at once that the backend is reachable again.
+        state.quick_answers = state.quick_answers.min(1);
         self.pace.backoff.failed(retry_after, random())
     }
 
-    /// The backend's clock was `time_ns` when the answer that just came set out: half a round trip ago.
-    fn follow_clock(&self, time_ns: i64, progress: &Progress) {
-        let half_way = progress.round_trip.unwrap_or_default() / 2;
-        let set_out = Instant::now()
-            .checked_sub(half_way)
+    /// Sets the backend's time to `time_ns` at the departure of the latest answer, half a round trip ago.
+    fn follow_clock(&self, time_ns: i64, state: &PollState) {
+        let delay = state.round_trip.unwrap_or_default() / 2;
+        let departed_at = Instant::now()
+            .checked_sub(delay)
             .unwrap_or_else(Instant::now);
-        if let Some(step_ns) = self.backend_clock.follow(time_ns, set_out, CLOCK_TOLERANCE) {
+        let step_ns = self
+            .backend_clock
+            .follow(time_ns, departed_at, CLOCK_TOLERANCE);
+        if let Some(step_ns) = step_ns {
             tracing::info!(
                 step_ms = step_ns as f64 / 1e6,
                 "windows follow the backend's clock"

@@ -85,7 +85,7 @@ pub(super) struct Exchange<T> {
     /// Set for a standard responder only.
     pub standard: Option<Standard>,
     /// True if the responder left an unknown request near this one unanswered.
-    pub perhaps_shed: bool,
+    pub may_be_shed: bool,
 }
 
 impl<T: Copy> Exchange<T> {
@@ -102,12 +102,12 @@ impl<T: Copy> Exchange<T> {
             complete: false,
             arrived: None,
             standard: None,
-            perhaps_shed: false,
+            may_be_shed: false,
         }
     }
 
     /// Returns true if a later response may still carry its t1 after `now`.
-    pub fn awaits_news(&self, now: RawTime) -> bool {
+    pub fn awaits_t1(&self, now: RawTime) -> bool {
         let round_trip_ns = self.t2.map_or(0, |t2| t2.since(self.pending.at));
         self.sync_arrived
             && self.t1_ns.is_none()
@@ -115,13 +115,13 @@ impl<T: Copy> Exchange<T> {
     }
 
     /// Sets the departure of the request, t3.
-    pub fn depart(&mut self, t3: RawTime) -> Verdict {
+    pub fn record_departure(&mut self, t3: RawTime) -> Verdict {
         self.t3 = Some(t3);
         self.verdict()
     }
 
     /// Sets the departure of its Sync, t1, from a later response.
-    pub fn sync_departed(&mut self, t1_ns: i64) -> Verdict {
+    pub fn record_sync_departure(&mut self, t1_ns: i64) -> Verdict {
         if self.t1_ns.is_some() {
             return Verdict::Duplicate;
         }
@@ -130,7 +130,7 @@ impl<T: Copy> Exchange<T> {
     }
 
     /// Adds a part of the response.
-    pub fn file(&mut self, message: &Message, stamp: Option<RawTime>) -> Verdict {
+    pub fn add_part(&mut self, message: &Message, stamp: Option<RawTime>) -> Verdict {
         let correction_ns = message.correction.nanos();
         if self.standard.is_none() || matches!(message.body, Body::DelayResp { .. }) {
             self.arrived = Some(true);
@@ -199,11 +199,11 @@ impl<T: Copy> Exchange<T> {
         match (self.outbound(), self.inbound()) {
             (Some(outbound), Some(inbound)) if !self.complete => {
                 self.complete = true;
-                let possible = match self.standard {
-                    None => possible(outbound, inbound),
-                    Some(_) => possible_apart(outbound, inbound),
+                let plausible = match self.standard {
+                    None => is_plausible(outbound, inbound),
+                    Some(_) => is_plausible_apart(outbound, inbound),
                 };
-                if possible {
+                if plausible {
                     Verdict::Complete(outbound, inbound)
                 } else {
                     (self.t2, self.t3) = (None, None);
@@ -219,7 +219,7 @@ impl<T: Copy> Exchange<T> {
             // Sequence ids show which of its Syncs were lost.
             _ if self.standard.is_some() => Some(self.sync_arrived),
             _ if self.sync_arrived => Some(true),
-            Some(true) if self.perhaps_shed => None,
+            Some(true) if self.may_be_shed => None,
             other => other,
         };
         Outcome {
@@ -240,7 +240,7 @@ impl<T: Copy> Exchange<T> {
 
 /// Returns true if the responder's time between request and Sync is not negative and not longer than the local time that
 /// passed, within the tolerance of two clocks.
-fn possible(outbound: Leg, inbound: Leg) -> bool {
+fn is_plausible(outbound: Leg, inbound: Leg) -> bool {
     let passed_ns = inbound.local.since(outbound.local);
     let slack_ns = passed_ns / 1000 + 1;
     let there_ns = inbound.remote_ns.saturating_sub(outbound.remote_ns);
@@ -252,7 +252,7 @@ const LONGEST_NS: i64 = 60_000_000_000;
 
 /// Returns true if the sum of both delays is not negative, within the tolerance of two clocks. A Sync that does not respond
 /// to the request may have left before it.
-fn possible_apart(outbound: Leg, inbound: Leg) -> bool {
+fn is_plausible_apart(outbound: Leg, inbound: Leg) -> bool {
     let passed_ns = inbound.local.since(outbound.local);
     let slack_ns = passed_ns.abs() / 1000 + 1;
     let there_ns = inbound.remote_ns.saturating_sub(outbound.remote_ns);

@@ -73,9 +73,9 @@ impl<T: Copy> ExchangeTable<T> {
     }
 
     /// Sets the departure of a request. The kernel may report it after the response has arrived.
-    pub fn departed(&mut self, sequence_id: u16, t3: RawTime) -> Verdict {
+    pub fn record_departure(&mut self, sequence_id: u16, t3: RawTime) -> Verdict {
         match self.find(sequence_id) {
-            Some(open) => open.depart(t3),
+            Some(open) => open.record_departure(t3),
             None => Verdict::Late,
         }
     }
@@ -102,7 +102,7 @@ impl<T: Copy> ExchangeTable<T> {
         let back = self.first.wrapping_sub(message.sequence_id);
         let verdict = match self.find(message.sequence_id) {
             Some(open) if arrival.at > open.pending.deadline => Verdict::Late,
-            Some(open) => open.file(message, arrival.stamp),
+            Some(open) => open.add_part(message, arrival.stamp),
             None if back != 0 && usize::from(back) < MOST_OPEN => Verdict::Late,
             None => return Verdict::Unsolicited,
         };
@@ -118,14 +118,14 @@ impl<T: Copy> ExchangeTable<T> {
     }
 
     /// Sets t1 of an exchange from a later response, if the exchange is still open.
-    pub fn sync_departed(&mut self, sequence_id: u16, t1_ns: i64) -> Verdict {
+    pub fn record_sync_departure(&mut self, sequence_id: u16, t1_ns: i64) -> Verdict {
         match self.find(sequence_id) {
-            Some(open) => open.sync_departed(t1_ns),
+            Some(open) => open.record_sync_departure(t1_ns),
             None => Verdict::Late,
         }
     }
 
-    /// Returns true if another process has replaced the responder since the last call: its clock is a new one.
+    /// Returns true if another process has replaced the responder since the last call, with a new clock.
     pub fn take_restarted(&mut self) -> bool {
         std::mem::take(&mut self.restarted)
     }
@@ -135,7 +135,7 @@ impl<T: Copy> ExchangeTable<T> {
         while let Some(open) = self.open.front() {
             let pending = open.pending;
             let decided = open.void || open.arrived.is_some() || pending.hold_until <= now;
-            if pending.deadline > now || !decided || !open.void && open.awaits_news(now) {
+            if pending.deadline > now || !decided || !open.void && open.awaits_t1(now) {
                 break;
             }
             if !open.void {
@@ -192,7 +192,7 @@ impl<T: Copy> ExchangeTable<T> {
                 let counted = unwatched.filter(|_| back < ahead && back >= rx_report.watched);
                 open.arrived = mapped.or(counted).or(open.arrived);
             }
-            open.perhaps_shed |= shed && back < ahead;
+            open.may_be_shed |= shed && back < ahead;
         }
         while self
             .open

@@ -1,6 +1,6 @@
 //! Types shared by all messages, and reading them from untrusted bytes.
 
-/// Why bytes are not a message that we take part in.
+/// Reason why bytes are not a message of this agent's exchanges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malformed {
     /// Fewer bytes than the message claims or needs.
@@ -83,7 +83,7 @@ pub struct PortIdentity {
 }
 
 impl PortIdentity {
-    /// Whoever it reaches (13.12.2).
+    /// Any port that the message reaches (13.12.2).
     pub const ANY: Self = Self {
         clock: u64::MAX,
         port: u16::MAX,
@@ -131,7 +131,7 @@ pub(super) fn read_time(from: &mut Reader<'_>) -> Result<i64, Malformed> {
         .ok_or(Malformed::Timestamp)
 }
 
-/// Writes ns since the epoch of our time scale; a time before it, which no field can say, as the epoch.
+/// Writes ns since the epoch of our time scale. An earlier time, which the field cannot hold, is written as the epoch.
 pub(super) fn write_time(time_ns: i64, to: &mut Writer<'_>) {
     let time_ns = u64::try_from(time_ns).unwrap_or(0);
     let seconds = time_ns / NANOS_PER_S;

@@ -62,7 +62,7 @@ fn serves_at_the_granted_rate_until_the_grant_ends() {
 }
 
 #[test]
-fn a_renewal_goes_on_where_it_was() {
+fn a_renewal_keeps_the_phase() {
     let mut grants = Grants::default();
     ask(&mut grants, 1, Service::Sync, 0, 10, 0);
     let before = served(&mut grants, 0, 5 * S);
@@ -169,7 +169,7 @@ fn clients_of_a_rate_are_spread_over_its_interval() {
 }
 
 #[test]
-fn a_pause_is_not_made_up_for() {
+fn messages_of_a_pause_are_left_out() {
     let mut grants = Grants::default();
     ask(&mut grants, 1, Service::Sync, -7, 100, 0);
     served(&mut grants, 0, S);
@@ -178,7 +178,7 @@ fn a_pause_is_not_made_up_for() {
 }
 
 #[test]
-fn whoever_leaves_the_plan_is_served_no_more() {
+fn a_client_that_leaves_the_plan_is_no_longer_served() {
     let mut grants = Grants::default();
     ask(&mut grants, 1, Service::Sync, -7, 100, 0);
     ask(&mut grants, 2, Service::Sync, -7, 100, 0);
@@ -191,7 +191,7 @@ fn whoever_leaves_the_plan_is_served_no_more() {
 }
 
 #[test]
-fn who_comes_gets_the_place_of_who_left_and_nothing_that_was_due_to_it() {
+fn a_reused_slot_gets_no_messages_of_its_former_client() {
     let mut grants = Grants::default();
     ask(&mut grants, 1, Service::Sync, 0, 100, 0);
     ask(&mut grants, 2, Service::Sync, -4, 100, 0);

@@ -9,7 +9,7 @@ const RESPONDER: PortIdentity = PortIdentity {
     clock: 0x0253_4dff_fe00_0009,
     port: 1,
 };
-const TALLY: RxReportTlv = RxReportTlv {
+const RX_REPORT: RxReportTlv = RxReportTlv {
     requests: 1_000,
     syncs: 999,
     newest: 0x1235,
@@ -26,7 +26,7 @@ fn message(source: PortIdentity, correction: i64, body: Body) -> Message {
     }
 }
 
-/// A reply to the client that tells when earlier Syncs left.
+/// Returns a response TLV with the departures of earlier Syncs.
 fn response_tlv(receive_ns: i64, earlier: &[(u16, i64)]) -> ResponseTlv {
     let mut response_tlv = ResponseTlv::new(receive_ns, CLIENT);
     for (sequence_id, left_ns) in earlier {
@@ -77,7 +77,7 @@ fn golden() -> [(Message, String); 13] {
                 Body::DelayResp {
                     receive_ns: 4_294_967_296_000_000_001,
                     requester: CLIENT,
-                    rx_report: Some(TALLY),
+                    rx_report: Some(RX_REPORT),
                     sync_left_ns: None,
                     hardware_clock: None,
                 },
@@ -109,7 +109,7 @@ fn golden() -> [(Message, String); 13] {
                         1_000_000_001,
                         &[(0x1233, 999_900_000), (0x1232, 1_000_000_002)],
                     ),
-                    rx_report: TALLY,
+                    rx_report: RX_REPORT,
                     hardware_clock: None,
                 },
             ),
@@ -127,7 +127,7 @@ fn golden() -> [(Message, String); 13] {
                 Body::DelayResp {
                     receive_ns: 1,
                     requester: CLIENT,
-                    rx_report: Some(TALLY),
+                    rx_report: Some(RX_REPORT),
                     sync_left_ns: Some(1_500_000_000_000_000_005),
                     hardware_clock: None,
                 },
@@ -145,7 +145,7 @@ fn golden() -> [(Message, String); 13] {
                 Body::DelayResp {
                     receive_ns: 1,
                     requester: CLIENT,
-                    rx_report: Some(TALLY),
+                    rx_report: Some(RX_REPORT),
                     sync_left_ns: None,
                     hardware_clock: Some(HardwareClockTlv {
                         clock_domain: 1,
@@ -274,7 +274,7 @@ fn minor_versions_0_and_1_are_understood_and_version_1_is_not() {
 fn the_message_length_counts_and_not_that_of_the_datagram() {
     for (message, hex) in golden() {
         let mut datagram = bytes(&hex);
-        // Some senders append octets for checksums; they are nobody's TLV.
+        // Some senders append octets for checksums, which are no TLV.
         datagram.extend([0x00, 0x03]);
         assert_eq!(Message::read(&datagram), Ok(message));
         datagram.truncate(datagram.len() - 3);

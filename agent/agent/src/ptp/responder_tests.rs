@@ -25,8 +25,8 @@ fn responder() -> Responder {
     responder
 }
 
-/// Feeds sequence ids and returns the tally of the last answer.
-fn tally_after(sequence_ids: &[u16]) -> RxReportTlv {
+/// Feeds sequence ids and returns the reception report of the last response.
+fn rx_report_after(sequence_ids: &[u16]) -> RxReportTlv {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));
     let mut last = None;
     for (i, &sequence_id) in sequence_ids.iter().enumerate() {
@@ -73,9 +73,9 @@ fn only_peers_of_the_plan_are_answered() {
     assert_eq!(ask(&mut responder, "10.0.0.1:319"), Err(Refusal::Stranger));
 }
 
-/// Two agents behind one address: a flow's source port is in no plan, so its name tells whose it is.
+/// Checks two agents at one address: a flow has a source port outside the plan, so its port identity shows its agent.
 #[test]
-fn flows_are_of_the_peer_that_asks_by_their_name_and_share_its_counts() {
+fn flows_belong_to_the_port_identity_and_share_its_counts() {
     let mut responder = Responder::default();
     let peers = ["10.0.0.1:319", "10.0.0.1:5319"].map(address);
     responder.set_peers(peers.into_iter().zip([320, 5320]), NOW);
@@ -109,7 +109,7 @@ fn flows_are_of_the_peer_that_asks_by_their_name_and_share_its_counts() {
 }
 
 #[test]
-fn counts_go_on_when_the_plan_changes_around_a_peer() {
+fn counts_continue_when_the_plan_changes_for_other_peers() {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));
     responder
         .handle_request(&request(1, 1), client, NOW)
@@ -135,12 +135,12 @@ fn counts_go_on_when_the_plan_changes_around_a_peer() {
 }
 
 #[test]
-fn tells_exactly_what_arrived() {
+fn reports_exactly_the_requests_that_arrived() {
     // Received in this order; 3 and 6 are missing, 4 came twice, 5 overtook 4.
-    let rx_report = tally_after(&[1, 2, 5, 4, 4, 7]);
-    let told: Vec<_> = (0..9).map(|id| rx_report.arrived(id)).collect();
+    let rx_report = rx_report_after(&[1, 2, 5, 4, 4, 7]);
+    let arrived: Vec<_> = (0..9).map(|id| rx_report.arrived(id)).collect();
     let (yes, no) = (Some(true), Some(false));
-    assert_eq!(told, [None, yes, yes, no, yes, yes, no, yes, None]);
+    assert_eq!(arrived, [None, yes, yes, no, yes, yes, no, yes, None]);
     assert_eq!(
         (rx_report.requests, rx_report.syncs, rx_report.newest),
         (5, 5, 7)
@@ -149,12 +149,12 @@ fn tells_exactly_what_arrived() {
 
 #[test]
 fn sequence_ids_run_over() {
-    let rx_report = tally_after(&[65_534, 65_535, 1]);
-    let told: Vec<_> = [65_533, 65_534, 65_535, 0, 1, 2]
+    let rx_report = rx_report_after(&[65_534, 65_535, 1]);
+    let arrived: Vec<_> = [65_533, 65_534, 65_535, 0, 1, 2]
         .map(|id| rx_report.arrived(id))
         .into();
     assert_eq!(
-        told,
+        arrived,
         [None, Some(true), Some(true), Some(false), Some(true), None]
     );
 }
@@ -162,7 +162,7 @@ fn sequence_ids_run_over() {
 #[test]
 fn the_map_reaches_128_back_and_no_further() {
     let all: Vec<u16> = (100..400).collect();
-    let rx_report = tally_after(&all);
+    let rx_report = rx_report_after(&all);
     assert_eq!(
         (rx_report.newest, rx_report.watched, rx_report.arrived),
         (399, 128, u128::MAX)
@@ -171,7 +171,7 @@ fn the_map_reaches_128_back_and_no_further() {
         (rx_report.arrived(272), rx_report.arrived(271)),
         (Some(true), None)
     );
-    let rx_report = tally_after(&[100, 1000]);
+    let rx_report = rx_report_after(&[100, 1000]);
     assert_eq!(
         (rx_report.watched, rx_report.arrived, rx_report.requests),
         (128, 1, 2)
@@ -179,15 +179,15 @@ fn the_map_reaches_128_back_and_no_further() {
 }
 
 #[test]
-fn a_straggler_from_long_ago_changes_nothing() {
+fn a_very_late_request_changes_nothing() {
     let mut ids: Vec<u16> = (1000..1200).collect();
-    let before = tally_after(&ids);
+    let before = rx_report_after(&ids);
     ids.push(1001);
-    assert_eq!(tally_after(&ids), before);
+    assert_eq!(rx_report_after(&ids), before);
 }
 
 #[test]
-fn a_client_that_starts_anew_is_counted_anew() {
+fn a_restarted_client_is_counted_from_zero() {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));
     responder
         .handle_request(&request(1, 500), client, NOW)
@@ -212,7 +212,7 @@ fn a_client_that_starts_anew_is_counted_anew() {
 }
 
 #[test]
-fn nobody_gets_more_answers_than_a_mesh_can_ask_for() {
+fn responses_are_limited_to_the_largest_rate_of_a_mesh() {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));
     let answered = (0..20_000)
         .filter(|&i| {
@@ -225,7 +225,7 @@ fn nobody_gets_more_answers_than_a_mesh_can_ask_for() {
 }
 
 #[test]
-fn nothing_is_said_about_what_came_before_an_overflow() {
+fn requests_before_an_overflow_are_not_reported() {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));
     for sequence_id in 0..5 {
         responder
@@ -253,7 +253,7 @@ fn nothing_is_said_about_what_came_before_an_overflow() {
 }
 
 #[test]
-fn who_asks_again_soon_is_told_in_the_next_answers_when_the_syncs_before_left() {
+fn compact_responses_carry_the_departures_of_earlier_syncs() {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));
     let source = PortIdentity { clock: 9, port: 1 };
     let ask = |responder: &mut Responder, sequence_id: u16| {

@@ -138,18 +138,18 @@ impl SyncDepartures {
 mod tests {
     use super::*;
 
-    fn told(departures: &mut SyncDepartures) -> Vec<u16> {
+    fn departures_in_next(departures: &mut SyncDepartures) -> Vec<u16> {
         let mut response_tlv = ResponseTlv::new(1_000, PortIdentity::ANY);
         departures.append_to(&mut response_tlv);
         response_tlv.earlier().map(|(id, _)| id).collect()
     }
 
     #[test]
-    fn each_departure_is_told_by_the_next_reply_and_four_times() {
+    fn each_departure_is_sent_in_four_responses_from_the_next_one_on() {
         let mut departures = SyncDepartures::default();
         let mut times = [0; 100];
         for id in 0..100 {
-            let ids = told(&mut departures);
+            let ids = departures_in_next(&mut departures);
             assert!(id == 0 || ids.contains(&(id - 1)), "{id}: {ids:?}");
             ids.iter().for_each(|id| times[usize::from(*id)] += 1);
             departures.add(id, id.into());
@@ -158,10 +158,12 @@ mod tests {
     }
 
     #[test]
-    fn many_that_left_together_are_all_told() {
+    fn all_departures_of_a_batch_are_sent() {
         let mut departures = SyncDepartures::default();
         (0..30).for_each(|id| departures.add(id, 5));
-        let mut ids: Vec<u16> = (0..8).flat_map(|_| told(&mut departures)).collect();
+        let mut ids: Vec<u16> = (0..8)
+            .flat_map(|_| departures_in_next(&mut departures))
+            .collect();
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids, (0..30).collect::<Vec<_>>());
@@ -170,10 +172,10 @@ mod tests {
     }
 
     #[test]
-    fn what_left_long_ago_is_not_told() {
+    fn old_departures_are_not_sent() {
         let mut departures = SyncDepartures::default();
         departures.add(1, 1_000 - (1 << 32));
         departures.add(2, 900);
-        assert_eq!(told(&mut departures), [2]);
+        assert_eq!(departures_in_next(&mut departures), [2]);
     }
 }

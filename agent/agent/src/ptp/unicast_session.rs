@@ -53,7 +53,7 @@ impl UnicastSession {
     pub fn set_interval(&mut self, interval: i8, now: RawTime) {
         if self.interval != interval {
             self.interval = interval;
-            self.ask_again(now);
+            self.request_again(now);
         }
     }
 
@@ -144,7 +144,7 @@ impl UnicastSession {
     }
 
     /// Requests all services again from a responder that has fallen silent: it may have lost the grants.
-    pub fn ask_again(&mut self, now: RawTime) {
+    pub fn request_again(&mut self, now: RawTime) {
         for state in &mut self.services {
             state.ask_at = state.ask_at.min(now);
         }

@@ -48,7 +48,7 @@ fn announce_is_asked_for_before_the_rest() {
 }
 
 #[test]
-fn silence_is_asked_again_ever_more_seldom() {
+fn unanswered_requests_are_repeated_with_backoff() {
     let mut unicast = UnicastSession::new(-4, at(0));
     let state: Vec<i64> = (0..60)
         .filter(|s| !unicast.due_requests(at(*s)).is_empty())
@@ -84,7 +84,7 @@ fn a_cancellation_is_acknowledged_and_asked_about_again() {
 }
 
 #[test]
-fn a_refusal_is_told_and_not_pressed() {
+fn a_denial_is_reported_and_not_retried_at_once() {
     let mut unicast = granted();
     unicast.receive(grant(Service::Sync, -4, 0), at(1));
     assert!(unicast.refused());

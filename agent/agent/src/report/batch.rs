@@ -1,4 +1,4 @@
-//! Windows that end together become one report.
+//! Batching of windows that end together into one report.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,18 +13,18 @@ use crate::log_throttle::LogThrottle;
 use crate::plan::BackendClock;
 use crate::wire::{Health, MeshWindow, Report};
 
-/// Windows of several meshes end at the same moment; what closes this soon after the first travels with it.
+/// Time after the first closed window in which others join its report: windows of several meshes end together.
 const GATHER: Duration = Duration::from_millis(200);
-/// An agent without windows (no peers yet) shows this often that it lives; the backend expects a report every 10 s
-/// of it and calls it silent after three are missing.
+/// Interval of reports without windows, as of an agent without peers. The backend expects a report every 10 s of it and
+/// reports it as silent after three are missing.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Beyond this a report is closed early: the backend bounds what it takes at once.
+/// Size from which no more windows join a report: the backend limits the size of requests.
 const REPORT_LIMIT_BYTES: usize = 2 << 20;
-/// Level 3 halves a report against level 1 at 50 µs each; more brings nothing on such small blocks.
+/// Level 3 halves the size of a report compared with level 1; higher levels gain nothing on such small blocks.
 const ZSTD_LEVEL: i32 = 3;
-const TELL_EVERY: Duration = Duration::from_secs(600);
+const LOG_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Turns windows into numbered reports in the spool.
+/// Writes windows as numbered reports to the spool.
 #[derive(Debug)]
 pub struct Batcher {
     pub spool: Arc<Spool>,
@@ -34,32 +34,32 @@ pub struct Batcher {
 }
 
 impl Batcher {
-    /// Works until all senders of `windows` are gone, then returns with everything spooled.
+    /// Batches windows until all their senders are gone, and returns when all reports are spooled.
     pub fn run(mut self, windows: &Receiver<MeshWindow>) {
         let started_at_ns = self.backend_clock.now_ns();
-        let mut drops = Drops::default();
+        let mut drops = DropLog::default();
         loop {
-            let gathered = match windows.recv_timeout(HEARTBEAT) {
+            let batch = match windows.recv_timeout(HEARTBEAT) {
                 Ok(first) => gather(first, windows),
                 Err(RecvTimeoutError::Timeout) if self.spool.size().1 == 0 => Vec::new(),
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
-            self.spool_report(gathered, started_at_ns, &mut drops);
+            self.spool_report(batch, started_at_ns, &mut drops);
         }
-        match self.spool.save() {
+        match self.spool.flush() {
             0 => {}
             lost => tracing::error!(
                 reports = lost,
-                "the disk takes no reports; these are lost with the process"
+                "the disk cannot be written; the reports in memory are lost with the process"
             ),
         }
     }
 
-    fn spool_report(&mut self, windows: Vec<MeshWindow>, started_at_ns: i64, drops: &mut Drops) {
-        let (sequence, noted) = self.sequence.advance();
-        if let Err(error) = noted {
-            tracing::debug!(%error, sequence, "the report's number cannot be noted");
+    fn spool_report(&mut self, windows: Vec<MeshWindow>, started_at_ns: i64, drops: &mut DropLog) {
+        let (sequence, stored) = self.sequence.advance();
+        if let Err(error) = stored {
+            tracing::debug!(%error, sequence, "the report's number cannot be stored");
         }
         let report = Report {
             sequence,
@@ -71,7 +71,7 @@ impl Batcher {
         let bytes = match zstd::bulk::compress(&report.encode_to_vec(), ZSTD_LEVEL) {
             Ok(bytes) => bytes,
             Err(error) => {
-                tracing::error!(%error, sequence, "the report cannot be compressed; it is given up");
+                tracing::error!(%error, sequence, "the report cannot be compressed and is dropped");
                 self.counters.reports_dropped.fetch_add(1, Relaxed);
                 return;
             }
@@ -85,7 +85,7 @@ impl Batcher {
         let pushed = self.spool.push(sequence, bytes);
         if let Some(error) = pushed.disk_failed {
             let detail = format!(
-                "the spool cannot be written ({error}); reports wait in memory, fewer of them"
+                "the spool cannot be written ({error}); a smaller number of reports waits in memory"
             );
             tracing::error!("{detail}: free some space in state_dir");
             self.raise(EventKind::Error, detail);
@@ -96,10 +96,10 @@ impl Batcher {
         self.counters
             .reports_dropped
             .fetch_add(pushed.dropped, Relaxed);
-        if let Some(dropped) = drops.tell(pushed.dropped, Instant::now()) {
+        if let Some(dropped) = drops.add(pushed.dropped, Instant::now()) {
             let detail = format!("the spool is full: {dropped} of the oldest reports were dropped");
             tracing::error!(
-                "{detail}; raise spool_cap, or find out why the backend takes no reports"
+                "{detail}; raise spool_cap, or find out why the backend accepts no reports"
             );
             self.raise(EventKind::ReportsDropped, detail);
         }
@@ -141,40 +141,42 @@ impl Batcher {
 fn gather(first: MeshWindow, windows: &Receiver<MeshWindow>) -> Vec<MeshWindow> {
     let until = Instant::now() + GATHER;
     let mut bytes = first.encoded_len();
-    let mut gathered = vec![first];
+    let mut batch = vec![first];
     while bytes < REPORT_LIMIT_BYTES {
-        // A sender that is gone ends the wait at once: the process is about to finish.
+        // If all senders are gone, the wait ends at once: the process is about to end.
         match windows.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(window) => {
                 bytes += window.encoded_len();
-                gathered.push(window);
+                batch.push(window);
             }
             Err(_) => break,
         }
     }
-    gathered
+    batch
 }
 
-/// Dropped reports not yet told about: a full spool drops one with every report.
+/// Dropped reports that are not logged yet: a full spool drops one with every report.
 #[derive(Debug)]
-struct Drops {
-    untold: u64,
+struct DropLog {
+    unreported: u64,
     throttle: LogThrottle,
 }
 
-impl Default for Drops {
+impl Default for DropLog {
     fn default() -> Self {
         Self {
-            untold: 0,
-            throttle: LogThrottle::new(TELL_EVERY),
+            unreported: 0,
+            throttle: LogThrottle::new(LOG_INTERVAL),
         }
     }
 }
 
-impl Drops {
-    fn tell(&mut self, dropped: u64, now: Instant) -> Option<u64> {
-        self.untold += dropped;
-        (self.untold > 0 && self.throttle.due(now)).then(|| std::mem::take(&mut self.untold))
+impl DropLog {
+    /// Adds dropped reports. Returns the number to log now, if a message is due.
+    fn add(&mut self, dropped: u64, now: Instant) -> Option<u64> {
+        self.unreported += dropped;
+        (self.unreported > 0 && self.throttle.due(now))
+            .then(|| std::mem::take(&mut self.unreported))
     }
 }
 
@@ -192,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Runs the windows through a batcher whose senders are gone already, as after SIGTERM.
+    /// Returns the reports of a batcher whose senders are gone already, as after SIGTERM.
     fn batched(
         folder: &std::path::Path,
         windows: Vec<MeshWindow>,
@@ -213,7 +215,7 @@ mod tests {
         .run(&receiver);
         std::iter::from_fn(|| {
             let (sequence, bytes) = spool.oldest()?;
-            spool.forget(sequence);
+            spool.remove(sequence);
             let bytes = zstd::bulk::decompress(&bytes, 64 << 20).unwrap();
             Some(Report::decode(bytes.as_slice()).unwrap())
         })
@@ -221,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_that_end_together_travel_together_and_nothing_is_left_at_the_end() {
+    fn windows_that_end_together_share_a_report_and_none_is_left_at_the_end() {
         let folder = tempfile::tempdir().unwrap();
         let counters = Arc::new(Counters::default());
         counters.packets_sent.store(7, Relaxed);
@@ -252,12 +254,12 @@ mod tests {
     }
 
     #[test]
-    fn drops_are_told_now_and_again_and_add_up() {
+    fn drops_are_logged_at_intervals_and_add_up() {
         let start = Instant::now();
-        let mut drops = Drops::default();
-        let told: Vec<Option<u64>> = [(0, 0), (1, 1), (2, 1), (3, 1), (601, 1)]
-            .map(|(s, n)| drops.tell(n, start + Duration::from_secs(s)))
+        let mut drops = DropLog::default();
+        let logged: Vec<Option<u64>> = [(0, 0), (1, 1), (2, 1), (3, 1), (601, 1)]
+            .map(|(s, n)| drops.add(n, start + Duration::from_secs(s)))
             .into();
-        assert_eq!(told, [None, Some(1), None, None, Some(3)]);
+        assert_eq!(logged, [None, Some(1), None, None, Some(3)]);
     }
 }

@@ -1,4 +1,4 @@
-//! Events on their way to the backend: few, small, and not worth a place on disk.
+//! Transmission of events to the backend. They are few and small, and not spooled on disk.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use crate::backend::{Body, CallError, Client, Verdict};
 use crate::calendar::rfc3339;
 use crate::counters::Event;
 
-/// The backend takes no more in one request.
+/// Largest number of events that the backend accepts in one request.
 pub const MOST_AT_ONCE: usize = 100;
 const LIMIT: Duration = Duration::from_secs(15);
 
-/// `POST /v1/agents/self/events`.
+/// Sends events (`POST /v1/agents/self/events`).
 pub fn send(client: &Client, events: &[Event]) -> Result<Verdict, CallError> {
     let body = json!({ "events": events.iter().map(as_json).collect::<Vec<_>>() }).to_string();
     let answer = client.send(

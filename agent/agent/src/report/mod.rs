@@ -1,4 +1,4 @@
-//! From windows to acknowledged reports: batch, spool on disk, upload, back off.
+//! Reports of windows to the backend: batching, spooling on disk, upload with backoff.
 
 mod batch;
 mod events;
@@ -10,5 +10,5 @@ mod upload;
 pub use batch::Batcher;
 pub use refused::RefusedReports;
 pub use sequence::Sequence;
-pub use spool::{Pushed, Spool};
+pub use spool::{PushResult, Spool};
 pub use upload::{Pace, Uploader};

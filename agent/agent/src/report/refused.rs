@@ -1,6 +1,6 @@
-//! Reports the backend will never take: set aside with its reason, for people to look at.
+//! Reports that the backend has refused, kept with the reason for people to look at.
 //!
-//! `refused/<sequence>.report` beside `refused/<sequence>.why`; the oldest go when there are more than the limit.
+//! A report is `refused/<sequence>.report`, its reason `refused/<sequence>.why`. Beyond the limit the oldest are deleted.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub struct RefusedReports {
 }
 
 impl RefusedReports {
-    /// Keeps at most `limit` reports of `limit_bytes` together in `folder`; the newest one always.
+    /// Keeps at most `limit` reports in `folder`, `limit_bytes` altogether, and always the newest one.
     pub fn new(folder: &Path, limit: usize, limit_bytes: u64) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -24,7 +24,7 @@ impl RefusedReports {
         }
     }
 
-    /// Sets a report aside with the reason it was refused for.
+    /// Stores a report and the reason of its refusal.
     pub fn keep(&self, sequence: u64, report: &[u8], why: &str) -> io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
         let path = self.folder.join(format!("{sequence:020}.report"));
@@ -34,16 +34,16 @@ impl RefusedReports {
             .filter_map(|entry| entry.ok().map(|e| e.path()))
             .filter(|path| path.extension().is_some_and(|e| e == "report"))
             .collect();
-        for path in self.too_old(kept) {
+        for path in self.beyond_limits(kept) {
             std::fs::remove_file(&path)?;
-            // Should its reason be gone already, it is not missed.
+            // Its reason may be gone already.
             let _ = std::fs::remove_file(path.with_extension("why"));
         }
         Ok(())
     }
 
-    /// Those beyond a limit, of the reports there are.
-    fn too_old(&self, mut kept: Vec<PathBuf>) -> Vec<PathBuf> {
+    /// Returns the oldest reports, those beyond a limit.
+    fn beyond_limits(&self, mut kept: Vec<PathBuf>) -> Vec<PathBuf> {
         kept.sort_unstable_by(|a, b| b.cmp(a));
         let mut bytes = 0;
         let fits = |path: &&PathBuf| {

@@ -1,4 +1,4 @@
-//! Report numbers that only rise, whatever happens to the process, the disk or the clock.
+//! Report numbers that only increase, even after a failure of the process, the disk or the clock.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -8,10 +8,10 @@ use std::path::Path;
 /// Digits of the largest `u64`, so that the file never changes its length.
 const WIDTH: usize = 20;
 
-/// The last number given out, kept in a file.
+/// The last number used, kept in a file.
 ///
-/// The file is overwritten in place: 21 bytes lie in one disk sector, and on a full disk a block that exists can still
-/// be written where a new file could not.
+/// The file is overwritten in place. Its 21 bytes fit in one disk sector, and an existing block can be written on a full
+/// disk, unlike a new file.
 #[derive(Debug)]
 pub struct Sequence {
     file: File,
@@ -21,8 +21,8 @@ pub struct Sequence {
 impl Sequence {
     /// Continues after the number in `path` and after `newest_spooled`, whichever is larger.
     ///
-    /// If the file is there and says nothing readable, it continues after `unix_s`: an agent gives out less
-    /// than one number per second, so that lies beyond all it has used.
+    /// If the file exists and is not readable, it continues after `unix_s`. An agent uses less than one number per second,
+    /// so that is greater than all numbers used.
     pub fn open(path: &Path, newest_spooled: u64, unix_s: u64) -> io::Result<Self> {
         let is_new = !path.exists();
         let mut file = OpenOptions::new()
@@ -33,11 +33,11 @@ impl Sequence {
             .mode(0o600)
             .open(path)?;
         let mut text = String::new();
-        let noted = file
+        let stored = file
             .read_to_string(&mut text)
             .ok()
             .and_then(|_| text.trim().parse::<u64>().ok());
-        let last = match noted {
+        let last = match stored {
             Some(last) => last.max(newest_spooled),
             None if is_new => newest_spooled,
             None => newest_spooled.max(unix_s),
@@ -48,14 +48,14 @@ impl Sequence {
         Ok(Self { file, last })
     }
 
-    /// The next number. It is given out even when it cannot be noted: measuring must not stop for a full disk.
+    /// Returns the next number, even if it cannot be stored: the measurement must not stop for a full disk.
     pub fn advance(&mut self) -> (u64, io::Result<()>) {
         self.last += 1;
-        let noted = self
+        let stored = self
             .file
             .write_all_at(line(self.last).as_bytes(), 0)
             .and_then(|()| self.file.sync_data());
-        (self.last, noted)
+        (self.last, stored)
     }
 }
 
@@ -74,7 +74,7 @@ mod tests {
         let mut sequence = Sequence::open(&path, 0, 0).unwrap();
         assert_eq!(sequence.advance().0, 1);
         assert_eq!(sequence.advance().0, 2);
-        drop(sequence); // as kill -9 does: nothing is written on the way out
+        drop(sequence); // writes nothing, as after kill -9
         assert_eq!(Sequence::open(&path, 0, 0).unwrap().advance().0, 3);
         assert_eq!(
             Sequence::open(&path, 41, 0).unwrap().advance().0,

@@ -1,8 +1,8 @@
-//! Reports that the backend has not acknowledged yet: one file each, oldest first, within a cap.
+//! Queue of reports that the backend has not acknowledged: one file each, oldest first, within a cap.
 //!
-//! `spool/<sequence>.report` is a whole report (protobuf, zstd): it is written beside, synced and renamed, so a crash
-//! at any moment leaves it there or not, never half. When the disk takes no more, reports wait in memory, fewer of
-//! them. What has to go is the oldest, and it is counted.
+//! `spool/<sequence>.report` is a report (protobuf, zstd). It is written to a temporary file, synced and renamed, so that a
+//! crash leaves no partial report. If the disk cannot be written, a smaller number of reports waits in memory. Beyond a cap
+//! the oldest report is dropped and counted.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use crate::state_dir::write_atomically;
 
-/// Most bytes of reports held in memory while the disk takes none: over an hour of a mesh of 100 VMs.
+/// Largest size of the reports in memory while the disk cannot be written: over an hour of a mesh of 100 VMs.
 const MEMORY_CAP_BYTES: u64 = 8 << 20;
-/// A file occupies whole blocks, and the cap is about disk space.
+/// Size of a disk block. A file occupies whole blocks, and the cap limits disk space.
 const BLOCK_BYTES: u64 = 4096;
 const SUFFIX: &str = "report";
 
@@ -29,31 +29,32 @@ pub struct Spool {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    reports: BTreeMap<u64, Place>,
+    reports: BTreeMap<u64, Storage>,
     disk_bytes: u64,
     memory_bytes: u64,
     disk_refuses: bool,
 }
 
+/// Storage of a report that waits.
 #[derive(Debug)]
-enum Place {
+enum Storage {
     Disk { bytes: u64 },
     Memory(Vec<u8>),
 }
 
-/// What became of a pushed report, for counting and telling.
+/// Effects of pushing a report, for counters and the log.
 #[derive(Debug, Default)]
-pub struct Pushed {
-    /// Older reports that had to go.
+pub struct PushResult {
+    /// Number of older reports dropped.
     pub dropped: u64,
-    /// The disk began to refuse: told once, not with every report.
+    /// First failure to write to the disk since it last succeeded.
     pub disk_failed: Option<io::Error>,
-    /// The disk takes reports again after it had refused.
+    /// True if the disk can be written again after failures.
     pub disk_recovered: bool,
 }
 
 impl Spool {
-    /// Opens `folder`, making it if need be; finds the reports of an earlier run and clears what a crash left half.
+    /// Opens `folder`, or creates it. Reads the list of reports of an earlier run and deletes partial files of a crash.
     pub fn open(folder: &Path, cap_bytes: u64) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let mut waiting = Waiting::default();
@@ -67,7 +68,7 @@ impl Spool {
                 (Some(sequence), Some(SUFFIX)) => {
                     let bytes = on_disk(entry.metadata()?.len());
                     waiting.disk_bytes += bytes;
-                    waiting.reports.insert(sequence, Place::Disk { bytes });
+                    waiting.reports.insert(sequence, Storage::Disk { bytes });
                 }
                 (Some(_), Some("tmp")) => std::fs::remove_file(&path)?,
                 _ => {}
@@ -82,10 +83,10 @@ impl Spool {
         })
     }
 
-    /// Keeps `report` until it is acknowledged; on disk when this returns, or in memory if the disk refuses.
-    pub fn push(&self, sequence: u64, report: Vec<u8>) -> Pushed {
+    /// Stores `report` until it is acknowledged: on disk, or in memory if the disk cannot be written.
+    pub fn push(&self, sequence: u64, report: Vec<u8>) -> PushResult {
         let mut waiting = self.lock();
-        let mut pushed = Pushed::default();
+        let mut pushed = PushResult::default();
         let bytes = on_disk(report.len() as u64);
         while waiting.disk_bytes + bytes > self.cap_bytes
             && self.drop_oldest(&mut waiting, on_disk_only)
@@ -94,14 +95,14 @@ impl Spool {
         }
         match write_atomically(&self.path(sequence), &report) {
             Ok(()) => {
-                waiting.reports.insert(sequence, Place::Disk { bytes });
+                waiting.reports.insert(sequence, Storage::Disk { bytes });
                 waiting.disk_bytes += bytes;
                 pushed.disk_recovered = std::mem::take(&mut waiting.disk_refuses);
                 self.move_to_disk(&mut waiting);
             }
             Err(error) => {
                 let bytes = report.len() as u64;
-                waiting.reports.insert(sequence, Place::Memory(report));
+                waiting.reports.insert(sequence, Storage::Memory(report));
                 waiting.memory_bytes += bytes;
                 while waiting.memory_bytes > self.memory_cap_bytes
                     && self.drop_oldest(&mut waiting, in_memory_only)
@@ -117,30 +118,30 @@ impl Spool {
         pushed
     }
 
-    /// The oldest report and its number, if any. A file that cannot be read is passed over and given up.
+    /// Returns the number and bytes of the oldest report, if any. Drops reports whose file cannot be read.
     pub fn oldest(&self) -> Option<(u64, Vec<u8>)> {
         loop {
             let mut waiting = self.lock();
-            let (&sequence, place) = waiting.reports.iter().next()?;
-            if let Place::Memory(report) = place {
+            let (&sequence, storage) = waiting.reports.iter().next()?;
+            if let Storage::Memory(report) = storage {
                 return Some((sequence, report.clone()));
             }
             match std::fs::read(self.path(sequence)) {
                 Ok(report) => return Some((sequence, report)),
                 Err(error) => {
-                    tracing::error!(sequence, %error, "a spooled report cannot be read; it is given up");
-                    self.remove(&mut waiting, sequence);
+                    tracing::error!(sequence, %error, "a spooled report cannot be read and is dropped");
+                    self.delete(&mut waiting, sequence);
                 }
             }
         }
     }
 
-    /// Forgets a report that was acknowledged or refused; `false` if it is not here any more.
-    pub fn forget(&self, sequence: u64) -> bool {
-        self.remove(&mut self.lock(), sequence)
+    /// Removes a report that was acknowledged or refused. Returns false if there is none with this number.
+    pub fn remove(&self, sequence: u64) -> bool {
+        self.delete(&mut self.lock(), sequence)
     }
 
-    /// Waits until a report is here, at most `limit`; `true` if one is.
+    /// Waits for a report, at most `limit`. Returns true if there is one.
     pub fn wait(&self, limit: Duration) -> bool {
         let waited = self
             .arrived
@@ -152,7 +153,7 @@ impl Spool {
             .is_empty()
     }
 
-    /// Bytes and reports that wait.
+    /// Returns the size, bytes, and number of the reports that wait.
     pub fn size(&self) -> (u64, u64) {
         let waiting = self.lock();
         (
@@ -161,19 +162,19 @@ impl Spool {
         )
     }
 
-    /// The largest number that waits; 0 if none does.
+    /// Returns the largest number of a report that waits; 0 if there is none.
     pub fn newest(&self) -> u64 {
         self.lock().reports.keys().next_back().copied().unwrap_or(0)
     }
 
-    /// Reports that wait in memory only and would not survive the process; tries the disk once more first.
-    pub fn save(&self) -> u64 {
+    /// Writes the reports in memory to disk. Returns how many remain in memory, and would be lost with the process.
+    pub fn flush(&self) -> u64 {
         let mut waiting = self.lock();
         self.move_to_disk(&mut waiting);
         waiting
             .reports
             .values()
-            .filter(|place| in_memory_only(place))
+            .filter(|storage| in_memory_only(storage))
             .count() as u64
     }
 
@@ -185,24 +186,24 @@ impl Spool {
         self.folder.join(format!("{sequence:020}.{SUFFIX}"))
     }
 
-    fn drop_oldest(&self, waiting: &mut Waiting, which: fn(&Place) -> bool) -> bool {
+    fn drop_oldest(&self, waiting: &mut Waiting, which: fn(&Storage) -> bool) -> bool {
         let oldest = waiting
             .reports
             .iter()
-            .find(|(_, place)| which(place))
+            .find(|(_, storage)| which(storage))
             .map(|(sequence, _)| *sequence);
-        oldest.is_some_and(|sequence| self.remove(waiting, sequence))
+        oldest.is_some_and(|sequence| self.delete(waiting, sequence))
     }
 
-    fn remove(&self, waiting: &mut Waiting, sequence: u64) -> bool {
+    fn delete(&self, waiting: &mut Waiting, sequence: u64) -> bool {
         match waiting.reports.remove(&sequence) {
             None => return false,
-            Some(Place::Memory(report)) => waiting.memory_bytes -= report.len() as u64,
-            Some(Place::Disk { bytes }) => {
+            Some(Storage::Memory(report)) => waiting.memory_bytes -= report.len() as u64,
+            Some(Storage::Disk { bytes }) => {
                 waiting.disk_bytes -= bytes;
-                // Should it stay behind, the next start sends it again, and the backend stores it once.
+                // If the file remains, the next start sends it again, and the backend ignores the duplicate.
                 if let Err(error) = std::fs::remove_file(self.path(sequence)) {
-                    tracing::warn!(sequence, %error, "a report that is done with cannot be deleted from the spool");
+                    tracing::warn!(sequence, %error, "an acknowledged or refused report cannot be deleted from the spool");
                 }
             }
         }
@@ -210,8 +211,8 @@ impl Spool {
     }
 
     fn move_to_disk(&self, waiting: &mut Waiting) {
-        for (&sequence, place) in &mut waiting.reports {
-            let Place::Memory(report) = place else {
+        for (&sequence, storage) in &mut waiting.reports {
+            let Storage::Memory(report) = storage else {
                 continue;
             };
             let bytes = on_disk(report.len() as u64);
@@ -222,17 +223,17 @@ impl Spool {
             }
             waiting.memory_bytes -= report.len() as u64;
             waiting.disk_bytes += bytes;
-            *place = Place::Disk { bytes };
+            *storage = Storage::Disk { bytes };
         }
     }
 }
 
-fn on_disk_only(place: &Place) -> bool {
-    matches!(place, Place::Disk { .. })
+fn on_disk_only(storage: &Storage) -> bool {
+    matches!(storage, Storage::Disk { .. })
 }
 
-fn in_memory_only(place: &Place) -> bool {
-    matches!(place, Place::Memory(_))
+fn in_memory_only(storage: &Storage) -> bool {
+    matches!(storage, Storage::Memory(_))
 }
 
 fn on_disk(bytes: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! The spool empties towards the backend: oldest first, one at a time, patient with a backend that is away.
+//! Upload of the spooled reports to the backend: oldest first, one at a time, with backoff.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -16,9 +16,9 @@ use crate::plan::BackendClock;
 use crate::stop::Stop;
 
 const REPORT_LIMIT: Duration = Duration::from_secs(30);
-const TELL_EVERY: Duration = Duration::from_secs(600);
+const LOG_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Sends what the spool holds.
+/// Sends the spooled reports, and events.
 #[derive(Debug)]
 pub struct Uploader {
     pub client: Client,
@@ -30,15 +30,15 @@ pub struct Uploader {
     pub stop: Stop,
 }
 
-/// How long the uploader waits for what.
+/// Waiting times of the uploader.
 #[derive(Debug, Clone)]
 pub struct Pace {
     pub backoff: Backoff,
-    /// Between attempts while the backend does not know this agent, about.
+    /// Mean time between attempts while the backend refuses the credential.
     pub locked: Duration,
-    /// After a window ended, before its report leaves: each agent its own, so that they do not all come at once.
+    /// Time from the end of a window to the departure of its report. It differs between agents, to spread the load.
     pub phase: Duration,
-    /// Longest time without a look at events and the stop signal.
+    /// Longest time between checks for events and the stop signal.
     pub idle: Duration,
 }
 
@@ -53,19 +53,19 @@ impl Default for Pace {
     }
 }
 
-/// What an attempt came to.
+/// Result of an attempt: settled, or the pause before the next one.
 enum Outcome {
     Done,
     Pause(Duration),
 }
 
 impl Uploader {
-    /// Works until stopped; what is not acknowledged by then stays in the spool.
+    /// Sends reports and events until stopped. Reports without an acknowledgement remain in the spool.
     pub fn run(mut self) {
-        let mut trouble = Trouble::default();
+        let mut failures = FailureLog::default();
         let mut behind = self.spool.size().1 > 0;
         while !self.stop.is_set() {
-            if let Outcome::Pause(pause) = self.send_events(&mut trouble) {
+            if let Outcome::Pause(pause) = self.send_events(&mut failures) {
                 self.stop.wait(pause);
                 continue;
             }
@@ -77,13 +77,13 @@ impl Uploader {
                 break;
             }
             behind = true;
-            if let Outcome::Pause(pause) = self.send_oldest(&mut trouble) {
+            if let Outcome::Pause(pause) = self.send_oldest(&mut failures) {
                 self.stop.wait(pause);
             }
         }
     }
 
-    fn send_oldest(&mut self, trouble: &mut Trouble) -> Outcome {
+    fn send_oldest(&mut self, failures: &mut FailureLog) -> Outcome {
         let Some((sequence, report)) = self.spool.oldest() else {
             return Outcome::Done;
         };
@@ -93,24 +93,23 @@ impl Uploader {
             Body::Report(&report),
             REPORT_LIMIT,
         );
-        let outcome =
-            self.weigh(
-                answer.map(|a| a.verdict()),
-                trouble,
-                |uploader, refused| match refused {
-                    None => {
-                        uploader.counters.reports_sent.fetch_add(1, Relaxed);
-                        uploader
-                            .counters
-                            .last_report_at_s
-                            .store(calendar::now_s(), Relaxed);
-                        tracing::debug!(sequence, "report acknowledged");
-                    }
-                    Some(why) => uploader.set_aside(sequence, &report, why),
-                },
-            );
+        let outcome = self.apply_verdict(
+            answer.map(|a| a.verdict()),
+            failures,
+            |uploader, refused| match refused {
+                None => {
+                    uploader.counters.reports_sent.fetch_add(1, Relaxed);
+                    uploader
+                        .counters
+                        .last_report_at_s
+                        .store(calendar::now_s(), Relaxed);
+                    tracing::debug!(sequence, "report acknowledged");
+                }
+                Some(why) => uploader.set_aside(sequence, &report, why),
+            },
+        );
         if matches!(outcome, Outcome::Done) {
-            self.spool.forget(sequence);
+            self.spool.remove(sequence);
         }
         let (bytes, reports) = self.spool.size();
         self.counters.spool_bytes.store(bytes, Relaxed);
@@ -118,13 +117,13 @@ impl Uploader {
         outcome
     }
 
-    fn send_events(&mut self, trouble: &mut Trouble) -> Outcome {
+    fn send_events(&mut self, failures: &mut FailureLog) -> Outcome {
         let waiting = self.counters.events.take(events::MOST_AT_ONCE);
         if waiting.is_empty() {
             return Outcome::Done;
         }
         let verdict = events::send(&self.client, &waiting);
-        let outcome = self.weigh(verdict, trouble, |_, refused| {
+        let outcome = self.apply_verdict(verdict, failures, |_, refused| {
             if let Some(why) = refused {
                 tracing::warn!(events = waiting.len(), "the backend refused events: {why}");
             }
@@ -135,29 +134,29 @@ impl Uploader {
         outcome
     }
 
-    /// Acts on a verdict; `settle` is called when the thing sent is done with, with the reason if it was refused.
-    fn weigh(
+    /// Acts on a verdict. Calls `settle` if the backend has accepted or refused the request, with the reason of a refusal.
+    fn apply_verdict(
         &mut self,
         verdict: Result<Verdict, CallError>,
-        trouble: &mut Trouble,
+        failures: &mut FailureLog,
         settle: impl FnOnce(&mut Self, Option<&str>),
     ) -> Outcome {
         let (retry_after, why) = match verdict {
             Ok(Verdict::Accepted) => {
-                trouble.over(&self.spool);
+                failures.recovered(&self.spool);
                 self.pace.backoff.succeeded();
                 settle(self, None);
                 return Outcome::Done;
             }
             Ok(Verdict::Refused { why }) => {
-                trouble.over(&self.spool);
+                failures.recovered(&self.spool);
                 self.pace.backoff.succeeded();
                 settle(self, Some(&why));
                 return Outcome::Done;
             }
             Ok(Verdict::Locked { code, why }) => {
                 self.counters.upload_failures.fetch_add(1, Relaxed);
-                // The plan's thread tells what to do about it.
+                // The thread that polls for the plan logs what to do.
                 tracing::debug!(code, "reports are kept: {why}");
                 return Outcome::Pause(self.pace.locked.mul_f64(0.75 + random() / 2.0));
             }
@@ -166,7 +165,7 @@ impl Uploader {
         };
         self.counters.upload_failures.fetch_add(1, Relaxed);
         let pause = self.pace.backoff.failed(retry_after, random());
-        trouble.tell(&why, &self.spool);
+        failures.failed(&why, &self.spool);
         Outcome::Pause(pause)
     }
 
@@ -174,42 +173,45 @@ impl Uploader {
         self.counters.reports_refused.fetch_add(1, Relaxed);
         tracing::error!(
             sequence,
-            "the backend refused a report; it is set aside in refused/: {why}"
+            "the backend refused a report, which is kept in refused/: {why}"
         );
         let detail = format!("report {sequence} was refused: {why}");
         self.counters
             .events
             .raise(EventKind::Error, self.backend_clock.now_ns(), detail);
         if let Err(error) = self.refused.keep(sequence, report, why) {
-            tracing::error!(sequence, %error, "the refused report cannot be kept either");
+            tracing::error!(sequence, %error, "the refused report cannot be kept in refused/");
         }
     }
 }
 
-/// A backend that is away is told about at once, then now and again, and once when it is back.
-struct Trouble {
+/// Log of failures to reach the backend: the first one, then one per interval, and the recovery.
+struct FailureLog {
     throttle: LogThrottle,
 }
 
-impl Default for Trouble {
+impl Default for FailureLog {
     fn default() -> Self {
         Self {
-            throttle: LogThrottle::new(TELL_EVERY),
+            throttle: LogThrottle::new(LOG_INTERVAL),
         }
     }
 }
 
-impl Trouble {
-    fn tell(&mut self, why: &str, spool: &Spool) {
+impl FailureLog {
+    fn failed(&mut self, why: &str, spool: &Spool) {
         if self.throttle.due(Instant::now()) {
             let (bytes, reports) = spool.size();
             tracing::warn!(reports, bytes, "reports wait in the spool: {why}");
         }
     }
 
-    fn over(&mut self, spool: &Spool) {
+    fn recovered(&mut self, spool: &Spool) {
         if self.throttle.reset() {
-            tracing::info!(reports = spool.size().1, "the backend takes reports again");
+            tracing::info!(
+                reports = spool.size().1,
+                "the backend accepts reports again"
+            );
         }
     }
 }

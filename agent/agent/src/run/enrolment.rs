@@ -17,20 +17,20 @@ use crate::state_dir::{StateDir, write_atomically};
 use crate::stop::Stop;
 use crate::timestamp::BindError;
 
-/// Enrols this VM and keeps the identity; `force` replaces one that is there.
+/// Enrols this VM and stores its identity; `force` replaces an existing one.
 pub fn enrol_only(config: &Config, force: bool) -> Result<Identity, RunError> {
     let state = StateDir::open(&config.state_dir)?;
-    // A damaged identity is no reason against a new one.
+    // A damaged identity may be replaced.
     let present = Identity::load(state.path()).ok().flatten();
     if let Some(identity) = present.filter(|_| !force) {
         let problem = format!(
-            "is not needed: this agent is enrolled already ({}, at {}); --force enrols it anew",
+            "is not needed: this agent is enrolled already ({}, at {}); --force enrols it again",
             identity.agent_id, identity.backend
         );
         return Err(ConfigError::new("enrol", problem).into());
     }
     let (backend, token) = invitation(config)?;
-    join(config, &state, backend, token)
+    try_enrol(config, &state, backend, token)
 }
 
 /// Returns the identity on disk, or enrols with the token and retries while the backend is unreachable.
@@ -50,7 +50,7 @@ pub fn identity(
     let (backend, token) = invitation(config)?;
     let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(60));
     while !stop.is_set() {
-        match join(config, state, backend, token) {
+        match try_enrol(config, state, backend, token) {
             Err(RunError::Enrol(EnrolError::Later { why, retry_after })) => {
                 let pause = backoff.failed(retry_after, random());
                 tracing::warn!(again_in_s = pause.as_secs_f32(), "not enrolled yet: {why}");
@@ -62,8 +62,8 @@ pub fn identity(
     Ok(None)
 }
 
-/// One attempt.
-fn join(
+/// Tries once to enrol.
+fn try_enrol(
     config: &Config,
     state: &StateDir,
     backend: &BackendUrl,
@@ -75,16 +75,16 @@ fn join(
         retry_after: None,
     })?;
     let about = SelfDescription::of(config, &listen, probe_address);
-    prove_writable(state)?;
-    let _held = prove_ports(&listen, config.metrics_listen)?;
+    check_writable(state)?;
+    let _held = hold_ports(&listen, config.metrics_listen)?;
     let identity = enrol(&client, token, &about)?;
     identity.store(state.path())?;
     tracing::info!(agent = identity.agent_id, vm = about.hostname, "enrolled");
     Ok(identity)
 }
 
-/// Proves that the state folder is writable before the token is used up.
-fn prove_writable(state: &StateDir) -> Result<(), RunError> {
+/// Checks that the state folder is writable before the token is used up.
+fn check_writable(state: &StateDir) -> Result<(), RunError> {
     let trial = state.join("trial");
     write_atomically(&trial, &[0; 4096])
         .and_then(|()| std::fs::remove_file(&trial))
@@ -94,9 +94,9 @@ fn prove_writable(state: &StateDir) -> Result<(), RunError> {
         })
 }
 
-/// Proves that no other program has the ports before the token is used up, and holds them until the enrolment is done.
-/// Missing permission is no error: the VM may be enrolled by another user than the one that runs the agent.
-fn prove_ports(
+/// Opens the ports before the token is used up, so that no other program can have them until the enrolment is done.
+/// Missing permission is no error: another user than the one that runs the agent may enrol the VM.
+fn hold_ports(
     listen: &Listen,
     metrics: Option<SocketAddr>,
 ) -> Result<(Vec<UdpSocket>, Option<TcpListener>), RunError> {
@@ -122,6 +122,7 @@ fn prove_ports(
     }
 }
 
+/// Returns the backend and the token of the settings.
 fn invitation(config: &Config) -> Result<(&BackendUrl, &str), RunError> {
     let missing = |key: &str| {
         let problem = "is not set, and this agent is not enrolled yet: copy the command of the page \"Add a VM\"";

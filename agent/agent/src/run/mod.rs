@@ -1,4 +1,4 @@
-//! `sinemora-agent run`: puts the parts together, and takes them apart so that nothing measured is lost.
+//! `sinemora-agent run`: starts the parts of the agent, and stops them so that no measured window is lost.
 
 mod enrolment;
 mod error;
@@ -30,7 +30,7 @@ use crate::stop::Stop;
 
 /// Time limit for the packet loop to report its windows after the stop signal.
 const LAST_WINDOWS_LIMIT: Duration = Duration::from_secs(2);
-/// Refused reports kept for people to look at, and bytes of them.
+/// Largest number and size, bytes, of the refused reports kept for people to look at.
 const REFUSED_LIMIT: usize = 100;
 const REFUSED_LIMIT_BYTES: u64 = 16 << 20;
 
@@ -52,7 +52,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
     let client = Client::new(backend, &config.trust)?.with_credential(&identity.credential);
     let counters = Arc::new(Counters::default());
     let backend_clock = Arc::new(BackendClock::new());
-    // By VM: after `enrol --force` reports of another VM must not be sent as this one's.
+    // Named by VM: after `enrol --force` reports of another VM must not be sent as this one's.
     let spool_folder = state.join("spool").join(&identity.vm_id);
     let spool = Spool::open(&spool_folder, config.spool_cap_bytes).map_err(|e| RunError::Io {
         at: spool_folder.display().to_string(),
@@ -118,7 +118,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
 
     let (describe_stop, describe_config) = (stop.clone(), config.clone());
     spawn("describe", move || {
-        // The cloud may take its time to answer, which measuring does not wait for.
+        // The measurement does not wait for the cloud's metadata service.
         let about = SelfDescription::of(&describe_config, &listen, probe_address);
         describe(&client, &about, &describe_stop);
     })?;
@@ -138,14 +138,14 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
         counters,
         stop,
     )?;
-    // The loop is gone and with it the last sender, so the batcher comes to its end.
+    // The packet loop held the last sender of windows, so the batcher ends now.
     if batching.join().is_err() {
         tracing::error!("the last windows could not be spooled");
     }
     measured.map_err(RunError::Measuring)
 }
 
-/// Runs the packet loop in its own thread until it ends or is told to.
+/// Runs the packet loop in a separate thread until it ends or `stop` is set.
 fn measure(
     listen: Listen,
     options: Options,
@@ -167,7 +167,7 @@ fn measure(
             counters,
             loop_stop.flag(),
         );
-        // Nobody hears it after the limit below; then the process is ending anyway.
+        // The receiver is gone after the time limit below, when the process ends.
         let _ = ended.send(result);
         loop_stop.set();
     })?;
@@ -180,7 +180,7 @@ fn measure(
 
 /// Waits for the network and returns the addresses to listen at and to advertise; `None` if stopped before.
 ///
-/// A VM that boots may have no network yet, which mends itself.
+/// A VM that boots may have no network yet.
 fn addresses(config: &Config, backend: &BackendUrl, stop: &Stop) -> Option<(Listen, IpAddr)> {
     while !stop.is_set() {
         match config.listen(backend) {
@@ -201,7 +201,7 @@ fn remembered(identity: &Identity, config: &Config) -> Result<BackendUrl, Config
     })
 }
 
-/// Tells the backend once what this agent is now; keeps trying while the backend is away.
+/// Sends the description of this agent to the backend, with retries while the backend is unreachable.
 fn describe(client: &Client, about: &SelfDescription, stop: &Stop) {
     let mut backoff = Backoff::new(Duration::from_secs(2), Duration::from_secs(300));
     while !stop.is_set() {
@@ -209,14 +209,14 @@ fn describe(client: &Client, about: &SelfDescription, stop: &Stop) {
         let (retry_after, why) = match verdict {
             Ok(Verdict::Accepted) => return,
             Ok(Verdict::Refused { why }) => {
-                tracing::warn!("the backend does not take this agent's new description: {why}");
+                tracing::warn!("the backend refuses this agent's new description: {why}");
                 return;
             }
             Ok(Verdict::Later { retry_after, why }) => (retry_after, why),
             Ok(Verdict::Locked { why, .. }) => (Some(Duration::from_secs(60)), why),
             Err(error) => (None, error.to_string()),
         };
-        tracing::debug!("the description waits: {why}");
+        tracing::debug!("the description cannot be sent yet: {why}");
         stop.wait(backoff.failed(retry_after, random()));
     }
 }

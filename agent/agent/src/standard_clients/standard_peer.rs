@@ -98,7 +98,7 @@ impl StandardPeer {
         let silent_ns = (SILENT_INTERVALS * interval_ns).max(SILENT_NS);
         if now.since(self.heard_at) > silent_ns {
             self.heard_at = now;
-            self.unicast.ask_again(now);
+            self.unicast.request_again(now);
         }
     }
 

@@ -72,8 +72,8 @@ impl UnicastService {
                 interval,
                 duration_s,
             } => {
-                let wanted = (service, interval, duration_s);
-                Some(self.grants.request(id, address, wanted, now))
+                let request = (service, interval, duration_s);
+                Some(self.grants.request(id, address, request, now))
             }
             Tlv::Cancel { service } => {
                 self.grants.cancel(id, service);

@@ -1,23 +1,23 @@
-//! Socket addresses as the kernel writes them.
+//! Socket addresses in the kernel's structures.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
-/// Room for an address of either family, and how much of it is used: that of the longer one, as `sockaddr_storage` is four
-/// times as much to clear for each packet.
+/// Storage for an address of either family, and its length in use. It is a `sockaddr_in6`, because the larger
+/// `sockaddr_storage` takes four times as long to clear for each packet.
 #[derive(Clone, Copy)]
 pub(super) struct RawAddress {
     pub storage: libc::sockaddr_in6,
     pub len: libc::socklen_t,
 }
 
-/// Both begin with the family, as every sockaddr does (POSIX), and the room of one holds the other.
+/// Both begin with the family, as every sockaddr does (POSIX), and a `sockaddr_in` fits in a `sockaddr_in6`.
 const _: () = assert!(size_of::<libc::sockaddr_in>() <= size_of::<libc::sockaddr_in6>());
 const _: () = assert!(align_of::<libc::sockaddr_in>() <= align_of::<libc::sockaddr_in6>());
 const V4_LEN: libc::socklen_t = size_of::<libc::sockaddr_in>() as libc::socklen_t;
 const V6_LEN: libc::socklen_t = size_of::<libc::sockaddr_in6>() as libc::socklen_t;
 
 impl RawAddress {
-    /// Room for the kernel to write to.
+    /// Creates storage for the kernel to write to.
     pub fn empty() -> Self {
         Self {
             // SAFETY: sockaddr_in6 is plain integers, for which zero is a value.
@@ -56,7 +56,7 @@ impl RawAddress {
         raw
     }
 
-    /// The address the kernel wrote; `None` when it is of no family of ours.
+    /// Returns the address that the kernel wrote; `None` if it is of another family.
     pub fn get(&self) -> Option<SocketAddr> {
         let place = &raw const self.storage;
         match i32::from(self.storage.sin6_family) {

@@ -2,18 +2,18 @@
 
 use crate::clock::RawTime;
 
-/// Nanoseconds of `CLOCK_REALTIME`, in which the kernel stamps. Daemons slew and step it.
+/// Nanoseconds of `CLOCK_REALTIME`, which kernel timestamps are of. Time daemons slew and step it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RealTime(pub i64);
 
-/// Both clocks read at one moment.
+/// Readings of both clocks at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sighting {
+pub struct CrossTimestamp {
     pub raw: RawTime,
     pub real: RealTime,
 }
 
-/// Attempts at reading both clocks; the shortest counts. Five take 0.2 us and err by less than 10 ns.
+/// Attempts to read both clocks, of which the shortest counts. Five take 0.2 us and err by less than 10 ns.
 const TRIES: usize = 5;
 
 /// Returns the time of the undisciplined clock.
@@ -22,9 +22,9 @@ pub fn raw_now() -> RawTime {
 }
 
 /// Reads the real-time clock between two reads of the raw one.
-pub fn sight() -> Sighting {
+pub fn cross_timestamp() -> CrossTimestamp {
     let mut narrowest = i64::MAX;
-    let mut best = Sighting {
+    let mut best = CrossTimestamp {
         raw: RawTime(0),
         real: RealTime(0),
     };
@@ -34,7 +34,7 @@ pub fn sight() -> Sighting {
         let bracket = raw_now().since(before);
         if bracket < narrowest {
             narrowest = bracket;
-            best = Sighting {
+            best = CrossTimestamp {
                 raw: before.plus(bracket / 2),
                 real,
             };

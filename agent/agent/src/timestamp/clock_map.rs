@@ -1,6 +1,6 @@
 //! Conversion of kernel timestamps to the undisciplined clock.
 
-use super::clock::{RealTime, Sighting};
+use super::clock::{CrossTimestamp, RealTime};
 use crate::clock::RawTime;
 
 /// Change of the real-time clock's rate up to which it counts as slewed.
@@ -9,44 +9,44 @@ const TOLERANCE_PPM: f64 = 1000.0;
 /// Smallest step, ns.
 const LEAST_STEP_NS: f64 = 20_000.0;
 
-/// Packets sent after the latest sighting are timestamped within this time, ns.
+/// Packets sent after the latest cross-timestamp are timestamped within this time, ns.
 const JUST_SENT_NS: i64 = 5_000_000;
 
-/// Distance from the latest sighting, ns, from which a timestamp is rejected.
+/// Distance from the latest cross-timestamp, ns, from which a timestamp is rejected.
 const FARTHEST_NS: u64 = 60_000_000_000;
 
-/// Two sightings of both clocks; timestamps between them are interpolated.
+/// Two cross-timestamps of both clocks; timestamps between them are interpolated.
 #[derive(Debug, Clone)]
 pub struct ClockMap {
-    before: Sighting,
-    latest: Sighting,
+    before: CrossTimestamp,
+    latest: CrossTimestamp,
     /// Rate of the real-time clock relative to the raw clock between the two.
     rate: f64,
     stepped: bool,
 }
 
 impl ClockMap {
-    pub fn new(sighting: Sighting) -> Self {
+    pub fn new(cross_timestamp: CrossTimestamp) -> Self {
         Self {
-            before: sighting,
-            latest: sighting,
+            before: cross_timestamp,
+            latest: cross_timestamp,
             rate: 0.0,
             stepped: false,
         }
     }
 
-    pub fn latest(&self) -> Sighting {
+    pub fn latest(&self) -> CrossTimestamp {
         self.latest
     }
 
-    /// Adds a sighting. Returns the step of the real-time clock since the last one, ns, if it ran neither like the raw clock
-    /// nor as fast as in the interval before.
-    pub fn update(&mut self, sighting: Sighting) -> Option<i64> {
-        let passed = sighting.raw.since(self.latest.raw);
+    /// Adds a cross-timestamp. Returns the step of the real-time clock since the last one, ns, if it ran neither like the raw
+    /// clock nor as fast as in the interval before.
+    pub fn update(&mut self, cross_timestamp: CrossTimestamp) -> Option<i64> {
+        let passed = cross_timestamp.raw.since(self.latest.raw);
         if passed <= 0 {
             return None;
         }
-        let gained = sighting
+        let gained = cross_timestamp
             .real
             .0
             .saturating_sub(self.latest.real.0)
@@ -56,16 +56,20 @@ impl ClockMap {
         let runs_at = |rate: f64| (gained_ns - rate * passed_ns).abs() <= allowed;
         self.stepped = !(runs_at(0.0) || runs_at(self.rate));
         self.rate = gained_ns / passed_ns;
-        (self.before, self.latest) = (self.latest, sighting);
+        (self.before, self.latest) = (self.latest, cross_timestamp);
         self.stepped.then_some(gained)
     }
 
     /// Converts a timestamp; `None` if the clock was stepped around it and both results are possible.
     pub fn raw(&self, stamp: RealTime) -> Option<RawTime> {
-        let by = |sighting: Sighting| sighting.raw.plus(stamp.0.saturating_sub(sighting.real.0));
+        let by = |cross_timestamp: CrossTimestamp| {
+            cross_timestamp
+                .raw
+                .plus(stamp.0.saturating_sub(cross_timestamp.real.0))
+        };
         let (by_before, by_latest) = (by(self.before), by(self.latest));
         if self.stepped {
-            // Before the step it reads by the older sighting, after it by the newer.
+            // Before the step it reads by the older cross-timestamp, after it by the newer.
             let between =
                 |raw: RawTime| raw >= self.before.raw && raw <= self.latest.raw.plus(JUST_SENT_NS);
             return match (between(by_before), between(by_latest)) {
@@ -103,16 +107,19 @@ mod tests {
     const MS: i64 = 1_000_000;
     const EPOCH: i64 = 1_700_000_000_000_000_000;
 
-    fn at(raw: i64, real: i64) -> Sighting {
-        Sighting {
+    fn at(raw: i64, real: i64) -> CrossTimestamp {
+        CrossTimestamp {
             raw: RawTime(raw),
             real: RealTime(EPOCH + real),
         }
     }
 
-    fn map(sightings: &[Sighting]) -> (ClockMap, Vec<Option<i64>>) {
-        let mut map = ClockMap::new(sightings[0]);
-        let steps = sightings[1..].iter().map(|s| map.update(*s)).collect();
+    fn map(cross_timestamps: &[CrossTimestamp]) -> (ClockMap, Vec<Option<i64>>) {
+        let mut map = ClockMap::new(cross_timestamps[0]);
+        let steps = cross_timestamps[1..]
+            .iter()
+            .map(|s| map.update(*s))
+            .collect();
         (map, steps)
     }
 
@@ -164,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_stamps_are_nobodys() {
+    fn absurd_stamps_are_rejected() {
         let (map, _) = map(&[at(0, 0), at(10 * MS, 10 * MS)]);
         assert_eq!(map.raw(RealTime(0)), None);
         assert_eq!(map.raw(RealTime(i64::MAX)), None);
@@ -173,12 +180,12 @@ mod tests {
 
     #[test]
     fn follows_the_real_clocks() {
-        let mut map = ClockMap::new(super::super::sight());
+        let mut map = ClockMap::new(super::super::cross_timestamp());
         for _ in 0..20 {
             std::thread::sleep(std::time::Duration::from_millis(1));
-            let between = super::super::sight();
+            let between = super::super::cross_timestamp();
             std::thread::sleep(std::time::Duration::from_millis(1));
-            map.update(super::super::sight());
+            map.update(super::super::cross_timestamp());
             let error = map.raw(between.real).unwrap().since(between.raw);
             assert!(error.abs() < 100_000, "{error} ns");
         }

@@ -5,23 +5,23 @@ use std::net::IpAddr;
 use super::address::{in_addr, in6_addr, ipv4};
 use super::clock::RealTime;
 
-/// Room for the control messages of one packet: stamps 64, packet info 40, queue overflow 24, error 64 bytes.
-/// Whole `u64` because `cmsghdr` must be aligned like one.
+/// Buffer for the control messages of a received packet: timestamps 64, packet info 40, queue overflow 24, error 64 bytes.
+/// It consists of `u64` because `cmsghdr` must be aligned like one.
 pub(super) type Room = [u64; 32];
 
-/// Room for the control messages of a sent packet: its source address, at most 40 bytes, and the size of segments, 24.
+/// Buffer for the control messages of a sent packet: its source address, at most 40 bytes, and the size of segments, 24.
 pub(super) type SourceRoom = [u64; 8];
 
 /// The control messages of a packet.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-pub(super) struct Told {
+pub(super) struct ControlMessages {
     /// `SCM_TIMESTAMPING`, software stamp.
     pub stamp: Option<RealTime>,
     /// `IP_PKTINFO`: the local address it was sent to.
     pub to: Option<IpAddr>,
     /// `SO_RXQ_OVFL`: packets this socket has dropped so far.
     pub overflows: Option<u32>,
-    /// From the error queue: which packet sent the stamp is of.
+    /// From the error queue: the number of the sent packet that the timestamp is of.
     pub departure_id: Option<u32>,
 }
 
@@ -29,8 +29,8 @@ pub(super) struct Told {
 ///
 /// # Safety
 /// `header.msg_control` must point to `header.msg_controllen` bytes written by the kernel.
-pub(super) unsafe fn read(header: &libc::msghdr) -> Told {
-    let mut told = Told::default();
+pub(super) unsafe fn read(header: &libc::msghdr) -> ControlMessages {
+    let mut messages = ControlMessages::default();
     // SAFETY: the CMSG macros stay within msg_controllen, which the caller vouches for (cmsg(3)).
     let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
     while !next.is_null() {
@@ -41,14 +41,14 @@ pub(super) unsafe fn read(header: &libc::msghdr) -> Told {
             .cmsg_len
             .saturating_sub(unsafe { libc::CMSG_LEN(0) } as usize);
         // SAFETY: `data` is followed by `payload` bytes of this message.
-        unsafe { told.take(kind.cmsg_level, kind.cmsg_type, data, payload) };
+        unsafe { messages.take(kind.cmsg_level, kind.cmsg_type, data, payload) };
         // SAFETY: as for CMSG_FIRSTHDR.
         next = unsafe { libc::CMSG_NXTHDR(header, next) };
     }
-    told
+    messages
 }
 
-impl Told {
+impl ControlMessages {
     /// # Safety
     /// `data` must be readable for `len` bytes.
     unsafe fn take(&mut self, level: i32, kind: i32, data: *const u8, len: usize) {
@@ -94,8 +94,8 @@ unsafe fn get<T: Copy>(data: *const u8, len: usize) -> Option<T> {
     (len >= size_of::<T>()).then(|| unsafe { data.cast::<T>().read_unaligned() })
 }
 
-/// Writes that what is sent is to be cut into datagrams of `bytes` (udp(7), UDP_SEGMENT), behind the `used` bytes of
-/// `room`; how many are used then.
+/// Writes the size of segments, `bytes` each (udp(7), UDP_SEGMENT), after the `used` bytes of `room`. Returns how many bytes
+/// are used then.
 pub(super) fn write_segment(bytes: u16, used: usize, room: &mut SourceRoom) -> usize {
     used + write(
         libc::SOL_UDP,
@@ -105,7 +105,7 @@ pub(super) fn write_segment(bytes: u16, used: usize, room: &mut SourceRoom) -> u
     )
 }
 
-/// Writes the source address of a packet to `room`; how many bytes of it are used.
+/// Writes the source address of a packet to `room`. Returns how many bytes of it are used.
 pub(super) fn write_source(source: IpAddr, room: &mut SourceRoom) -> usize {
     match source {
         IpAddr::V4(v4) => {

@@ -6,27 +6,27 @@ use std::path::Path;
 
 use super::clock::suspended_ns;
 
-/// The device by which a hypervisor tells (Linux `include/uapi/linux/vmclock-abi.h`).
+/// The device by which a hypervisor reports disruptions (Linux `include/uapi/linux/vmclock-abi.h`).
 const VMCLOCK: &str = "/dev/vmclock0";
 
 /// The start of its page, little-endian:
 ///
 ///  0  4  magic, "VCLK"
-/// 16  8  disruption marker: another one whenever the counter behind the clock was disrupted
+/// 16  8  disruption marker: changes when the counter behind the clock is disrupted
 const MAGIC: [u8; 4] = *b"VCLK";
 const MARKER_AT: usize = 16;
 const READ: usize = 24;
 
-/// The clocks of a machine that slept differ by at least this, ns; less is reading them one after the other.
-const LEAST_SLEEP_NS: i64 = 1_000_000;
+/// Shortest suspension, ns. Smaller differences of the two clocks are due to reading one after the other.
+const LEAST_SUSPENSION_NS: i64 = 1_000_000;
 
 /// A disruption of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disruption {
-    /// The hypervisor says that its counter is another one: the machine has moved, or was restored.
+    /// The hypervisor reports another counter: the machine has moved, or was restored.
     Moved,
-    /// It was suspended for so long, ns.
-    Slept { for_ns: i64 },
+    /// The machine was suspended for this time, ns.
+    Suspended { for_ns: i64 },
 }
 
 /// Watches for disruptions.
@@ -38,7 +38,7 @@ pub struct Disruptions {
 }
 
 impl Disruptions {
-    /// Watches from now on, with the device if this machine has one that may be read.
+    /// Starts to watch, with the device if this machine has one that may be read.
     pub fn watch() -> Self {
         Self::with(Path::new(VMCLOCK), suspended_ns())
     }
@@ -49,8 +49,8 @@ impl Disruptions {
     }
 
     /// Returns the disruption since the last call, if any.
-    pub fn look(&mut self) -> Option<Disruption> {
-        self.look_at(suspended_ns())
+    pub fn poll(&mut self) -> Option<Disruption> {
+        self.poll_at(suspended_ns())
     }
 
     fn with(device: &Path, suspended_ns: i64) -> Self {
@@ -62,18 +62,18 @@ impl Disruptions {
         }
     }
 
-    fn look_at(&mut self, suspended_ns: i64) -> Option<Disruption> {
-        let slept_ns = suspended_ns - std::mem::replace(&mut self.suspended_ns, suspended_ns);
+    fn poll_at(&mut self, suspended_ns: i64) -> Option<Disruption> {
+        let passed_ns = suspended_ns - std::mem::replace(&mut self.suspended_ns, suspended_ns);
         let marker = self.vmclock.as_ref().and_then(marker).or(self.marker);
         let before = std::mem::replace(&mut self.marker, marker);
         if before != marker {
             return Some(Disruption::Moved);
         }
-        (slept_ns >= LEAST_SLEEP_NS).then_some(Disruption::Slept { for_ns: slept_ns })
+        (passed_ns >= LEAST_SUSPENSION_NS).then_some(Disruption::Suspended { for_ns: passed_ns })
     }
 }
 
-/// The marker as it stands; `None` when the page is not what it should be.
+/// Reads the disruption marker; returns `None` if the page does not have the magic number.
 fn marker(device: &File) -> Option<u64> {
     let mut page = [0; READ];
     device.read_exact_at(&mut page, 0).ok()?;
@@ -93,36 +93,36 @@ mod tests {
     }
 
     #[test]
-    fn a_new_marker_is_a_move_and_told_once() {
+    fn a_new_marker_is_a_move_and_is_reported_once() {
         let folder = tempfile::tempdir().unwrap();
         let device = folder.path().join("vmclock0");
         std::fs::write(&device, page(7)).unwrap();
         let mut disruptions = Disruptions::with(&device, 0);
         assert!(disruptions.reports_moves());
-        assert_eq!(disruptions.look_at(0), None);
+        assert_eq!(disruptions.poll_at(0), None);
         std::fs::write(&device, page(8)).unwrap();
-        assert_eq!(disruptions.look_at(0), Some(Disruption::Moved));
-        assert_eq!(disruptions.look_at(0), None);
+        assert_eq!(disruptions.poll_at(0), Some(Disruption::Moved));
+        assert_eq!(disruptions.poll_at(0), None);
         std::fs::write(&device, b"short").unwrap();
-        assert_eq!(disruptions.look_at(0), None);
+        assert_eq!(disruptions.poll_at(0), None);
     }
 
     #[test]
-    fn sleep_is_told_and_jitter_is_not() {
+    fn a_suspension_is_reported_and_jitter_is_not() {
         let mut disruptions = Disruptions::with(Path::new("/nowhere"), 100);
         assert!(!disruptions.reports_moves());
-        assert_eq!(disruptions.look_at(900), None);
+        assert_eq!(disruptions.poll_at(900), None);
         let for_ns = 5_000_000_000;
         assert_eq!(
-            disruptions.look_at(900 + for_ns),
-            Some(Disruption::Slept { for_ns })
+            disruptions.poll_at(900 + for_ns),
+            Some(Disruption::Suspended { for_ns })
         );
-        assert_eq!(disruptions.look_at(900 + for_ns), None);
+        assert_eq!(disruptions.poll_at(900 + for_ns), None);
     }
 
     #[test]
-    fn this_machine_has_not_slept_between_two_looks() {
+    fn this_machine_was_not_suspended_between_two_polls() {
         let mut disruptions = Disruptions::watch();
-        assert_eq!(disruptions.look(), None);
+        assert_eq!(disruptions.poll(), None);
     }
 }

@@ -1,16 +1,16 @@
-//! Hardware clocks as Linux lends them, `/dev/ptp*` (include/uapi/linux/ptp_clock.h): read, never set.
+//! PTP hardware clocks of Linux, `/dev/ptp*` (include/uapi/linux/ptp_clock.h). They are read and never set.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use super::clock::{RealTime, sight};
+use super::clock::{RealTime, cross_timestamp};
 use crate::clock::{PhcReading, RawTime};
 
 const CLASS: &str = "/sys/class/ptp";
 
-/// Comparisons in one call of the kernel; the narrowest counts.
+/// Comparisons in one call of the kernel, of which the narrowest counts.
 const SAMPLES: usize = 9;
 const MOST_SAMPLES: usize = 25;
 
@@ -65,7 +65,7 @@ const OFFSET_PRECISE: u64 = request::<Precise>(3, 8);
 const OFFSET_EXTENDED: u64 = request::<Extended>(3, 9);
 
 impl Time {
-    /// Nanoseconds; `None` for what is no time.
+    /// Returns nanoseconds; `None` for an invalid time.
     fn ns(self) -> Option<i64> {
         let ns = self.sec.checked_mul(1_000_000_000)?;
         ns.checked_add(i64::from(self.nsec))
@@ -77,7 +77,7 @@ impl Time {
 pub struct PtpClock {
     device: File,
     name: String,
-    /// Compared with the system's clocks by the hardware itself.
+    /// True if the hardware compares it with the system's clocks.
     is_precise: bool,
     /// File with the driver's error bound, ns (`phc_error_bound` of Amazon's ENA).
     bound_at: PathBuf,
@@ -90,14 +90,14 @@ pub struct PtpDevice {
     pub name: String,
 }
 
-/// The hardware clocks of this machine, by number.
+/// Returns the hardware clocks of this machine, by number.
 pub fn ptp_devices() -> Vec<PtpDevice> {
     devices_in(Path::new(CLASS))
 }
 
 fn devices_in(class: &Path) -> Vec<PtpDevice> {
     let entries = std::fs::read_dir(class).into_iter().flatten().flatten();
-    let mut found: Vec<_> = entries
+    let mut devices: Vec<_> = entries
         .filter_map(|entry| {
             let name = std::fs::read_to_string(entry.path().join("clock_name")).ok()?;
             let node = entry.file_name();
@@ -109,12 +109,12 @@ fn devices_in(class: &Path) -> Vec<PtpDevice> {
             Some((number, device))
         })
         .collect();
-    found.sort_by_key(|(number, _)| *number);
-    found.into_iter().map(|(_, device)| device).collect()
+    devices.sort_by_key(|(number, _)| *number);
+    devices.into_iter().map(|(_, device)| device).collect()
 }
 
 impl PtpClock {
-    /// Opens a device. What is no hardware clock is an error.
+    /// Opens a device. Fails if it is no hardware clock.
     pub fn open(device: &PtpDevice) -> io::Result<Self> {
         let file = File::open(&device.path)?;
         let mut caps = Caps::default();
@@ -150,7 +150,7 @@ impl PtpClock {
             samples: [[Time::default(); 3]; MOST_SAMPLES],
         };
         call(&self.device, OFFSET_EXTENDED, &mut extended)?;
-        let now = sight();
+        let now = cross_timestamp();
         let raw = |real: RealTime| now.raw.plus(real.0.saturating_sub(now.real.0));
         of_extended(&extended, raw).ok_or_else(no_time)
     }
@@ -160,7 +160,7 @@ fn no_time() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the device shows no time")
 }
 
-/// `phc_error_bound` holds a number of ns, and all ones while the device does not know.
+/// Parses `phc_error_bound`: a number of ns, or all ones while the device has no bound.
 fn bound(text: &str) -> Option<u64> {
     let ns: u64 = text.trim().parse().ok()?;
     (ns < u64::from(u32::MAX)).then_some(ns)
@@ -174,7 +174,7 @@ fn of_precise(precise: &Precise) -> Option<PhcReading> {
     })
 }
 
-/// The narrowest of the samples, the device read in its middle.
+/// Returns the narrowest of the samples; the device was read in its middle.
 fn of_extended(extended: &Extended, raw: impl Fn(RealTime) -> RawTime) -> Option<PhcReading> {
     let count = (extended.n_samples as usize).min(MOST_SAMPLES);
     let readings = extended.samples[..count].iter().filter_map(|sample| {
@@ -190,7 +190,7 @@ fn of_extended(extended: &Extended, raw: impl Fn(RealTime) -> RawTime) -> Option
     readings.min_by_key(|reading| reading.error_ns)
 }
 
-/// An ioctl that fills or exchanges a structure; `request` must be the one made for `T`.
+/// Calls an ioctl that fills or exchanges a structure; `request` must be the one made for `T`.
 fn call<T>(device: &File, request: u64, argument: &mut T) -> io::Result<()> {
     // SAFETY: ioctl(2) with a request made by `request::<T>` reads and writes as many bytes as `T` has, which is
     // laid out as the kernel's structure and lives for the call; a device of another kind refuses it (ENOTTY).
@@ -288,13 +288,13 @@ mod tests {
             std::fs::create_dir(class.path().join(node)).unwrap();
             std::fs::write(class.path().join(node).join("clock_name"), name).unwrap();
         }
-        let found = devices_in(class.path());
-        let found: Vec<_> = found
+        let devices = devices_in(class.path());
+        let devices: Vec<_> = devices
             .iter()
             .map(|device| (device.path.to_str().unwrap(), device.name.as_str()))
             .collect();
         assert_eq!(
-            found,
+            devices,
             [
                 ("/dev/ptp2", "KVM virtual PTP"),
                 ("/dev/ptp10", "ena-ptp-00")

@@ -1,10 +1,10 @@
 //! Sockets with kernel timestamps, and the clocks of those timestamps.
 //!
-//! The kernel stamps a packet when it passes the driver, so it does not matter for precision when this process
-//! wakes (`Documentation/networking/timestamping.rst`). Stamps are of `CLOCK_REALTIME`; [`ClockMap`] carries them
-//! over to `CLOCK_MONOTONIC_RAW`, which no time daemon touches.
+//! The kernel timestamps a packet when it passes the driver, so precision does not depend on the time at which this process
+//! wakes (`Documentation/networking/timestamping.rst`). Timestamps are of `CLOCK_REALTIME`; [`ClockMap`] converts them to
+//! `CLOCK_MONOTONIC_RAW`, which no time daemon adjusts.
 //!
-//! All unsafe code of the agent is in this module, each use beside the contract of the kernel it relies on.
+//! All unsafe code of the agent is in this module, each use with the contract of the kernel it relies on.
 //! Structures are those of 64-bit Linux.
 
 #![expect(unsafe_code, reason = "system calls that the standard library lacks")]
@@ -24,20 +24,20 @@ mod transmitter;
 use std::mem::MaybeUninit;
 
 pub use bind::BindError;
-pub use clock::{RealTime, Sighting, clock_source, cpu_time_ns, raw_now, sight};
+pub use clock::{CrossTimestamp, RealTime, clock_source, cpu_time_ns, cross_timestamp, raw_now};
 pub use clock_map::ClockMap;
 pub use disruption::{Disruption, Disruptions};
 pub use hardware::{PtpClock, PtpDevice, ptp_devices};
 pub use receive::{Datagram, Inbox};
 pub use socket::{Ready, Socket, Stamps, wait};
 pub use transmit::Outgoing;
-pub use transmitter::{Departed, Transmitter};
+pub use transmitter::{DepartureTimestamp, Transmitter};
 
 /// Packets per system call.
 pub const BATCH: usize = 64;
 
-/// Room for what a call is given for each packet of a batch. Clearing all of it for a few packets would cost more than the
-/// call.
+/// Returns uninitialised structures for the packets of a batch. Clearing all of them for a few packets would cost more than
+/// the system call.
 fn unwritten<T>() -> [MaybeUninit<T>; BATCH] {
     [const { MaybeUninit::uninit() }; BATCH]
 }

@@ -5,14 +5,14 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::address::RawAddress;
 use super::clock::RealTime;
-use super::control::{self, Room, Told};
+use super::control::{self, ControlMessages, Room};
 use super::socket::Socket;
 use super::{BATCH, unwritten};
 
-/// Longest packet read, bytes; longer than any message of this agent. A longer packet is cut and rejected by its length.
+/// Longest packet read, bytes; longer than any message of this agent. A longer packet is truncated and rejected.
 const PACKET: usize = 256;
 
-/// Room for packets in addition to the expected ones: preparing room for many costs more than a second call.
+/// Number of slots in addition to those for expected packets: preparing many slots costs more than a second call.
 const FEW: usize = 4;
 
 /// A received packet.
@@ -24,12 +24,12 @@ pub struct Datagram<'a> {
     pub bytes: &'a [u8],
     /// Kernel timestamp of its arrival.
     pub stamp: Option<RealTime>,
-    /// Packets the socket had dropped before this one, since it was opened and modulo 2^32, because they were not
-    /// read in time.
+    /// Packets that the socket had dropped before this one because they were not read in time, since it was opened and
+    /// modulo 2^32.
     pub overflows: u32,
 }
 
-/// Reusable room for a batch.
+/// Reusable buffers for a batch.
 pub struct Inbox {
     slots: Box<[Slot]>,
 }
@@ -40,7 +40,7 @@ struct Slot {
     control: Room,
     from: RawAddress,
     len: usize,
-    told: Told,
+    messages: ControlMessages,
 }
 
 impl Inbox {
@@ -50,7 +50,7 @@ impl Inbox {
             control: [0; 32],
             from: RawAddress::empty(),
             len: 0,
-            told: Told::default(),
+            messages: ControlMessages::default(),
         };
         Self {
             slots: vec![slot; BATCH].into_boxed_slice(),
@@ -62,10 +62,10 @@ impl Inbox {
         self.slots[..count.min(BATCH)].iter().filter_map(|slot| {
             Some(Datagram {
                 from: slot.from.get()?,
-                to: slot.told.to,
+                to: slot.messages.to,
                 bytes: &slot.bytes[..slot.len],
-                stamp: slot.told.stamp,
-                overflows: slot.told.overflows.unwrap_or(0),
+                stamp: slot.messages.stamp,
+                overflows: slot.messages.overflows.unwrap_or(0),
             })
         })
     }
@@ -74,7 +74,7 @@ impl Inbox {
     pub(super) fn departures(&self, count: usize) -> impl Iterator<Item = (u32, RealTime)> {
         self.slots[..count.min(BATCH)]
             .iter()
-            .filter_map(|slot| Some((slot.told.departure_id?, slot.told.stamp?)))
+            .filter_map(|slot| Some((slot.messages.departure_id?, slot.messages.stamp?)))
     }
 
     /// Fills slots with packets, of which about `expected` wait. Returns how many.
@@ -141,7 +141,7 @@ fn read_into(slots: &mut [Slot], socket: &Socket, queue: Queue) -> io::Result<us
         slot.len = (header.msg_len as usize).min(PACKET);
         slot.from.len = header.msg_hdr.msg_namelen;
         // SAFETY: the kernel has set msg_controllen to what it wrote to the slot's room.
-        slot.told = unsafe { control::read(&header.msg_hdr) };
+        slot.messages = unsafe { control::read(&header.msg_hdr) };
     }
     Ok(filled)
 }
@@ -155,8 +155,8 @@ impl Default for Inbox {
 impl Socket {
     /// Reads the next packets into `inbox`. Returns how many; fewer than [`BATCH`] means that no more wait.
     pub fn receive(&self, inbox: &mut Inbox) -> io::Result<usize> {
-        let count = inbox.fill(self, self.gathered())?;
-        self.remember_gathered(count);
+        let count = inbox.fill(self, self.expected_packets())?;
+        self.record_read(count);
         Ok(count)
     }
 
@@ -209,7 +209,11 @@ mod tests {
                 assert!(sender.send(&vec![packet; waiting], |_, left| left.unwrap()));
                 let read = inbox.fill(&receiver, expected).unwrap();
                 assert_eq!(read, waiting, "{expected} expected");
-                assert!(inbox.datagrams(read).all(|one| one.bytes == [7; 44]));
+                assert!(
+                    inbox
+                        .datagrams(read)
+                        .all(|datagram| datagram.bytes == [7; 44])
+                );
                 assert_eq!(inbox.fill(&receiver, expected).unwrap(), 0);
             }
         }
@@ -219,10 +223,8 @@ mod tests {
     fn what_a_socket_gathers_is_remembered_and_forgotten_slowly() {
         let socket = Socket::bind("127.0.0.1:0".parse().unwrap(), Stamps::Received).unwrap();
         let after = |counts: &[usize]| {
-            counts
-                .iter()
-                .for_each(|count| socket.remember_gathered(*count));
-            socket.gathered()
+            counts.iter().for_each(|count| socket.record_read(*count));
+            socket.expected_packets()
         };
         assert_eq!(after(&[7]), 7);
         assert_eq!(after(&[2]), 6);

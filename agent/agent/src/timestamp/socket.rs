@@ -24,9 +24,9 @@ pub struct Socket {
     socket: UdpSocket,
     local: SocketAddr,
     stamps_departures: bool,
-    joins: AtomicBool,
+    segments: AtomicBool,
     /// Number of packets at its recent reads.
-    gathered: AtomicUsize,
+    expected_packets: AtomicUsize,
 }
 
 impl Socket {
@@ -37,19 +37,19 @@ impl Socket {
         socket.set_nonblocking(true).map_err(error)?;
         let local = socket.local_addr().map_err(error)?;
         let fd = socket.as_raw_fd();
-        // Each of these may be refused: an old kernel, a sandbox. The agent measures without, and says so.
+        // An old kernel or a sandbox may refuse each of these. The agent measures without, and reports it.
         let _ = set(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE_BUFFER)
             .or_else(|_| set(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE_BUFFER));
         let _ = set(fd, libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1);
         if local.ip().is_unspecified() {
-            // Which address a packet was sent to, so that its answer comes from there.
+            // Receive the destination address of packets, so that responses leave from it.
             let _ = match local {
                 SocketAddr::V4(_) => set(fd, libc::IPPROTO_IP, libc::IP_PKTINFO, 1),
                 SocketAddr::V6(_) => set(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, 1),
             };
         }
         if local.is_ipv4() {
-            // Far below any link's limit, so never cut on the way (RFC 6864, 4.1): numbering them is work for nothing.
+            // Packets are far below any link's MTU. Without fragmentation the kernel need not number them (RFC 6864, 4.1).
             let _ = set(
                 fd,
                 libc::IPPROTO_IP,
@@ -58,14 +58,14 @@ impl Socket {
             );
         }
         let stamped = set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags(stamps)).is_ok();
-        // Departures that are stamped must be packets of their own.
-        let joins =
+        // Only packets that are sent separately get departure timestamps.
+        let segments =
             stamps == Stamps::Received && set(fd, libc::SOL_UDP, libc::UDP_SEGMENT, 0).is_ok();
         Ok(Self {
             socket,
             local,
-            joins: AtomicBool::new(joins),
-            gathered: AtomicUsize::new(0),
+            segments: AtomicBool::new(segments),
+            expected_packets: AtomicUsize::new(0),
             stamps_departures: stamped && stamps == Stamps::SentAndReceived,
         })
     }
@@ -80,26 +80,26 @@ impl Socket {
         self.stamps_departures
     }
 
-    /// Returns true if packets to one receiver are sent in one piece, which the kernel segments (udp(7), UDP_SEGMENT).
-    pub(super) fn joins(&self) -> bool {
-        self.joins.load(Relaxed)
+    /// Returns true if packets to one receiver are sent in one call, which the kernel segments (udp(7), UDP_SEGMENT).
+    pub(super) fn segments(&self) -> bool {
+        self.segments.load(Relaxed)
     }
 
     /// Disables segmentation, which the kernel or the network card does not support.
-    pub(super) fn join_no_more(&self) {
-        self.joins.store(false, Relaxed);
+    pub(super) fn disable_segmentation(&self) {
+        self.segments.store(false, Relaxed);
     }
 
     /// Returns the expected number of packets at a read.
-    pub(super) fn gathered(&self) -> usize {
-        self.gathered.load(Relaxed)
+    pub(super) fn expected_packets(&self) -> usize {
+        self.expected_packets.load(Relaxed)
     }
 
     /// Records the number of packets at a read.
-    pub(super) fn remember_gathered(&self, count: usize) {
-        // Falls slowly, so that one quiet moment makes no extra call of the next.
-        let known = self.gathered();
-        self.gathered
+    pub(super) fn record_read(&self, count: usize) {
+        // Decreases slowly, so that one quiet read does not cause a second call at the next one.
+        let known = self.expected_packets();
+        self.expected_packets
             .store(count.max(known - known.div_ceil(8)), Relaxed);
     }
 

@@ -12,10 +12,10 @@ use super::{BATCH, unwritten};
 /// Longest message of an exchange, bytes.
 const MESSAGE: usize = crate::ptp::MAX_LEN;
 
-/// Largest number of packets to one receiver in one piece.
-const MOST_TOGETHER: usize = 8;
+/// Largest number of packets to one receiver in one call (udp(7), UDP_SEGMENT).
+const MAX_SEGMENTS: usize = 8;
 
-/// A packet on its way out.
+/// A packet to be sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Outgoing<T> {
     pub to: SocketAddr,
@@ -46,8 +46,12 @@ impl Socket {
                     left.iter().for_each(|packet| each(packet.borrow(), Ok(())));
                     rest = after;
                 }
-                Err(error) if self.joins() && together(rest) > 1 && is_of_joining(&error) => {
-                    self.join_no_more();
+                Err(error)
+                    if self.segments()
+                        && segment_count(rest) > 1
+                        && is_segmentation_error(&error) =>
+                {
+                    self.disable_segmentation();
                 }
                 Err(error) => {
                     all = false;
@@ -63,8 +67,8 @@ impl Socket {
         all
     }
 
-    /// Calls `sendmmsg(2)` once. Returns how many packets left, at least one. Neighbouring packets to one receiver are sent in
-    /// one piece.
+    /// Calls `sendmmsg(2)` once. Returns how many packets left, at least one. Neighbouring packets to one receiver are sent as
+    /// segments of one.
     fn send_batch<T>(&self, packets: &[impl Borrow<Outgoing<T>>]) -> io::Result<usize> {
         let (mut vectors, mut headers) = (unwritten::<libc::iovec>(), unwritten());
         let (mut names, mut rooms) = (unwritten(), unwritten::<SourceRoom>());
@@ -84,7 +88,11 @@ impl Socket {
             let Some(packet) = rest.first().map(Borrow::borrow) else {
                 break;
             };
-            *count = if self.joins() { together(rest) } else { 1 };
+            *count = if self.segments() {
+                segment_count(rest)
+            } else {
+                1
+            };
             let (own, others) = pieces.split_at_mut(*count);
             let name = name.write(RawAddress::new(packet.to));
             // SAFETY: mmsghdr is plain pointers and integers, for which zero is a value.
@@ -94,7 +102,7 @@ impl Socket {
             header.msg_namelen = name.len;
             header.msg_iov = own.as_mut_ptr().cast();
             header.msg_iovlen = *count as _;
-            // A socket bound to one address needs no telling where its packets come from.
+            // A socket bound to one address needs no source address for each packet.
             let source = packet.from.filter(|_| wildcard);
             if source.is_some() || *count > 1 {
                 let room = room.write([0; 8]);
@@ -117,9 +125,9 @@ impl Socket {
     }
 }
 
-/// Returns how many of the first packets may be sent in one piece: to one receiver and of equal length, except that the last
-/// one may be shorter (udp(7)).
-fn together<T>(packets: &[impl Borrow<Outgoing<T>>]) -> usize {
+/// Returns how many of the first packets may be sent as segments of one: to one receiver and of equal length, except that
+/// the last one may be shorter (udp(7)).
+fn segment_count<T>(packets: &[impl Borrow<Outgoing<T>>]) -> usize {
     let Some(first) = packets.first().map(Borrow::borrow) else {
         return 0;
     };
@@ -129,7 +137,7 @@ fn together<T>(packets: &[impl Borrow<Outgoing<T>>]) -> usize {
         .iter()
         .map(Borrow::borrow)
         .take_while(alike)
-        .take(MOST_TOGETHER - 1)
+        .take(MAX_SEGMENTS - 1)
     {
         if packet.len > first.len {
             break;
@@ -143,7 +151,7 @@ fn together<T>(packets: &[impl Borrow<Outgoing<T>>]) -> usize {
 }
 
 /// Returns true if the system refused a packet because of its segmentation.
-fn is_of_joining(error: &io::Error) -> bool {
+fn is_segmentation_error(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
         Some(libc::EINVAL | libc::EIO | libc::EMSGSIZE | libc::EOPNOTSUPP)
@@ -194,9 +202,9 @@ mod tests {
             let (one, other) = (bind(local), bind(local));
             let lengths = [54, 54, 44, 44, 30, 54];
             for sender in [bind(local), bind(wildcard)] {
-                for joins in [sender.joins(), false] {
-                    if !joins {
-                        sender.join_no_more();
+                for segments in [sender.segments(), false] {
+                    if !segments {
+                        sender.disable_segmentation();
                     }
                     let (one_at, other_at) = (one.local(), other.local());
                     let mut packets: Vec<_> = (1..)
@@ -208,7 +216,7 @@ mod tests {
                     assert!(sender.send(&packets, |_, how| left += u32::from(how.is_ok())));
                     assert_eq!(left, 7);
                     let expected: Vec<_> = (1..).zip(lengths).collect();
-                    assert_eq!(received(&one, 6), expected, "{joins}");
+                    assert_eq!(received(&one, 6), expected, "{segments}");
                     assert_eq!(received(&other, 1), [(9, 54)]);
                 }
             }
@@ -223,12 +231,12 @@ mod tests {
                 .iter()
                 .map(|&(port, len)| packet(to(port), len, 0))
                 .collect();
-            together(&packets)
+            segment_count(&packets)
         };
         assert_eq!(counts(&[]), 0);
         assert_eq!(counts(&[(1, 54), (1, 54), (1, 44), (1, 44)]), 3);
         assert_eq!(counts(&[(1, 44), (1, 54)]), 1);
         assert_eq!(counts(&[(1, 54), (2, 54)]), 1);
-        assert_eq!(counts(&[(1, 54); 20]), MOST_TOGETHER);
+        assert_eq!(counts(&[(1, 54); 20]), MAX_SEGMENTS);
     }
 }

@@ -28,7 +28,7 @@ const SLACK_NS: i64 = 100_000;
 
 /// The departure of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Departed<T> {
+pub struct DepartureTimestamp<T> {
     pub token: T,
     /// `None` if the timestamp was lost. Its exchange is then not measured.
     pub at: Option<RawTime>,
@@ -38,7 +38,7 @@ pub struct Departed<T> {
 pub struct Transmitter<T> {
     /// Oldest first, numbered one after the other.
     waiting: VecDeque<Waiting<T>>,
-    departed: Vec<Departed<T>>,
+    departed: Vec<DepartureTimestamp<T>>,
     /// Number the kernel will give the next departure.
     next_id: u32,
     kernel_stamps: bool,
@@ -83,8 +83,8 @@ impl<T: Copy> Transmitter<T> {
         self.missing
     }
 
-    /// Drains the known departures.
-    pub fn departed(&mut self) -> std::vec::Drain<'_, Departed<T>> {
+    /// Removes and returns the known departures.
+    pub fn take_departures(&mut self) -> std::vec::Drain<'_, DepartureTimestamp<T>> {
         self.departed.drain(..)
     }
 
@@ -112,10 +112,13 @@ impl<T: Copy> Transmitter<T> {
             });
             if !self.kernel_stamps {
                 let halfway = sent_at.plus(raw_now().since(sent_at) / 2);
-                let own = self.waiting.drain(first..).map(|waiting| Departed {
-                    token: waiting.token,
-                    at: Some(halfway),
-                });
+                let own = self
+                    .waiting
+                    .drain(first..)
+                    .map(|waiting| DepartureTimestamp {
+                        token: waiting.token,
+                        at: Some(halfway),
+                    });
                 self.departed.extend(own);
             } else if !all_left {
                 // Whether a packet that the system refused took a number depends on where it was refused.
@@ -131,8 +134,12 @@ impl<T: Copy> Transmitter<T> {
     /// Collects the timestamps that have arrived since.
     pub fn collect(&mut self, socket: &Socket, map: &ClockMap) -> io::Result<()> {
         loop {
-            // Those without a stamp are the newest.
-            let awaited = self.waiting.iter().rev().take_while(|one| !one.stamped);
+            // Packets without a timestamp are the newest.
+            let awaited = self
+                .waiting
+                .iter()
+                .rev()
+                .take_while(|packet| !packet.stamped);
             let count = socket.receive_departures(&mut self.inbox, awaited.count())?;
             let now = raw_now();
             for (id, stamp) in self.inbox.departures(count) {
@@ -157,7 +164,7 @@ impl<T: Copy> Transmitter<T> {
             if waiting.stamped {
                 self.missing_in_a_row = 0;
             } else if now.since(waiting.sent_at) > PATIENCE_NS {
-                self.departed.push(Departed {
+                self.departed.push(DepartureTimestamp {
                     token: waiting.token,
                     at: None,
                 });
@@ -177,7 +184,7 @@ impl<T: Copy> Transmitter<T> {
     fn forget_all(&mut self) {
         for waiting in self.waiting.drain(..).filter(|waiting| !waiting.stamped) {
             self.missing += 1;
-            self.departed.push(Departed {
+            self.departed.push(DepartureTimestamp {
                 token: waiting.token,
                 at: None,
             });
@@ -188,7 +195,7 @@ impl<T: Copy> Transmitter<T> {
 /// Assigns the timestamp of departure number `id`, read before `now`, to its packet if it is plausible.
 fn pair<T: Copy>(
     waiting: &mut VecDeque<Waiting<T>>,
-    departed: &mut Vec<Departed<T>>,
+    departed: &mut Vec<DepartureTimestamp<T>>,
     next_id: u32,
     (id, stamp): (u32, Option<RawTime>),
     now: RawTime,
@@ -201,12 +208,12 @@ fn pair<T: Copy>(
     else {
         return;
     };
-    // Were the numbering off, the stamp would be of another call.
+    // If the numbering were wrong, the timestamp would be of another call.
     let plausible =
         |at: &RawTime| at.since(packet.sent_at) > -SLACK_NS && now.since(*at) > -SLACK_NS;
     if let Some(at) = stamp.filter(plausible).filter(|_| !packet.stamped) {
         packet.stamped = true;
-        departed.push(Departed {
+        departed.push(DepartureTimestamp {
             token: packet.token,
             at: Some(at),
         });

@@ -1,5 +1,5 @@
 use super::super::RealTime;
-use super::super::{ClockMap, Stamps, sight, wait};
+use super::super::{ClockMap, Stamps, cross_timestamp, wait};
 use super::*;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn outgoing(to: SocketAddr, token: u32) -> Outgoing<u32> {
     }
 }
 
-/// Everything that has reached `socket`, waiting up to a few seconds for `count` packets.
+/// Returns the packets that have reached `socket`; waits up to a few seconds for `count` of them.
 fn received(
     socket: &mut Socket,
     other: &Socket,
@@ -50,7 +50,7 @@ fn travel(from: &str, to: &str, tokens: std::ops::Range<u32>) -> Vec<(u32, RawTi
     let sender = bind(from, Stamps::SentAndReceived);
     let mut receiver = bind(to, Stamps::Received);
     let mut transmitter = Transmitter::new(&sender);
-    let map = ClockMap::new(sight());
+    let map = ClockMap::new(cross_timestamp());
     // The kernel switches receive stamps on for the whole machine, a moment after the first socket asks for them.
     let stamped = (0..1000).any(|_| {
         let warm_up = [outgoing(receiver.local(), 0)];
@@ -58,13 +58,13 @@ fn travel(from: &str, to: &str, tokens: std::ops::Range<u32>) -> Vec<(u32, RawTi
             .send(&sender, &warm_up, &map, |_, _| {})
             .unwrap();
         let stamped = received(&mut receiver, &sender, 1)[0].2.is_some();
-        // By a worker of the kernel, which on a busy machine has to wait for its turn.
+        // A worker of the kernel does so, which on a busy machine has to wait.
         std::thread::sleep(Duration::from_millis(if stamped { 0 } else { 5 }));
         stamped
     });
     assert!(stamped);
     transmitter.collect(&sender, &map).unwrap();
-    transmitter.departed();
+    transmitter.take_departures();
     let packets: Vec<_> = tokens
         .map(|token| outgoing(receiver.local(), token))
         .collect();
@@ -75,7 +75,7 @@ fn travel(from: &str, to: &str, tokens: std::ops::Range<u32>) -> Vec<(u32, RawTi
         wait(std::iter::once(&sender), Duration::from_millis(10)).unwrap();
         transmitter.collect(&sender, &map).unwrap();
     }
-    let departed: Vec<_> = transmitter.departed().collect();
+    let departed: Vec<_> = transmitter.take_departures().collect();
     let arrived = received(&mut receiver, &sender, packets.len());
     assert_eq!(arrived.len(), packets.len());
     arrived
@@ -136,8 +136,8 @@ fn a_refused_packet_neither_stops_the_others_nor_shifts_their_stamps() {
     let sender = bind("127.0.0.1:0", Stamps::SentAndReceived);
     let mut receiver = bind("127.0.0.1:0", Stamps::Received);
     let mut transmitter = Transmitter::new(&sender);
-    let map = ClockMap::new(sight());
-    // From a loopback address there is no way to the world.
+    let map = ClockMap::new(cross_timestamp());
+    // A loopback address has no route to other machines.
     let nowhere: SocketAddr = "192.0.2.1:319".parse().unwrap();
     let good = receiver.local();
     let mut left = Vec::new();
@@ -165,7 +165,7 @@ fn a_refused_packet_neither_stops_the_others_nor_shifts_their_stamps() {
     );
     transmitter.expire(raw_now().plus(2 * PATIENCE_NS));
     let stamped: Vec<_> = transmitter
-        .departed()
+        .take_departures()
         .filter(|d| d.at.is_some())
         .map(|d| d.token)
         .collect();
@@ -181,11 +181,11 @@ fn without_stamps_from_the_kernel_it_takes_its_own() {
     let to = bind("127.0.0.1:0", Stamps::Received).local();
     let mut transmitter = Transmitter::new(&sender);
     assert!(!transmitter.kernel_stamps());
-    let map = ClockMap::new(sight());
+    let map = ClockMap::new(cross_timestamp());
     transmitter
         .send(&sender, &[outgoing(to, 7)], &map, |_, _| {})
         .unwrap();
-    let at = transmitter.departed().next().unwrap().at.unwrap();
+    let at = transmitter.take_departures().next().unwrap().at.unwrap();
     assert!(raw_now().since(at) >= 0);
 
     // And a kernel that accepts the request but never delivers is found out.
@@ -196,7 +196,7 @@ fn without_stamps_from_the_kernel_it_takes_its_own() {
             .send(&sender, &[outgoing(to, 7)], &map, |_, _| {})
             .unwrap();
         transmitter.expire(raw_now().plus(2 * PATIENCE_NS));
-        assert_eq!(transmitter.departed().next().unwrap().at, None);
+        assert_eq!(transmitter.take_departures().next().unwrap().at, None);
     }
     assert!(!transmitter.kernel_stamps());
     assert_eq!(transmitter.missing(), GIVE_UP);

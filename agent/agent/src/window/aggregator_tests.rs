@@ -23,7 +23,7 @@ fn outcome(outbound_ns: i64, inbound_ns: i64) -> Outcome<()> {
     }
 }
 
-/// A clock that has seen symmetric exchanges with a peer whose clock is ours.
+/// Returns a clock after symmetric exchanges with a peer whose clock is ours.
 fn clock() -> PeerClock {
     let mut clock = PeerClock::new();
     let Outcome {
@@ -240,10 +240,10 @@ fn what_a_peer_was_measured_with_outlives_its_clock() {
 }
 
 #[test]
-fn flows_are_told_apart_where_there_is_more_than_one() {
+fn flows_are_reported_if_there_is_more_than_one() {
     let mut aggregator = WindowAggregator::new(7, 10);
     let flow = |number| Flow { number, of: 3 };
-    // Flow 2 goes the long way out; nothing came back by flow 1.
+    // Flow 2 has the longer outbound route; flow 1 gets no response.
     let filings = [
         (3, Flow::ONLY, outcome(50_000, 50_000)),
         (9, flow(0), outcome(50_000, 52_000)),
@@ -273,7 +273,7 @@ fn flows_are_told_apart_where_there_is_more_than_one() {
 
 /// Syncs of a standard responder do not respond to requests: their own sequence ids show which were lost.
 #[test]
-fn syncs_of_a_stock_responder_are_counted_beside_round_trips() {
+fn syncs_of_a_standard_responder_are_counted_apart_from_round_trips() {
     let mut aggregator = WindowAggregator::new(7, 10);
     let whole = outcome(50_000, 52_000);
     let alone = Outcome {

@@ -45,7 +45,7 @@ mod tests {
     use crate::clock::Leg;
 
     #[test]
-    fn the_peers_clock_is_told_against_ours_on_the_wire() {
+    fn the_peers_clock_is_reported_relative_to_ours() {
         // Our stamps are 1 s ahead of the raw clock, the peer's 1.003 s: it is 3 ms ahead of us.
         let mut clock = PeerClock::new();
         for i in 0..40 {

@@ -3,7 +3,7 @@
 use sinemora_native::{Sketch, bin_of, value_of};
 use sinemora_wire::{Columns, FlowColumns, NOT_KNOWN};
 
-/// Packets that set out and those that did not arrive; `None` when nobody can say.
+/// Packets sent and packets lost; `None` if unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Loss {
     pub sent: Option<u32>,
@@ -56,10 +56,10 @@ pub(super) fn append_flow(columns: &mut FlowColumns, mut delays_ns: Vec<i64>) {
     let middle = delays_ns.len().saturating_sub(1) / 2;
     let (least, most) = (delays_ns.first(), delays_ns.last());
     let p50_ns = delays_ns.get(middle).map_or(0, |delay| {
-        let told = value_of(bin_of(*delay)) as i64;
-        told.clamp(
-            least.copied().unwrap_or(told),
-            most.copied().unwrap_or(told),
+        let rounded_ns = value_of(bin_of(*delay)) as i64;
+        rounded_ns.clamp(
+            least.copied().unwrap_or(rounded_ns),
+            most.copied().unwrap_or(rounded_ns),
         )
     });
     columns.count.push(delays_ns.len() as u32);

@@ -1,4 +1,4 @@
-//! A backend for tests: answers as it is told and hands over what it was asked.
+//! A backend for tests, which answers as configured and records its requests.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use sinemora_agent::backend::Client;
 use sinemora_agent::config::{BackendUrl, Trust};
 
-/// Long enough for a busy machine; a test that waits this long has failed.
+/// Time limit of a test, long enough for a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ pub struct FakeBackend {
 }
 
 impl FakeBackend {
-    /// Answers every request with what `handler` returns, on a free port of loopback.
+    /// Answers every request with the result of `handler`, on a free port of loopback.
     pub fn start(handler: impl FnMut(&Request) -> Reply + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -60,14 +60,14 @@ impl FakeBackend {
             .with_credential("sma_test")
     }
 
-    /// The next request that was answered; waits for it.
+    /// Waits for the next request and returns it.
     pub fn next(&self) -> Request {
         self.requests
             .recv_timeout(PATIENCE)
-            .expect("the agent asks nothing more")
+            .expect("the agent sends no more requests")
     }
 
-    /// The next request to that path (without its query); others in between are passed over.
+    /// Waits for the next request to this path (without its query) and returns it; skips others.
     pub fn next_to(&self, method: &str, path: &str) -> Request {
         loop {
             let request = self.next();
@@ -77,7 +77,7 @@ impl FakeBackend {
         }
     }
 
-    /// What was asked meanwhile.
+    /// Returns the requests received meanwhile.
     pub fn so_far(&self) -> Vec<Request> {
         self.requests.try_iter().collect()
     }
@@ -131,7 +131,7 @@ fn serve(stream: &TcpStream, handler: &Mutex<Handler>, sender: &Sender<Request>)
         writer
             .write_all(format!("{head}\r\n{}", reply.body).as_bytes())
             .ok()?;
-        // The test may have ended: its requests are nobody's concern then.
+        // The test may have ended.
         sender.send(request).ok()?;
     }
 }

@@ -1,4 +1,4 @@
-//! What clouds tell of a VM, against stand-ins that keep to their protocols: methods, paths, headers and refusals.
+//! Metadata of clouds, from servers that follow their protocols: methods, paths, headers and refusals.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -79,25 +79,26 @@ fn gcp(request: &Request) -> Reply {
     if request.method != "GET" || header(request, "metadata-flavor") != "Google" {
         return reply(403);
     }
-    let told = match request.path.strip_prefix("/computeMetadata/v1/instance/") {
+    let answer = match request.path.strip_prefix("/computeMetadata/v1/instance/") {
         Some("zone") => text("projects/1234567890/zones/europe-west1-b"),
         Some("machine-type") => text("projects/1234567890/machineTypes/n2-standard-4"),
         Some("id") => text("5580201911215521280"),
         _ => reply(404),
     };
-    told.with("Metadata-Flavor", "Google")
+    answer
+        .with("Metadata-Flavor", "Google")
         .with("Server", "Metadata Server for VM")
 }
 
-fn found(service: impl FnMut(&Request) -> Reply + Send + 'static) -> Option<CloudVm> {
-    // A busy machine answers late; what counts here is what is made of the answers.
+fn query(service: impl FnMut(&Request) -> Reply + Send + 'static) -> Option<CloudVm> {
+    // A busy machine answers late, which must not fail the test.
     discover(&FakeBackend::start(service).url, Duration::from_secs(20))
 }
 
 #[test]
-fn each_cloud_tells_zone_and_type_in_its_own_way() {
+fn zone_and_type_are_read_from_each_cloud() {
     let some = |text: &str| Some(text.to_owned());
-    let vm = found(aws).unwrap();
+    let vm = query(aws).unwrap();
     assert_eq!(
         (vm.provider, vm.region.as_str(), vm.zone.as_str()),
         ("aws", "eu-west-1", "eu-west-1a")
@@ -111,7 +112,7 @@ fn each_cloud_tells_zone_and_type_in_its_own_way() {
         (some("i-0123456789abcdef0"), some("together"))
     );
 
-    let vm = found(azure("2025-04-07")).unwrap();
+    let vm = query(azure("2025-04-07")).unwrap();
     assert_eq!(
         (vm.provider, vm.region.as_str(), vm.zone.as_str()),
         ("azure", "westeurope", "westeurope-2")
@@ -122,12 +123,12 @@ fn each_cloud_tells_zone_and_type_in_its_own_way() {
     );
     assert_eq!(vm.instance_type, some("Standard_D4s_v5"));
     assert_eq!(
-        found(azure("2021-12-13")).unwrap().physical_zone_id,
+        query(azure("2021-12-13")).unwrap().physical_zone_id,
         None,
         "an older service"
     );
 
-    let vm = found(gcp).unwrap();
+    let vm = query(gcp).unwrap();
     assert_eq!(
         (vm.provider, vm.region.as_str(), vm.zone.as_str()),
         ("gcp", "europe-west1", "europe-west1-b")
@@ -140,25 +141,25 @@ fn each_cloud_tells_zone_and_type_in_its_own_way() {
 }
 
 #[test]
-fn whoever_else_answers_there_is_no_cloud() {
-    assert_eq!(found(|_| reply(404)), None);
-    assert_eq!(found(|_| reply(500)), None);
-    // A captive portal says yes to everything.
-    assert_eq!(found(|_| text("<html>Welcome\n</html>")), None);
+fn another_server_at_this_address_is_no_cloud() {
+    assert_eq!(query(|_| reply(404)), None);
+    assert_eq!(query(|_| reply(500)), None);
+    // A captive portal answers every request with 200.
+    assert_eq!(query(|_| text("<html>Welcome\n</html>")), None);
     // Google's paths without Google's header.
     assert_eq!(
-        found(|request| Reply {
+        query(|request| Reply {
             headers: Vec::new(),
             ..gcp(request)
         }),
         None
     );
-    assert_eq!(found(|_| text("{}")), None);
+    assert_eq!(query(|_| text("{}")), None);
 }
 
 #[test]
-fn a_machine_of_no_cloud_is_not_held_up() {
-    // Accepts connections and says nothing.
+fn a_machine_outside_clouds_is_not_delayed() {
+    // A server that accepts connections and does not answer.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let began = Instant::now();
@@ -168,15 +169,11 @@ fn a_machine_of_no_cloud_is_not_held_up() {
         "{:?}",
         began.elapsed()
     );
-    assert_eq!(
-        discover("http://127.0.0.1:1", LIMIT),
-        None,
-        "nobody listens"
-    );
+    assert_eq!(discover("http://127.0.0.1:1", LIMIT), None, "a closed port");
 }
 
-/// What the agent says of its zone when it enrols on a VM of AWS.
-fn zone_said(state_dir: &Path, more: &[(&str, &str)]) -> (Value, Value) {
+/// Returns the zone and the cloud that the agent reports when it enrols on a VM of AWS.
+fn reported_zone(state_dir: &Path, more: &[(&str, &str)]) -> (Value, Value) {
     let cloud = FakeBackend::start(aws);
     let backend = FakeBackend::start(|_| {
         let enrolled = json!({"agent_id": "a-1", "vm_id": "v-1", "vm_key": 7, "tenant_id": "t-1", "credential": "sma_s"});
@@ -184,7 +181,7 @@ fn zone_said(state_dir: &Path, more: &[(&str, &str)]) -> (Value, Value) {
     });
     let mut layers = Layers::default();
     let ports = free_ports();
-    let given = [
+    let settings = [
         ("event_port", ports[0].as_str()),
         ("general_port", &ports[1]),
         ("metrics_listen", "off"),
@@ -193,7 +190,7 @@ fn zone_said(state_dir: &Path, more: &[(&str, &str)]) -> (Value, Value) {
         ("state_dir", state_dir.to_str().unwrap()),
         ("cloud_metadata", cloud.url.as_str()),
     ];
-    for (key, text) in more.iter().chain(&given) {
+    for (key, text) in more.iter().chain(&settings) {
         layers.add(find(key).unwrap(), *text, Source::Flag);
     }
     enrol_only(&Config::resolve(&layers, "host").unwrap(), true).unwrap();
@@ -202,21 +199,21 @@ fn zone_said(state_dir: &Path, more: &[(&str, &str)]) -> (Value, Value) {
 }
 
 #[test]
-fn an_agent_enrols_into_the_zone_of_its_cloud_unless_told_another_or_not_to_ask() {
+fn an_agent_enrols_in_the_zone_of_its_cloud_unless_set_otherwise() {
     let folder = tempfile::tempdir().unwrap();
     let of_cloud = json!({
         "provider": "aws", "region": "eu-west-1", "name": "eu-west-1a", "physical_id": "euw1-az3"
     });
-    let (zone, cloud) = zone_said(folder.path(), &[]);
+    let (zone, cloud) = reported_zone(folder.path(), &[]);
     assert_eq!(zone, of_cloud);
     assert_eq!(cloud["instance_type"], "c7g.xlarge");
-    let (zone, cloud) = zone_said(folder.path(), &[("zone_name", "mine")]);
+    let (zone, cloud) = reported_zone(folder.path(), &[("zone_name", "mine")]);
     assert_eq!(
         zone,
         json!({"provider": "other", "region": "default", "name": "mine"})
     );
-    assert_eq!(cloud["zone"], "eu-west-1a", "shown all the same");
-    let (zone, cloud) = zone_said(folder.path(), &[("cloud_metadata", "off")]);
+    assert_eq!(cloud["zone"], "eu-west-1a", "reported nevertheless");
+    let (zone, cloud) = reported_zone(folder.path(), &[("cloud_metadata", "off")]);
     assert_eq!(
         zone,
         json!({"provider": "other", "region": "default", "name": "default"})

@@ -1,4 +1,4 @@
-//! Enrolment against a backend that answers as it should, and in every other way.
+//! Enrolment with a backend that answers correctly, and with backends that fail in each way.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn config(backend: &str, state_dir: &Path, more: &[(&str, &str)]) -> Config {
 }
 
 #[test]
-fn a_token_becomes_an_identity_of_this_agent_alone() {
+fn a_token_becomes_a_private_identity() {
     let backend = FakeBackend::start(|_| json(201, &serde_json::from_str(ENROLLED).unwrap()));
     let folder = tempfile::tempdir().unwrap();
     let zone = [
@@ -74,7 +74,7 @@ fn a_token_becomes_an_identity_of_this_agent_alone() {
 
     let error = enrol_only(&config, false).unwrap_err();
     assert!(
-        error.to_string().contains("--force enrols it anew"),
+        error.to_string().contains("--force enrols it again"),
         "{error}"
     );
     assert_eq!(error.exit_code(), 2);
@@ -82,7 +82,7 @@ fn a_token_becomes_an_identity_of_this_agent_alone() {
 }
 
 #[test]
-fn every_refusal_says_what_to_do() {
+fn every_refusal_names_the_remedy() {
     let mut outside: Value = serde_json::from_str(ENROLLED).unwrap();
     outside["vm_id"] = json!("../../etc");
     let cases: [(Reply, u8, &str); 9] = [
@@ -95,12 +95,12 @@ fn every_refusal_says_what_to_do() {
         (
             problem(401, "enrolment_token_used", "Used."),
             3,
-            "Make a new one",
+            "Create a new token",
         ),
         (
             problem(401, "enrolment_token_expired", "Expired."),
             3,
-            "Make a new one",
+            "Create a new token",
         ),
         (
             problem(409, "vm_has_agent", "db-1 has one."),
@@ -120,7 +120,7 @@ fn every_refusal_says_what_to_do() {
         (
             reply(302).with("Location", "https://elsewhere.example/"),
             1,
-            "set `backend` to where it really is",
+            "set `backend` to the URL of the backend itself",
         ),
         (
             json(201, &json!({"hello": "world"})),
@@ -129,8 +129,8 @@ fn every_refusal_says_what_to_do() {
         ),
     ];
     for (answer, exit_code, expected) in cases {
-        let told = answer.clone();
-        let backend = FakeBackend::start(move |_| told.clone());
+        let reply = answer.clone();
+        let backend = FakeBackend::start(move |_| reply.clone());
         let folder = tempfile::tempdir().unwrap();
         let error = enrol_only(&config(&backend.url, folder.path(), &[]), false).unwrap_err();
         assert!(error.to_string().contains(expected), "{answer:?}: {error}");
@@ -140,10 +140,10 @@ fn every_refusal_says_what_to_do() {
 }
 
 #[test]
-fn a_disk_that_takes_nothing_is_found_before_the_token_is_used_up() {
+fn a_disk_that_cannot_be_written_is_detected_before_the_token_is_used_up() {
     let backend = FakeBackend::start(|_| json(201, &serde_json::from_str(ENROLLED).unwrap()));
     let folder = tempfile::tempdir().unwrap();
-    // A folder stands where the trial file must go: refused whoever asks, root too.
+    // A folder has the name of the trial file, so that even root cannot write it.
     std::fs::create_dir(folder.path().join("trial.tmp")).unwrap();
     let error = enrol_only(&config(&backend.url, folder.path(), &[]), false).unwrap_err();
     assert!(error.to_string().starts_with("state_dir "), "{error}");
@@ -152,7 +152,7 @@ fn a_disk_that_takes_nothing_is_found_before_the_token_is_used_up() {
 }
 
 #[test]
-fn a_port_that_another_program_has_is_found_before_the_token_is_used_up() {
+fn a_port_of_another_program_is_detected_before_the_token_is_used_up() {
     let backend = FakeBackend::start(|_| json(201, &serde_json::from_str(ENROLLED).unwrap()));
     let folder = tempfile::tempdir().unwrap();
     let other = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();

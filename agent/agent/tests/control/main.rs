@@ -1,4 +1,4 @@
-//! The agent's dealings with the backend, against one that answers as each test wants.
+//! The agent with a backend that answers as each test requires.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod backend;

@@ -1,5 +1,5 @@
-//! Two real agents on loopback, from enrolment to reports: what the backend gets is what was measured, also when the
-//! backend stumbles and an agent is killed.
+//! Two real agents on loopback, from enrolment to reports: every measured window reaches the backend once, even if the
+//! backend fails and an agent is killed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use crate::process::{Running, agent, free_ports};
 const CLIENT: u32 = 1;
 const RESPONDER: u32 = 2;
 
-/// A backend of a mesh of two, 1 s windows: it keeps acknowledged reports by agent, and can be told to stumble.
+/// A backend of a mesh of two with windows of 1 s. It keeps acknowledged reports by agent, and fails on request.
 #[derive(Default)]
 struct Mesh {
     ports: BTreeMap<u32, (Value, Value)>,
@@ -111,7 +111,7 @@ impl Mesh {
 fn wait_until(mesh: &Mutex<Mesh>, what: &str, holds: impl Fn(&Mesh) -> bool) {
     let from = Instant::now();
     while !holds(&mesh.lock().unwrap()) {
-        assert!(from.elapsed() < PATIENCE, "in vain: {what}");
+        assert!(from.elapsed() < PATIENCE, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -131,7 +131,7 @@ fn what_is_measured_arrives_once_and_in_order() {
             ("event_port", &ports[0]),
             ("general_port", &ports[1]),
         ];
-        // Nobody reads their logs: a reader that goes away must not take the agent along.
+        // Their logs have no reader: a closed pipe must not end the agent.
         Running::start(&mut agent("run", &folder.path().join(name), &settings)).0
     };
     let responder = start("responder", &ports[1]);
@@ -187,7 +187,7 @@ fn what_is_measured_arrives_once_and_in_order() {
             assert_eq!(columns.sketch.len(), 2 * columns.sketch_words[0] as usize);
         }
     }
-    // A request that is due on the edge of a window may leave on either side of it.
+    // A request that is due at the edge of a window may leave on either side of it.
     let full = windows
         .iter()
         .filter(|window| (15..=17).contains(&window.round_trip.as_ref().unwrap().count[0]))
@@ -199,7 +199,7 @@ fn what_is_measured_arrives_once_and_in_order() {
     );
     let health = reports.last().unwrap().health.as_ref().unwrap();
     assert_eq!((health.reports_dropped, health.reports_refused), (0, 0));
-    // Answers to the client that was killed may reach the one started in its place, which never asked.
+    // Responses to the killed client may reach the new one, which did not request them.
     assert!(
         health.packets_rejected <= 8,
         "{} rejected",

@@ -1,4 +1,4 @@
-//! The plan as the agent comes to know it.
+//! Polling for the plan.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ fn plan(revision: &str, rate_hz: u32) -> Reply {
 }
 
 #[test]
-fn a_new_plan_is_handed_on_once_and_asked_for_by_its_tag() {
+fn a_new_plan_is_passed_on_once_and_polled_by_its_etag() {
     let mut asked = 0;
     let backend = FakeBackend::start(move |_| {
         asked += 1;
@@ -96,21 +96,21 @@ fn a_new_plan_is_handed_on_once_and_asked_for_by_its_tag() {
     assert_eq!(
         world.next().meshes[0].rate_hz,
         16,
-        "the same plan is not handed on again"
+        "an unchanged plan is not passed on again"
     );
     let requests: Vec<_> = (0..7).map(|_| backend.next()).collect();
     assert_eq!(requests[0].path, "/v1/agents/self/plan?wait_s=0");
     assert_eq!(requests[0].headers.get("if-none-match"), None);
     assert_eq!(
         requests[2].path, "/v1/agents/self/plan?wait_s=25",
-        "two quick questions tell the round trip"
+        "two quick polls measure the round trip"
     );
     assert_eq!(requests[2].headers["if-none-match"], "\"r1\"");
     assert_eq!(world.counters.plan_failures.load(Relaxed), 0);
 }
 
 #[test]
-fn windows_follow_the_backends_clock_also_when_nothing_is_new() {
+fn windows_follow_the_backends_clock_without_a_new_plan() {
     let backend = FakeBackend::start(move |request| {
         let now_ns = BackendClock::new().now_ns();
         match request.headers.contains_key("if-none-match") {
@@ -132,7 +132,7 @@ fn windows_follow_the_backends_clock_also_when_nothing_is_new() {
 }
 
 #[test]
-fn the_last_plan_serves_while_the_backend_is_away() {
+fn the_last_plan_is_in_force_while_the_backend_is_unreachable() {
     let folder = tempfile::tempdir().unwrap();
     drop(World::new(&FakeBackend::start(|_| plan("r1", 8)), folder.path()).next());
     let backend = FakeBackend::start(|_| reply(502));
@@ -144,7 +144,7 @@ fn the_last_plan_serves_while_the_backend_is_away() {
 }
 
 #[test]
-fn a_plan_that_cannot_be_right_changes_nothing() {
+fn an_invalid_plan_changes_nothing() {
     let mut asked = 0;
     let backend = FakeBackend::start(move |_| {
         asked += 1;
@@ -165,7 +165,7 @@ fn a_plan_that_cannot_be_right_changes_nothing() {
 }
 
 #[test]
-fn a_revoked_agent_measures_nothing_until_it_is_let_in_again() {
+fn a_revoked_agent_measures_nothing_until_it_is_admitted_again() {
     let mut asked = 0;
     let backend = FakeBackend::start(move |_| {
         asked += 1;
@@ -181,7 +181,7 @@ fn a_revoked_agent_measures_nothing_until_it_is_let_in_again() {
     assert_eq!(
         world.next().revision,
         "r1",
-        "idle is handed on once, then the plan again"
+        "the idle plan is passed on once, then the plan again"
     );
     let requests: Vec<_> = (0..6).map(|_| backend.next()).collect();
     let tagged = requests

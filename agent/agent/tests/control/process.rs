@@ -1,4 +1,4 @@
-//! The binary itself: how it starts, what it says, how it ends.
+//! The binary: its start, its output and its exit codes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::backend::{FakeBackend, PATIENCE, Reply, Request, json, problem, reply};
 
-/// The agent with settings for a test: ports nobody has, a folder of its own, no file, no metrics.
+/// Returns a command of the agent with settings for a test: free ports, a separate folder, no file, no metrics.
 pub fn agent(task: &str, state_dir: &Path, settings: Settings<'_>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sinemora-agent"));
     let ports = free_ports();
@@ -51,8 +51,8 @@ impl Running {
         let stderr = BufReader::new(child.stderr.take().unwrap());
         std::thread::spawn(move || {
             for line in stderr.lines().map_while(Result::ok) {
-                let said = serde_json::from_str(&line).unwrap_or(Value::String(line));
-                if sender.send(said).is_err() {
+                let output = serde_json::from_str(&line).unwrap_or(Value::String(line));
+                if sender.send(output).is_err() {
                     break;
                 }
             }
@@ -84,7 +84,7 @@ fn wait_for(lines: &Receiver<Value>, words: &str) -> Value {
     loop {
         let line = lines
             .recv_timeout(PATIENCE)
-            .unwrap_or_else(|_| panic!("nothing was said of {words:?}"));
+            .unwrap_or_else(|_| panic!("nothing was output of {words:?}"));
         if line.to_string().contains(words) {
             return line;
         }
@@ -103,7 +103,7 @@ fn ends(command: &mut Command) -> (Option<i32>, String) {
     )
 }
 
-/// A backend that enrols, has no peers to offer, and takes whatever comes.
+/// Starts a backend that enrols, plans no peers, and accepts every report.
 fn kind(request: &Request) -> Reply {
     match (
         request.method.as_str(),
@@ -163,7 +163,7 @@ fn enrols_at_its_first_start_and_remembers_it() {
 }
 
 #[test]
-fn waits_for_a_backend_that_is_away_at_its_first_start_and_can_be_stopped() {
+fn waits_for_an_unreachable_backend_at_its_first_start_and_can_be_stopped() {
     let backend = FakeBackend::start(|_| {
         problem(503, "database_unavailable", "Later.").with("Retry-After", "600")
     });
@@ -173,14 +173,14 @@ fn waits_for_a_backend_that_is_away_at_its_first_start_and_can_be_stopped() {
         ("token", "sme_0123456789"),
     ];
     let (process, lines) = Running::start(&mut agent("run", folder.path(), &token));
-    let said = wait_for(&lines, "not enrolled yet");
-    assert!(said["again_in_s"].as_f64().unwrap() >= 600.0, "{said}");
+    let output = wait_for(&lines, "not enrolled yet");
+    assert!(output["again_in_s"].as_f64().unwrap() >= 600.0, "{output}");
     process.signal("-TERM");
     assert_eq!(process.exit_code(), Some(0));
 }
 
 #[test]
-fn ends_with_a_code_and_a_sentence() {
+fn fails_with_an_exit_code_and_a_message() {
     let refusing =
         FakeBackend::start(|_| problem(401, "enrolment_token_used", "It was used before."));
     let folder = tempfile::tempdir().unwrap();
@@ -207,19 +207,24 @@ fn ends_with_a_code_and_a_sentence() {
             2,
             "SINEMORA_AGENT_EVNT_PORT is no setting",
         ),
-        ("run", &with_token, 3, "It was used before. Make a new one"),
+        (
+            "run",
+            &with_token,
+            3,
+            "It was used before. Create a new token",
+        ),
         (
             "enrol",
             &with_token,
             3,
-            "It was used before. Make a new one",
+            "It was used before. Create a new token",
         ),
     ];
     for (task, settings, code, expected) in cases {
-        let (status, said) = ends(&mut agent(task, folder.path(), settings));
-        assert_eq!(status, Some(code), "{task} {settings:?}: {said}");
-        assert!(said.contains(expected), "{task} {settings:?}: {said}");
-        assert!(!said.contains("sme_0123456789"), "{said}");
+        let (status, output) = ends(&mut agent(task, folder.path(), settings));
+        assert_eq!(status, Some(code), "{task} {settings:?}: {output}");
+        assert!(output.contains(expected), "{task} {settings:?}: {output}");
+        assert!(!output.contains("sme_0123456789"), "{output}");
     }
 }
 
@@ -234,16 +239,16 @@ fn a_taken_metrics_address_is_named() {
         ("token", "sme_0123456789"),
         ("metrics_listen", address.as_str()),
     ];
-    let (status, said) = ends(&mut agent("run", folder.path(), &settings));
+    let (status, output) = ends(&mut agent("run", folder.path(), &settings));
     assert_eq!(status, Some(1));
     assert!(
-        said.contains(&format!("metrics_listen {address}: ")) && said.contains("set it to off"),
-        "{said}"
+        output.contains(&format!("metrics_listen {address}: ")) && output.contains("set it to off"),
+        "{output}"
     );
 }
 
 #[test]
-fn check_tells_a_ready_machine_from_one_that_is_not() {
+fn check_distinguishes_a_ready_machine() {
     let backend = FakeBackend::start(|_| reply(200));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent.toml");
@@ -254,50 +259,50 @@ fn check_tells_a_ready_machine_from_one_that_is_not() {
     )
     .unwrap();
     let file = file.to_str().unwrap();
-    let (status, said) = ends(&mut agent(
+    let (status, output) = ends(&mut agent(
         "check",
         folder.path(),
         &[("config", file), ("token", "sme_0123456789")],
     ));
-    assert_eq!(status, Some(0), "{said}");
+    assert_eq!(status, Some(0), "{output}");
     for words in [
         &format!("zone_name       a ({file})"),
         "The agent can run.",
         "is ready (",
     ] {
-        assert!(said.contains(words), "{words:?} not in {said}");
+        assert!(output.contains(words), "{words:?} not in {output}");
     }
-    assert!(!said.contains("sme_0123456789"), "{said}");
+    assert!(!output.contains("sme_0123456789"), "{output}");
 
     let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let (status, said) = ends(&mut agent(
+    let (status, output) = ends(&mut agent(
         "check",
         folder.path(),
         &[("config", file), ("event_port", &port)],
     ));
-    assert_eq!(status, Some(1), "{said}");
+    assert_eq!(status, Some(1), "{output}");
     assert!(
-        said.contains("WRONG event_port") && said.contains("another program uses it"),
-        "{said}"
+        output.contains("WRONG event_port") && output.contains("another program uses it"),
+        "{output}"
     );
-    assert!(said.contains("WRONG identity"), "{said}");
+    assert!(output.contains("WRONG identity"), "{output}");
 }
 
 #[test]
-fn what_standard_output_says_can_be_cut_off() {
+fn a_closed_standard_output_is_no_error() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = agent("check", folder.path(), &[("backend", "http://127.0.0.1:1")])
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let mut said = String::new();
+    let mut output = String::new();
     child
         .stderr
         .take()
         .unwrap()
-        .read_to_string(&mut said)
+        .read_to_string(&mut output)
         .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1));
-    assert!(!said.contains("panicked"), "{said}");
+    assert!(!output.contains("panicked"), "{output}");
 }

@@ -1,4 +1,4 @@
-//! What becomes of reports when the backend takes them, is away, or refuses them.
+//! Upload of reports to a backend that accepts them, is unreachable, or refuses them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,7 +13,7 @@ use sinemora_agent::stop::Stop;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// An uploader at work on a spool of its own, in a hurry.
+/// An uploader with short pauses, and its spool.
 struct World {
     folder: tempfile::TempDir,
     spool: Arc<Spool>,
@@ -84,7 +84,7 @@ fn reports_go_oldest_first_and_leave_the_spool_when_acknowledged() {
 }
 
 #[test]
-fn a_backend_that_is_busy_gets_the_same_report_again_not_before_it_asked_for() {
+fn a_busy_backend_gets_the_report_again_after_its_retry_after() {
     let mut busy = 0;
     let backend = FakeBackend::start(move |_| {
         busy += 1;
@@ -106,7 +106,7 @@ fn a_backend_that_is_busy_gets_the_same_report_again_not_before_it_asked_for() {
 }
 
 #[test]
-fn a_refused_report_is_set_aside_and_told_about_while_the_others_go_on() {
+fn a_refused_report_is_kept_apart_and_reported_while_the_others_continue() {
     let backend =
         FakeBackend::start(
             |request| match (request.path.as_str(), request.body.as_slice()) {
@@ -120,10 +120,10 @@ fn a_refused_report_is_set_aside_and_told_about_while_the_others_go_on() {
     let event = backend.next_to("POST", "/v1/agents/self/events");
     let event: serde_json::Value = serde_json::from_slice(&event.body).unwrap();
     assert_eq!(event["events"][0]["kind"], "error");
-    let told = event["events"][0]["detail"]["message"].as_str().unwrap();
+    let detail = event["events"][0]["detail"]["message"].as_str().unwrap();
     assert!(
-        told.contains("report 2 was refused: HTTP 422 report_malformed: peer_keys must ascend"),
-        "{told}"
+        detail.contains("report 2 was refused: HTTP 422 report_malformed: peer_keys must ascend"),
+        "{detail}"
     );
     assert_eq!(
         body(&backend.next_to("POST", "/v1/agents/self/reports")),
@@ -146,11 +146,11 @@ fn a_refused_report_is_set_aside_and_told_about_while_the_others_go_on() {
 }
 
 #[test]
-fn a_revoked_agent_keeps_its_reports_and_does_not_hammer() {
+fn a_revoked_agent_keeps_its_reports_and_retries_rarely() {
     let backend = FakeBackend::start(|_| problem(401, "agent_revoked", "This agent was revoked."));
     let mut world = World::new(&backend, &[(1, "one")]);
     backend.next();
-    // Were it to retry as it does for a busy backend, some ten requests would come in this time.
+    // At the rate of retries for a busy backend, some ten requests would arrive in this time.
     std::thread::sleep(50 * MS);
     world.finish();
     assert_eq!(backend.so_far().len(), 0);
@@ -159,7 +159,7 @@ fn a_revoked_agent_keeps_its_reports_and_does_not_hammer() {
 }
 
 #[test]
-fn events_wait_for_a_backend_that_is_away_and_go_in_order() {
+fn events_wait_for_an_unreachable_backend_and_are_sent_in_order() {
     let mut asked = 0;
     let backend = FakeBackend::start(move |_| {
         asked += 1;
@@ -172,16 +172,16 @@ fn events_wait_for_a_backend_that_is_away_and_go_in_order() {
             .events
             .raise(EventKind::ClockStep, number, "x");
     }
-    let mut told = 0;
-    while told < 150 {
+    let mut detail = 0;
+    while detail < 150 {
         let request = backend.next();
         let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
         let events = body["events"].as_array().unwrap();
         assert!(events.len() <= 100, "{}", events.len());
-        if world.counters.upload_failures.load(Relaxed) < 2 || events[0]["at"] != at(told) {
+        if world.counters.upload_failures.load(Relaxed) < 2 || events[0]["at"] != at(detail) {
             continue; // an attempt that failed
         }
-        told += events.len();
+        detail += events.len();
     }
     world.finish();
     assert_eq!(world.counters.events.dropped(), 0);

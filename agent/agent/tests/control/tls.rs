@@ -1,4 +1,4 @@
-//! TLS for real: a server with certificates of an authority of its own, and a proxy on the way to it.
+//! TLS with a real server, whose certificates are from a private authority, and with a proxy.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -24,13 +24,13 @@ fn openssl(folder: &Path, arguments: &str) {
         .current_dir(folder)
         .output()
         .expect("openssl, which the toolchain installs");
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert!(done.status.success(), "openssl {arguments}: {said}");
+    let output = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "openssl {arguments}: {output}");
 }
 
 const KEY: &str = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
 
-/// An authority, and a certificate of it for `host`: files in `folder`.
+/// Creates an authority and a certificate of it for `host`, as files in `folder`.
 fn authority(folder: &Path, host: &str) {
     openssl(
         folder,
@@ -51,7 +51,7 @@ fn authority(folder: &Path, host: &str) {
     );
 }
 
-/// Puts TLS before a backend. Each connection is closed by whoever ends first.
+/// Puts a TLS server in front of a backend. A connection is closed when either end closes it.
 fn with_tls(folder: &Path, backend: &FakeBackend) -> SocketAddr {
     let certificate = CertificateDer::from_pem_file(folder.join("server.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_file(folder.join("server.key")).unwrap();
@@ -109,7 +109,7 @@ fn ask(url: &str, ca_file: Option<PathBuf>, ca_only: bool) -> Result<u16, String
 }
 
 #[test]
-fn who_vouches_for_the_backend_decides() {
+fn trust_depends_on_the_authority_of_the_certificate() {
     let (own, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     authority(own.path(), "backend.test");
     authority(other.path(), "backend.test");
@@ -148,10 +148,10 @@ fn who_vouches_for_the_backend_decides() {
         }
     });
     let error = ask(&url, ca(&own, "ca.pem"), false).unwrap_err();
-    assert!(error.contains("no TLS is spoken there"), "{error}");
+    assert!(error.contains("does not use TLS"), "{error}");
 }
 
-/// Connects to one place whatever it is asked for, as a company's proxy would to where the name leads. Counts.
+/// Starts a proxy that connects every request to one address, and counts them.
 fn proxy(to: SocketAddr) -> (SocketAddr, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (at, count) = (listener.local_addr().unwrap(), Arc::new(AtomicU32::new(0)));
@@ -187,7 +187,7 @@ fn proxy(to: SocketAddr) -> (SocketAddr, Arc<AtomicU32>) {
 }
 
 #[test]
-fn the_way_may_lead_through_a_proxy_that_sees_nothing_of_it() {
+fn a_proxy_forwards_the_connection_without_reading_it() {
     let own = tempfile::tempdir().unwrap();
     authority(own.path(), "backend.test");
     let ready = serde_json::json!({"status": "ready"});
@@ -205,8 +205,8 @@ fn the_way_may_lead_through_a_proxy_that_sees_nothing_of_it() {
         .env("HTTPS_PROXY", format!("http://{proxy}"))
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("https://backend.test is ready"), "{said}");
+    let output = String::from_utf8(output.stdout).unwrap();
+    assert!(output.contains("https://backend.test is ready"), "{output}");
     assert!(count.load(Relaxed) >= 1);
     assert_eq!(backend.next().path, "/readyz");
 }

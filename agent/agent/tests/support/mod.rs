@@ -1,4 +1,4 @@
-//! Agents that measure one another on loopback, and a relay that loses what it is told to.
+//! Agents that measure one another on loopback, and a relay that drops selected packets.
 
 pub mod relay;
 
@@ -15,12 +15,12 @@ use sinemora_agent::packet_loop::{self, LoopError, Options};
 use sinemora_agent::plan::{BackendClock, Caps, MeshPlan, Peer, Plan, Protocol, Role};
 use sinemora_agent::wire::MeshWindow;
 
-/// Longest that a test waits for anything; a machine under load is slow, not wrong.
+/// Longest time that a test waits; a loaded machine is slow, not wrong.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub const MESH: u32 = 5;
 
-/// Two free ports of an address. Another program may take them first, which no test has seen yet.
+/// Returns two free ports of an address. Another program may take them before the test does, which has not happened yet.
 pub fn listen(address: &str) -> Listen {
     let address: IpAddr = address.parse().unwrap();
     let free = || UdpSocket::bind((address, 0)).unwrap();
@@ -34,7 +34,7 @@ pub fn listen(address: &str) -> Listen {
     }
 }
 
-/// A peer at `listen` and the role played towards it.
+/// Returns a peer at `listen` towards which the agent has `role`.
 pub fn peer(vm_key: u32, listen: Listen, role: Role) -> Peer {
     Peer {
         vm_key,
@@ -48,7 +48,7 @@ pub fn peer(vm_key: u32, listen: Listen, role: Role) -> Peer {
     }
 }
 
-/// A plan of one mesh with windows of a second and a deadline that no loaded machine misses.
+/// Returns a plan of one mesh with windows of a second and a deadline that no loaded machine misses.
 pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
     Plan {
         revision: format!("{peers:?}"),
@@ -73,7 +73,7 @@ pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
     }
 }
 
-/// An event loop in a thread of its own.
+/// A packet loop in a separate thread.
 pub struct Agent {
     pub listen: Listen,
     pub counters: Arc<Counters>,
@@ -88,7 +88,7 @@ impl Agent {
         Self::start_with(listen, &[])
     }
 
-    /// An agent that serves the stock clients of some networks.
+    /// Starts an agent that serves the standard clients of some networks.
     pub fn start_with(listen: Listen, standard_clients: &[&str]) -> Self {
         let standard_clients: Arc<[Network]> = standard_clients
             .iter()
@@ -104,7 +104,7 @@ impl Agent {
         )
     }
 
-    /// An agent with all it has beside its plan.
+    /// Starts an agent with these options.
     pub fn start_by(listen: Listen, options: Options) -> Self {
         let (plans, plan_receiver) = mpsc::channel();
         let (window_sender, windows) = mpsc::channel();
@@ -139,7 +139,7 @@ impl Agent {
         agent
     }
 
-    /// Hands the loop a plan and waits until it follows it.
+    /// Sends the loop a plan and waits until it follows it.
     pub fn follow(&self, plan: Plan) {
         let peers: usize = plan.meshes.iter().map(|mesh| mesh.peers.len()).sum();
         self.plans.send(Arc::new(plan)).unwrap();
@@ -148,7 +148,7 @@ impl Agent {
         });
     }
 
-    /// The next `count` windows, in the order they were handed over.
+    /// Returns the next `count` windows, in the order they were reported.
     pub fn windows(&self, count: usize) -> Vec<MeshWindow> {
         let until = Instant::now() + PATIENCE;
         let next = || {
@@ -160,7 +160,7 @@ impl Agent {
         (0..count).map(|_| next()).collect()
     }
 
-    /// Stops the loop and returns what it hands over at the end.
+    /// Stops the loop and returns the windows it reports at the end.
     pub fn finish(&mut self) -> Vec<MeshWindow> {
         self.stop.store(true, Relaxed);
         let ended = self.thread.take().map(|thread| thread.join().unwrap());
@@ -178,16 +178,16 @@ impl Drop for Agent {
     }
 }
 
-/// Waits until `holds`, as long as a test is willing to.
+/// Waits until `holds` returns true; panics after the patience of a test.
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let until = Instant::now() + PATIENCE;
     while !holds() {
-        assert!(Instant::now() < until, "{what} did not come about");
+        assert!(Instant::now() < until, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// Sums of `sent` and `lost` over windows, per direction; panics on what is not known.
+/// Sums of `sent` and `lost` over windows, per direction; panics on unknown counts.
 #[derive(Debug, Default, PartialEq, Eq, Clone, Copy)]
 pub struct Loss {
     pub outbound: (i32, i32),

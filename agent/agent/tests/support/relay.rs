@@ -1,4 +1,4 @@
-//! A user-space relay between two agents: it forwards, delays and loses packets, and knows exactly which.
+//! A user-space relay between two agents, which forwards, delays or drops packets and records their fates.
 
 use std::collections::BinaryHeap;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -9,23 +9,23 @@ use std::time::{Duration, Instant};
 
 use sinemora_agent::network::Listen;
 
-/// Which way a packet goes.
+/// Direction of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClientAddress {
+pub enum Direction {
     /// From the client to the responder.
-    Out,
-    In,
+    Outbound,
+    Inbound,
 }
 
-/// A packet as the relay sees it: the n-th of its type, 0x0 Sync, 0x1 Delay_Req, 0x8 Follow_Up, 0x9 Delay_Resp.
+/// A packet in the relay: the n-th of its type, 0x0 Sync, 0x1 Delay_Req, 0x8 Follow_Up, 0x9 Delay_Resp.
 #[derive(Debug, Clone, Copy)]
 pub struct Passing {
-    pub address: ClientAddress,
+    pub direction: Direction,
     pub kind: u8,
     pub nth: u32,
 }
 
-/// What becomes of it.
+/// Treatment of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Pass,
@@ -41,7 +41,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// How many of the first `of` packets of a type were lost.
+    /// Returns how many of the first `of` packets of a type were lost.
     pub fn lost(&self, kind: usize, of: usize) -> i32 {
         let first = &self.fates[kind][..of];
         first.iter().filter(|fate| **fate == Fate::Lose).count() as i32
@@ -83,28 +83,28 @@ impl Relay {
         let to = |address: IpAddr, port: u16| SocketAddr::new(address, port);
         let routes = [
             (
-                ClientAddress::Out,
+                Direction::Outbound,
                 &near_event,
                 &far_event,
                 to(responder.address, responder.event_port),
             ),
             (
-                ClientAddress::In,
+                Direction::Inbound,
                 &far_event,
                 &near_event,
                 to(client.address, client.event_port),
             ),
             // The responder answers to the ports of its plan, which are those of the relay.
             (
-                ClientAddress::In,
+                Direction::Inbound,
                 &far_general,
                 &near_general,
                 to(client.address, client.general_port),
             ),
         ];
-        let threads = routes.map(|(address, from, through, to)| {
+        let threads = routes.map(|(direction, from, through, to)| {
             let pump = Pump {
-                address,
+                direction,
                 from: from.try_clone().unwrap(),
                 through: through.try_clone().unwrap(),
                 to,
@@ -138,7 +138,7 @@ impl Drop for Relay {
 }
 
 struct Pump {
-    address: ClientAddress,
+    direction: Direction,
     from: UdpSocket,
     through: UdpSocket,
     to: SocketAddr,
@@ -175,7 +175,7 @@ impl Pump {
         let mut log = self.log.lock().unwrap();
         let seen = &mut log.fates[usize::from(kind)];
         let fate = decide(Passing {
-            address: self.address,
+            direction: self.direction,
             kind,
             nth: seen.len() as u32,
         });

@@ -28,11 +28,11 @@ pub fn prompt(fifo: bool) -> Scheduler {
     // SAFETY: PR_SET_TIMERSLACK (prctl(2)) takes a number alone.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1u64) };
     // SAFETY: all fields of sched_param are numbers, for which zero bytes are valid.
-    let mut wish: libc::sched_param = unsafe { std::mem::zeroed() };
-    wish.sched_priority = PRIORITY;
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameters.sched_priority = PRIORITY;
     // SAFETY: sched_setscheduler(2) reads one sched_param; 0 is the calling thread.
     if fifo
-        && checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const wish) })
+        && checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) })
             .is_ok()
     {
         Scheduler::Fifo

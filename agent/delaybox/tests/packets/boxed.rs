@@ -1,4 +1,4 @@
-//! A box running in this process, and a rerun of the test where it may make namespaces.
+//! A box running in this process, and a rerun of the test where it may create namespaces.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::Command as Program;
@@ -7,14 +7,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use delaybox::appliance::{Appliance, Command, Snapshot};
-use delaybox::config::Said;
+use delaybox::config::RawConfig;
 use delaybox::control::Remote;
 use delaybox::error::Error;
 use delaybox::settings::Order;
 use delaybox::sides::{self, Sides};
 use delaybox::statistics::Report;
 
-/// Run `test` here as root, else this test alone in a user namespace of its own.
+/// Run `test` here as root, else this test alone in a separate user namespace.
 pub fn with_namespaces(name: &str, test: impl FnOnce()) {
     if std::fs::read_to_string("/proc/self/status")
         .unwrap()
@@ -30,7 +30,7 @@ pub fn with_namespaces(name: &str, test: impl FnOnce()) {
         .expect("unshare of util-linux");
     assert!(
         done.success(),
-        "{name} needs root, or a kernel that lets users make namespaces"
+        "{name} needs root, or a kernel that lets users create namespaces"
     );
 }
 
@@ -41,8 +41,8 @@ pub struct Boxed {
 }
 
 impl Boxed {
-    pub fn start(said: &Said) -> Self {
-        let config = said.resolve().unwrap();
+    pub fn start(raw: &RawConfig) -> Self {
+        let config = raw.resolve().unwrap();
         let sides = Arc::new(sides::open(&config.left, &config.right, &config.addressing).unwrap());
         let (remote, commands, wake) = Remote::new().unwrap();
         let inner = Arc::clone(&sides);
@@ -56,10 +56,10 @@ impl Boxed {
     }
 
     pub fn between_new(outbound: &str, inbound: &str) -> Self {
-        Self::start(&Said {
+        Self::start(&RawConfig {
             outbound: Some(outbound.to_owned()),
             inbound: Some(inbound.to_owned()),
-            ..Said::default()
+            ..RawConfig::default()
         })
     }
 
@@ -75,7 +75,7 @@ impl Boxed {
         self.running.join().unwrap().unwrap().report(&self.sides)
     }
 
-    /// A socket in the namespace of a side: 0 left, 1 right.
+    /// Opens a socket in the namespace of a side: 0 left, 1 right.
     pub fn socket(&self, side: usize, ip: Ipv4Addr) -> UdpSocket {
         let namespace = self.sides[side].namespace();
         let socket = namespace

@@ -33,9 +33,9 @@ fn counters_are_exact_in_each_direction() {
 }
 
 #[test]
-fn a_full_box_drops_and_says_how_many() {
+fn a_full_box_drops_and_counts_packets() {
     with_namespaces("counts::a_full_box_drops_and_says_how_many", || {
-        let boxed = Boxed::start(&delaybox::config::Said {
+        let boxed = Boxed::start(&delaybox::config::RawConfig {
             outbound: Some("delay=300ms".to_owned()),
             capacity: Some(10),
             ..Default::default()

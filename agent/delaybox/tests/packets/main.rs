@@ -1,6 +1,6 @@
-//! Real packets through the box. Needs to make network namespaces: as root, or where users may have their own.
+//! Real packets through the box. Needs permission to create network namespaces: as root, or where users have it.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod boxed;
 mod counts;

@@ -8,7 +8,7 @@ use delaybox::sys::Namespace;
 use crate::boxed::{LEFT, RIGHT, drain, with_namespaces};
 
 #[test]
-fn a_box_says_where_its_namespaces_are_and_follows_its_input() {
+fn a_box_prints_its_namespaces_and_follows_its_input() {
     with_namespaces(
         "namespaces::a_box_says_where_its_namespaces_are_and_follows_its_input",
         || {
@@ -72,9 +72,9 @@ fn a_box_says_where_its_namespaces_are_and_follows_its_input() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_said() {
+fn errors_name_the_side_that_cannot_be_opened() {
     with_namespaces("namespaces::what_cannot_be_opened_is_said", || {
-        for (args, code, said) in [
+        for (args, code, expected) in [
             (
                 &["--left", "netns:/nowhere/at/all"][..],
                 1,
@@ -93,8 +93,8 @@ fn what_cannot_be_opened_is_said() {
                 .args(args)
                 .output()
                 .unwrap();
-            let told = String::from_utf8_lossy(&done.stderr);
-            assert!(told.contains(said), "{args:?}: {told}");
+            let message = String::from_utf8_lossy(&done.stderr);
+            assert!(message.contains(expected), "{args:?}: {message}");
             assert_eq!(done.status.code(), Some(code), "{args:?}");
         }
     });

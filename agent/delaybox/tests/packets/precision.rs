@@ -19,7 +19,7 @@ fn median_ns(boxed: &Boxed, direction: Direction, count: u32) -> i64 {
 
 /// Medians, and milliseconds: a machine that builds something else at the same time is late now and then.
 #[test]
-fn each_direction_has_its_own_delay_and_changes_when_told() {
+fn each_direction_has_its_delay_and_follows_changes() {
     with_namespaces(
         "precision::each_direction_has_its_own_delay_and_changes_when_told",
         || {
@@ -35,7 +35,7 @@ fn each_direction_has_its_own_delay_and_changes_when_told() {
                 "{changed} {outbound}"
             );
             let report = boxed.stop();
-            // What the box says of itself: never early, and the median at most half a millisecond late.
+            // The box reports: never early, and the median at most half a millisecond late.
             for report in [report.outbound, report.inbound] {
                 let late = report.late_ns.unwrap();
                 assert!(late.min >= 0 && late.p50 < 500_000, "{late:?}");
@@ -47,7 +47,7 @@ fn each_direction_has_its_own_delay_and_changes_when_told() {
 #[test]
 fn a_schedule_is_followed() {
     with_namespaces("precision::a_schedule_is_followed", || {
-        let boxed = Boxed::start(&delaybox::config::Said {
+        let boxed = Boxed::start(&delaybox::config::RawConfig {
             both: Some("delay=2ms".to_owned()),
             changes: vec!["1s inbound delay=9ms".to_owned()],
             ..Default::default()

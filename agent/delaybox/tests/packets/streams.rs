@@ -2,7 +2,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Instant;
 
-use delaybox::config::Said;
+use delaybox::config::RawConfig;
 use delaybox::sides::INTERFACE;
 
 use crate::boxed::{Boxed, LEFT, RIGHT, drain, with_namespaces};
@@ -47,20 +47,20 @@ fn a_stream_arrives_whole_and_no_faster_than_the_rate() {
     );
 }
 
-/// Two boxes in a row: left of the second is the interface that is right of the first.
+/// Checks two boxes in a row: left of the second is the interface that is right of the first.
 #[test]
 fn an_interface_that_exists_is_bridged() {
     with_namespaces("streams::an_interface_that_exists_is_bridged", || {
-        let first = Boxed::start(&Said {
+        let first = Boxed::start(&RawConfig {
             right_address: Some("10.77.0.3/24".to_owned()),
             both: Some("delay=1ms".to_owned()),
-            ..Said::default()
+            ..RawConfig::default()
         });
         let middle = first.sides[1].namespace().path();
-        let second = Boxed::start(&Said {
+        let second = Boxed::start(&RawConfig {
             left: Some(format!("if:{INTERFACE}@{middle}")),
             both: Some("delay=2ms".to_owned()),
-            ..Said::default()
+            ..RawConfig::default()
         });
         assert!(second.sides[0].address().is_none());
         let (left, right) = (first.socket(0, LEFT), second.socket(1, RIGHT));

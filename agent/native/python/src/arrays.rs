@@ -52,12 +52,12 @@ impl<'py, T: Number> FromPyObject<'_, 'py> for Input<T> {
 }
 
 impl<T: Number> Input<T> {
-    /// The length of the array's last dimension.
+    /// Return the length of the array's last dimension.
     pub(crate) fn columns(&self) -> usize {
         self.buffer.shape().last().copied().unwrap_or_default()
     }
 
-    /// The numbers. Nobody may write to the array while they are read, with or without the interpreter's lock.
+    /// Return the numbers. No thread may write to the array while they are read, with or without the interpreter's lock.
     pub(crate) fn slice(&self) -> &[T] {
         if let Some(copy) = &self.copy {
             return copy;
@@ -131,7 +131,7 @@ pub(crate) struct Output<'py, T: Number> {
 }
 
 impl<'py, T: Number> Output<'py, T> {
-    /// An array of a shape, whose numbers are still to be written.
+    /// Create an array of a shape, whose numbers are still to be written.
     pub(crate) fn new(py: Python<'py>, shape: &[usize]) -> PyResult<Self> {
         static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let zeros = EMPTY.import(py, "numpy", "empty")?;
@@ -140,7 +140,7 @@ impl<'py, T: Number> Output<'py, T> {
         Ok(Self { array, buffer })
     }
 
-    /// An array of a shape with these numbers, or an error if they are not as many.
+    /// Create an array of a shape with these numbers; fail if their number differs.
     pub(crate) fn with(
         py: Python<'py>,
         shape: &[usize],
@@ -162,7 +162,7 @@ impl<'py, T: Number> Output<'py, T> {
         Ok(output.array)
     }
 
-    /// The numbers to be written.
+    /// Return the numbers to be written.
     pub(crate) fn slice(&mut self) -> &mut [T] {
         let size = self.buffer.item_count();
         if size == 0 {
@@ -174,7 +174,7 @@ impl<'py, T: Number> Output<'py, T> {
         unsafe { std::slice::from_raw_parts_mut(self.buffer.buf_ptr().cast::<T>(), size) }
     }
 
-    /// The array, for Python.
+    /// Return the array to Python.
     pub(crate) fn array(self) -> Bound<'py, PyAny> {
         self.array
     }

@@ -80,24 +80,24 @@ impl Kind {
     }
 }
 
-/// Bytes that are no block this version can read, or a block that cannot be written.
+/// Failure to read or write a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameError {
-    /// Fewer bytes than a header has.
+    /// There are fewer bytes than in a header.
     Short,
-    /// A header of another version, kind or size.
+    /// The header is of another version, kind or size.
     Header { version: u8, kind: u8, targets: u16 },
-    /// A checksum that does not fit the bytes.
+    /// The checksum does not match the bytes.
     Checksum,
-    /// Columns that need more bytes than there are.
-    Beyond { kind: Kind, targets: usize },
-    /// Sketches of another number of targets than their stats.
-    Beside { sketches: usize, stats: usize },
-    /// Flows that do not fit the numbers of source ports.
-    Flows { found: usize, expected: usize },
-    /// More targets than a block holds, or none.
+    /// The columns need more bytes than there are.
+    Truncated { kind: Kind, targets: usize },
+    /// Sketches and stats are of different numbers of targets.
+    TargetMismatch { sketches: usize, stats: usize },
+    /// The number of flows does not match the numbers of source ports.
+    Flows { given: usize, expected: usize },
+    /// There are more targets than a block holds, or none.
     Targets(usize),
-    /// Arrays whose sizes do not fit one another.
+    /// The sizes of the arrays do not match.
     Arrays,
 }
 
@@ -113,29 +113,30 @@ impl std::fmt::Display for FrameError {
                 f,
                 "unknown header: version {version}, kind {kind}, {targets} targets"
             ),
-            Self::Checksum => {
-                f.write_str("the checksum is another one: these bytes are not as they were written")
-            }
-            Self::Beyond { kind, targets } => write!(
+            Self::Checksum => f.write_str(
+                "the checksum does not match: the bytes have changed since they were written",
+            ),
+            Self::Truncated { kind, targets } => write!(
                 f,
-                "{} of {targets} targets that go beyond their bytes",
+                "{} of {targets} targets need more bytes than there are",
                 kind.name()
             ),
-            Self::Beside { sketches, stats } => {
-                write!(f, "sketches of {sketches} targets beside stats of {stats}")
-            }
-            Self::Flows { found, expected } => {
-                write!(f, "{found} flows of targets that have {expected}")
+            Self::TargetMismatch { sketches, stats } => write!(
+                f,
+                "the sketches are of {sketches} targets and the stats of {stats}"
+            ),
+            Self::Flows { given, expected } => {
+                write!(f, "{given} flows for targets that have {expected}")
             }
             Self::Targets(n) => write!(f, "a frame holds 1 to {TARGETS_MAX} targets, not {n}"),
-            Self::Arrays => f.write_str("arrays of sizes that do not fit one another"),
+            Self::Arrays => f.write_str("arrays whose sizes do not match"),
         }
     }
 }
 
 impl std::error::Error for FrameError {}
 
-/// A block whose header is known and whose checksum fits.
+/// A block with a valid header and checksum.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'a> {
     pub targets: usize,
@@ -162,36 +163,36 @@ impl<'a> Block<'a> {
         })
     }
 
-    fn beyond(&self) -> FrameError {
-        FrameError::Beyond {
+    fn truncated(&self) -> FrameError {
+        FrameError::Truncated {
             kind: self.kind,
             targets: self.targets,
         }
     }
 
     fn read<T>(&self, result: Result<T, Exhausted>) -> Result<T, FrameError> {
-        result.map_err(|Exhausted| self.beyond())
+        result.map_err(|Exhausted| self.truncated())
     }
 }
 
 /// Return the number of targets in the header of a block.
 pub fn targets_in(kind: Kind, bytes: &[u8]) -> Result<usize, FrameError> {
-    let Some(&[version, found, low, high]) = bytes.get(..4) else {
+    let Some(&[version, kind_code, low, high]) = bytes.get(..4) else {
         return Err(FrameError::Short);
     };
     let targets = u16::from_le_bytes([low, high]);
     let known = (1..=TARGETS_MAX).contains(&usize::from(targets));
-    if version != kind.version() || found != kind as u8 || !known {
+    if version != kind.version() || kind_code != kind as u8 || !known {
         return Err(FrameError::Header {
             version,
-            kind: found,
+            kind: kind_code,
             targets,
         });
     }
     Ok(usize::from(targets))
 }
 
-/// A block that begins, its checksum still missing; the body is to be appended.
+/// Return the header of a block without its checksum, to which the caller appends the body.
 fn begin(kind: Kind, targets: usize) -> Result<Vec<u8>, FrameError> {
     if !(1..=TARGETS_MAX).contains(&targets) {
         return Err(FrameError::Targets(targets));
@@ -200,7 +201,7 @@ fn begin(kind: Kind, targets: usize) -> Result<Vec<u8>, FrameError> {
     Ok(vec![kind.version(), kind as u8, low, high, 0, 0, 0, 0])
 }
 
-/// The block with its checksum.
+/// Write the checksum into a block.
 fn seal(mut block: Vec<u8>) -> Vec<u8> {
     let head = u32::from_le_bytes([block[0], block[1], block[2], block[3]]);
     let sum = checksum(head, &block[BODY_AT..]);
@@ -208,28 +209,28 @@ fn seal(mut block: Vec<u8>) -> Vec<u8> {
     block
 }
 
-/// The block of the sketches of all targets, `TARGETS_MAX` at most; `columns` are those of their stats.
+/// Return the block of the sketches of all targets, `TARGETS_MAX` at most; `columns` are those of their stats.
 pub fn encode_sketches(sketches: &SketchesRef<'_>, columns: &[i32]) -> Result<Vec<u8>, FrameError> {
     let n = sketches.targets();
     let bounds = bounds_of(columns, n, &[])?;
     sketches.encode_block(&bounds, 0..n, &mut sketches.first_words())
 }
 
-/// The block of the stats of all targets, `TARGETS_MAX` at most.
+/// Return the block of the stats of all targets, `TARGETS_MAX` at most.
 pub fn encode_stats(stats: &StatsRef<'_>) -> Result<Vec<u8>, FrameError> {
     stats.check_flows()?;
     let n = stats.targets();
     stats.encode_block(0..n, 0..stats.flows_of(0, n))
 }
 
-/// Bytes of the stats and of the sketches of some targets.
+/// Bytes of the stats block and of the sketches block of some targets.
 pub type Blocks = (Vec<u8>, Vec<u8>);
 
-/// Blocks of stats and sketches of all targets, `TARGETS_MAX` after the other.
+/// Return the blocks of stats and sketches of all targets, each of at most `TARGETS_MAX`.
 pub fn encode(stats: &StatsRef<'_>, sketches: &SketchesRef<'_>) -> Result<Vec<Blocks>, FrameError> {
     let n = stats.targets();
     if sketches.targets() != n {
-        return Err(FrameError::Beside {
+        return Err(FrameError::TargetMismatch {
             sketches: sketches.targets(),
             stats: n,
         });

@@ -16,7 +16,7 @@ const P50: usize = 26;
 /// Fewer targets are read sooner than another thread starts.
 const PARALLEL_TARGETS: usize = 1 << 13;
 
-/// One of `QUANTILES`, by its place, of the round trips of all targets of all blocks, in their order.
+/// Return one of `QUANTILES`, by its index, of the round trips of all targets of all blocks, in their order.
 ///
 /// LLQ16 bin + 1, 0 for no value.
 pub fn round_trip_codes(blobs: &[&[u8]], quantile: usize) -> Result<Vec<u16>, FrameError> {

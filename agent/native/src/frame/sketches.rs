@@ -14,11 +14,11 @@ const UNSIGNED: [bool; 6] = [false; 6];
 const LAST_SIGNED: [bool; 3] = [false, false, true];
 const ENDS_IN_STATS: u8 = 4;
 
-/// Words, values or bins of a sketch, at most. Numbers that are all the same take no bytes: without a limit a few bytes
-/// could ask for any amount of memory.
+/// Largest number of words, values or bins of a sketch. Equal numbers take no bytes: without a limit a few bytes could
+/// request any amount of memory.
 const SIZE_MAX: i32 = u16::MAX as i32;
 
-/// How the sketches of a block are written.
+/// Encoding of the sketches of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Words = 0,
@@ -67,14 +67,14 @@ impl<'a> SketchesRef<'a> {
         self.lengths.len() / DIRECTIONS
     }
 
-    /// Where the words of each direction begin.
+    /// Return the index of the first word of each direction.
     pub(super) fn first_words(&self) -> [usize; DIRECTIONS] {
         let n = self.targets();
         let sum = |lengths: &[i64]| lengths.iter().sum::<i64>() as usize;
         [0, sum(&self.lengths[..n]), sum(&self.lengths[..2 * n])]
     }
 
-    /// The block of some targets, whose words begin at `firsts`, which move to those of the next targets.
+    /// Return the block of some targets, whose words begin at `firsts`; move `firsts` to those of the next targets.
     pub(super) fn encode_block(
         &self,
         bounds: &Bounds<'_>,
@@ -129,7 +129,7 @@ impl<'a> SketchesRef<'a> {
     }
 }
 
-/// The mode of sketches, and how many bins each of them writes.
+/// Choose the mode of sketches; return it and the number of bins that each of them writes.
 fn choose(sketches: &[&[u16]]) -> (Mode, Vec<usize>) {
     let (mut values, mut size, mut small) = (0u64, 0u64, true);
     let mut totals = Vec::with_capacity(sketches.len());
@@ -167,7 +167,7 @@ fn choose(sketches: &[&[u16]]) -> (Mode, Vec<usize>) {
     }
 }
 
-/// The columns of the sketches of a direction, one after the other, and their sizes.
+/// Return the columns of the sketches of a direction, one after the other, and their sizes.
 fn columns_of(
     sketches: &[&[u16]],
     sizes: &[usize],
@@ -220,15 +220,15 @@ fn columns_of(
     (firsts, sizes)
 }
 
-/// Takes what sketches hold, one sketch after the other.
+/// Receiver of the content of sketches, one sketch after the other.
 pub(super) trait Sink {
-    /// A sketch begins: its direction, its place among the targets of all blocks, and its length in words.
+    /// Begin a sketch of a direction, with its index among the targets of all blocks and its length in words.
     fn begin(&mut self, direction: usize, place: usize, length: usize);
-    /// A word that is not written canonically.
+    /// Add a word of a sketch that is not canonical.
     fn word(&mut self, bin: u16, code: u16);
-    /// A bin of a canonical sketch.
+    /// Add a bin of a canonical sketch.
     fn bin(&mut self, bin: u16, count: u64);
-    /// The sketch ends.
+    /// End the sketch.
     fn end(&mut self) -> Result<(), Exhausted>;
 }
 
@@ -532,7 +532,7 @@ pub fn bounds_of<'a>(
 ) -> Result<Bounds<'a>, FrameError> {
     if columns.len() != crate::columns::COLUMNS * DIRECTIONS * n {
         let stats = columns.len() / (crate::columns::COLUMNS * DIRECTIONS);
-        return Err(FrameError::Beside { sketches: n, stats });
+        return Err(FrameError::TargetMismatch { sketches: n, stats });
     }
     if !shifts_ns.is_empty() && shifts_ns.len() != n {
         return Err(FrameError::Arrays);

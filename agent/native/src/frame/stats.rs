@@ -31,8 +31,8 @@ pub(super) const FEWER: [i32; 4] = [0, 10, 100, 1000];
 
 const FLOW_COLUMNS: usize = 6;
 
-/// Flows of a target that are stored one by one, at most. Numbers that are all the same take no bytes: without a limit a
-/// few bytes could ask for any amount of memory.
+/// Largest number of flows of a target that are stored one by one. Equal numbers take no bytes: without a limit a few
+/// bytes could request any amount of memory.
 const FLOWS_MAX: u16 = 1 << 12;
 const FLOWS_SIGNED: [bool; FLOW_COLUMNS] = [false; FLOW_COLUMNS];
 const ROWS: usize = COLUMNS * DIRECTIONS;
@@ -81,7 +81,7 @@ impl<'a> StatsRef<'a> {
             .sum()
     }
 
-    /// Refuse arrays whose sizes do not fit one another.
+    /// Refuse arrays whose sizes do not match.
     pub(super) fn check_flows(&self) -> Result<(), FrameError> {
         let n = self.targets();
         if self.columns.len() != ROWS * n
@@ -91,14 +91,14 @@ impl<'a> StatsRef<'a> {
         {
             return Err(FrameError::Arrays);
         }
-        let (found, expected) = (self.by_flow.len() / FLOW_COLUMNS, self.flows_of(0, n));
-        if found != expected {
-            return Err(FrameError::Flows { found, expected });
+        let (given, expected) = (self.by_flow.len() / FLOW_COLUMNS, self.flows_of(0, n));
+        if given != expected {
+            return Err(FrameError::Flows { given, expected });
         }
         Ok(())
     }
 
-    /// The block of some targets, whose flows are `flows`.
+    /// Return the block of some targets, whose flows are `flows`.
     pub(super) fn encode_block(
         &self,
         range: Range<usize>,
@@ -125,7 +125,7 @@ impl<'a> StatsRef<'a> {
         Ok(seal(body))
     }
 
-    /// What a column of a block holds of some targets.
+    /// Return the content of a column of a block: the residuals of some targets.
     fn residuals(&self, column: usize, range: Range<usize>, out: &mut [i32]) {
         let of = |column: usize, direction: usize| &self.row(column, direction)[range.clone()];
         let less = |out: &mut [i32], number: &[i32], other: &[i32]| {
@@ -196,7 +196,7 @@ fn copy<T: Copy + Into<i32>>(out: &mut [i32], numbers: &[T]) {
     }
 }
 
-/// The code of a mean or a largest value; 0 without values.
+/// Return the code of a mean or a largest value; 0 without values.
 #[inline]
 fn code_of(count: i32, value: i32) -> i32 {
     if count > 0 {
@@ -206,7 +206,7 @@ fn code_of(count: i32, value: i32) -> i32 {
     }
 }
 
-/// A prediction of m2, but for a factor: the square of the range, count times; the upper 24 bits of its float32.
+/// Predict m2 up to a factor: count times the square of the range; the upper 24 bits of its float32.
 #[inline]
 fn squares(most: i32, least: i32, count: i32) -> u32 {
     let span = f64::from(most) - f64::from(least);
@@ -249,7 +249,7 @@ impl<'a> StatsMut<'a> {
         self.flows.len()
     }
 
-    /// The first `n` targets, and the others.
+    /// Split into the first `n` targets and the others.
     pub(super) fn split_at(self, n: usize) -> (Self, Self) {
         let (rows, other_rows) = self.rows.into_iter().map(|row| row.split_at_mut(n)).unzip();
         let (codes, other_codes) = self
@@ -351,7 +351,7 @@ impl Block<'_> {
         }
         let flows = &out.flows[to..to + n];
         if flows.iter().any(|flows| *flows > FLOWS_MAX) {
-            return Err(self.beyond());
+            return Err(self.truncated());
         }
         let m: usize = flows.iter().map(|f| widths_of(*f)).sum();
         let mut flows = vec![0; FLOW_COLUMNS * m];

@@ -3,10 +3,10 @@
 /// Number of bins; a bin fits 11 bits.
 pub const BINS: u16 = 2048;
 
-/// Longest delay told apart, ns (137.4 s); longer ones are counted in the last bin.
+/// Longest delay with a bin of its size, ns (137.4 s); longer ones are counted in the last bin.
 pub const MAX_VALUE_NS: u64 = (1 << 37) - 1;
 
-/// The bin of a delay in ns, `0..BINS`. Negative delays (clock error) go to bin 0, long ones to the last.
+/// Return the bin of a delay in ns, `0..BINS`. Negative delays (clock error) go to bin 0, long ones to the last.
 pub fn bin_of(value_ns: i64) -> u16 {
     let value = u64::try_from(value_ns).unwrap_or(0).min(MAX_VALUE_NS);
     let bin = if value < 128 {
@@ -18,7 +18,7 @@ pub fn bin_of(value_ns: i64) -> u16 {
     bin as u16
 }
 
-/// The least value of a bin, ns.
+/// Return the least value of a bin, ns.
 pub fn lower_of(bin: u16) -> u64 {
     if bin < 128 {
         u64::from(bin)
@@ -32,7 +32,7 @@ pub fn width_of(bin: u16) -> u64 {
     1 << shift_of(bin)
 }
 
-/// The value that stands for a bin, ns: its middle, at most 1/128 from every value in it.
+/// Return the value that represents a bin, ns: its middle, at most 1/128 from every value in it.
 pub fn value_of(bin: u16) -> u64 {
     lower_of(bin) + width_of(bin) / 2
 }

@@ -76,9 +76,9 @@ impl Histogram {
         })
     }
 
-    /// The bins at ascending quantiles: the smallest whose cumulative count reaches max(1, ceil(q * n)).
+    /// Find the bins at ascending quantiles: the smallest whose cumulative count reaches max(1, ceil(q * n)).
     ///
-    /// Calls `found` with the index of the quantile and its bin; never without values.
+    /// Call `found` with the index of the quantile and its bin; never without values.
     pub fn quantiles(&self, at: &[f64], mut found: impl FnMut(usize, u16)) {
         let rank = |q: f64| ((q * self.total as f64).ceil() as u64).max(1);
         let (mut q, mut running) = (0, 0u64);
@@ -272,7 +272,7 @@ pub fn canonical_words(bins: &[i64], counts: &[i64]) -> (Vec<u16>, Vec<i64>) {
     (out, sizes)
 }
 
-/// Where each sketch ends; `None` when the lengths do not add up to the words.
+/// Return the end of each sketch; `None` if the lengths do not add up to the words.
 fn ends_of(lengths: &[i64], words: usize) -> Option<Vec<usize>> {
     let mut end = 0usize;
     let ends: Option<Vec<usize>> = lengths

@@ -26,7 +26,7 @@ impl std::fmt::Display for OddLength {
 impl std::error::Error for OddLength {}
 
 impl Sketch {
-    /// The sketch of delays in ns, in any order.
+    /// Return the sketch of delays in ns, in any order.
     pub fn of(values_ns: impl IntoIterator<Item = i64>) -> Self {
         let mut bins: Vec<u16> = values_ns.into_iter().map(bin_of).collect();
         bins.sort_unstable();
@@ -55,7 +55,7 @@ impl Sketch {
         Self::gather([self.counts.as_slice(), &other.counts].concat())
     }
 
-    /// The canonical words: one sequence for one content.
+    /// Return the canonical words: one sequence for one content.
     pub fn to_words(&self) -> Vec<u16> {
         let mut words = Vec::with_capacity(self.counts.len() + 4);
         for &(bin, count) in &self.counts {
@@ -64,7 +64,7 @@ impl Sketch {
         words
     }
 
-    /// The canonical words as bytes, little-endian; empty for an empty sketch.
+    /// Return the canonical words as bytes, little-endian; empty for an empty sketch.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.to_words()
             .into_iter()
@@ -77,7 +77,7 @@ impl Sketch {
         self.counts.iter().map(|&(_, count)| count).sum()
     }
 
-    /// The value in ns below or at which a share `q` (0 to 1) of the values lies; `None` when empty.
+    /// Return the value in ns below or at which a share `q` (0 to 1) of the values lies; `None` if empty.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         let rank = ((q * self.total() as f64).ceil() as u64).max(1);
         let mut seen = 0;

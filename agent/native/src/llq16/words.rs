@@ -6,7 +6,7 @@ const CODE_MASK: u16 = (1 << CODE_BITS) - 1;
 /// Largest count one word holds, 2^20.
 const LARGEST: u64 = 1 << 20;
 
-/// The bin of a word and how many values it stands for.
+/// Return the bin of a word and the number of values it represents.
 pub(crate) fn read(word: u16) -> (u16, u64) {
     let code = word & CODE_MASK;
     let count = if code < 16 {

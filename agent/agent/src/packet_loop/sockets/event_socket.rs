@@ -4,7 +4,9 @@ use std::io;
 use std::net::SocketAddr;
 
 use crate::clock::RawTime;
-use crate::timestamp::{BindError, ClockMap, Departed, Outgoing, Socket, Stamps, Transmitter};
+use crate::timestamp::{
+    BindError, ClockMap, DepartureTimestamp, Outgoing, Socket, Stamps, Transmitter,
+};
 
 /// A socket and the timestamps of its departures. `T` identifies a message.
 pub(super) struct EventSocket<T> {
@@ -42,7 +44,7 @@ impl<T: Copy> EventSocket<T> {
     }
 
     /// Moves the known departures to `known`.
-    pub fn take_departures(&mut self, known: &mut Vec<Departed<T>>) {
-        known.extend(self.transmitter.departed());
+    pub fn take_departures(&mut self, known: &mut Vec<DepartureTimestamp<T>>) {
+        known.extend(self.transmitter.take_departures());
     }
 }

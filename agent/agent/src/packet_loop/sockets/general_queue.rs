@@ -1,4 +1,4 @@
-//! The queue of general messages: those to one machine pass through the system in one piece and wake it once.
+//! The queue of general messages: those to one machine are sent as segments of one packet and wake it once.
 
 use std::cmp::Reverse;
 use std::net::SocketAddr;
@@ -40,7 +40,7 @@ impl GeneralQueue {
         let mut sent = 0;
         if !self.out.is_empty() {
             let mut ordered: Vec<_> = self.out.iter().collect();
-            // Only the last segment of one piece may be shorter.
+            // Only the last segment may be shorter.
             ordered.sort_by_key(|packet| sort_key(packet.to, packet.len));
             socket.send(&ordered, |_, left| sent += u64::from(left.is_ok()));
             self.out.clear();
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// The lengths that leave in a turn that begins at `ms`.
+    /// Returns the lengths of the packets that leave in a turn that begins at `ms`.
     fn turn(queue: &mut GeneralQueue, soon: bool, ms: i64) -> Vec<usize> {
         queue.join(soon, RawTime(ms * MS));
         queue.out.drain(..).map(|packet| packet.len).collect()

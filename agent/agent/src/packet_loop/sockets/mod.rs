@@ -15,8 +15,8 @@ use crate::clock::RawTime;
 use crate::network::Listen;
 use crate::ptp::Message;
 use crate::timestamp::{
-    BATCH, BindError, ClockMap, Departed, Inbox, Outgoing, Ready, Socket, Stamps, raw_now, sight,
-    wait,
+    BATCH, BindError, ClockMap, DepartureTimestamp, Inbox, Outgoing, Ready, Socket, Stamps,
+    cross_timestamp, raw_now, wait,
 };
 use event_socket::EventSocket;
 use general_queue::GeneralQueue;
@@ -54,7 +54,7 @@ impl Sockets {
         let event = EventSocket::open(at(listen.event_port)).map_err(LoopError::Bind)?;
         let general =
             Socket::bind(at(listen.general_port), Stamps::Received).map_err(LoopError::Bind)?;
-        let now = sight();
+        let now = cross_timestamp();
         Ok(Self {
             listen,
             event_sockets: vec![event],
@@ -133,7 +133,7 @@ impl Sockets {
 
     /// Reads the clocks. Returns the step of the wall clock since the last time, ns, if there was one.
     fn read_clocks(&mut self) -> Option<i64> {
-        self.map.update(sight())
+        self.map.update(cross_timestamp())
     }
 
     /// Returns the time of the last read of the clocks.
@@ -270,7 +270,7 @@ impl Sockets {
     }
 
     /// Moves the known departures to `known`.
-    pub fn take_departures(&mut self, known: &mut Vec<Departed<Departure>>) {
+    pub fn take_departures(&mut self, known: &mut Vec<DepartureTimestamp<Departure>>) {
         for event_socket in &mut self.event_sockets {
             event_socket.take_departures(known);
         }

@@ -12,7 +12,7 @@ fn filled(folder: &Path, cap_bytes: u64, sequences: std::ops::RangeInclusive<u64
     (spool, dropped)
 }
 
-/// A folder that takes no files, whoever asks: its path is a file by now.
+/// Makes a folder unwritable, even for root, by putting a file in its place.
 fn break_disk(folder: &Path) -> PathBuf {
     let aside = folder.with_extension("aside");
     std::fs::rename(folder, &aside).unwrap();
@@ -26,22 +26,22 @@ fn mend_disk(folder: &Path, aside: &Path) {
 }
 
 #[test]
-fn the_oldest_comes_first_and_stays_until_forgotten() {
+fn the_oldest_comes_first_and_stays_until_removed() {
     let folder = tempfile::tempdir().unwrap();
     let (spool, _) = filled(folder.path(), MIB, 9..=11);
     assert_eq!(spool.oldest(), Some((9, report(9))));
     assert_eq!(spool.oldest(), Some((9, report(9))));
-    assert!(spool.forget(9));
-    assert!(!spool.forget(9));
+    assert!(spool.remove(9));
+    assert!(!spool.remove(9));
     assert_eq!(spool.oldest(), Some((10, report(10))));
 }
 
 #[test]
-fn reports_outlive_the_process_and_half_files_do_not() {
+fn reports_outlive_the_process_and_partial_files_do_not() {
     let folder = tempfile::tempdir().unwrap();
-    drop(filled(folder.path(), MIB, 1..=3)); // as kill -9 does: there is nothing to do on the way out
+    drop(filled(folder.path(), MIB, 1..=3)); // as after kill -9
     std::fs::write(folder.path().join("00000000000000000004.tmp"), "half").unwrap();
-    std::fs::write(folder.path().join("README"), "of somebody").unwrap();
+    std::fs::write(folder.path().join("README"), "of another program").unwrap();
     let spool = Spool::open(folder.path(), MIB).unwrap();
     assert_eq!(spool.size(), (3 * BLOCK_BYTES, 3));
     assert_eq!(spool.newest(), 3);
@@ -51,7 +51,7 @@ fn reports_outlive_the_process_and_half_files_do_not() {
 }
 
 #[test]
-fn beyond_the_cap_the_oldest_go_and_are_counted() {
+fn beyond_the_cap_the_oldest_are_dropped_and_counted() {
     let folder = tempfile::tempdir().unwrap();
     let (spool, dropped) = filled(folder.path(), 5 * BLOCK_BYTES, 1..=8);
     assert_eq!(dropped, 3);
@@ -75,19 +75,22 @@ fn when_the_disk_refuses_reports_wait_in_memory_and_return_to_disk() {
     let (spool, _) = filled(&folder, MIB, 1..=1);
     let aside = break_disk(&folder);
     assert!(spool.push(2, report(2)).disk_failed.is_some());
-    assert!(spool.push(3, report(3)).disk_failed.is_none(), "told once");
+    assert!(
+        spool.push(3, report(3)).disk_failed.is_none(),
+        "reported once"
+    );
     assert_eq!(spool.size(), (BLOCK_BYTES + 200, 3));
-    assert_eq!(spool.save(), 2, "what would be lost now");
+    assert_eq!(spool.flush(), 2, "what would be lost now");
 
     mend_disk(&folder, &aside);
     let pushed = spool.push(4, report(4));
     assert!(pushed.disk_recovered);
-    assert_eq!(spool.save(), 0);
+    assert_eq!(spool.flush(), 0);
     drop(spool);
     let spool = Spool::open(&folder, MIB).unwrap();
     for sequence in 1..=4 {
         assert_eq!(spool.oldest(), Some((sequence, report(sequence))));
-        spool.forget(sequence);
+        spool.remove(sequence);
     }
     assert_eq!(spool.size(), (0, 0));
 }
@@ -105,7 +108,7 @@ fn memory_is_bounded_too() {
 }
 
 #[test]
-fn a_file_that_vanished_is_passed_over() {
+fn a_missing_file_is_skipped() {
     let folder = tempfile::tempdir().unwrap();
     let (spool, _) = filled(folder.path(), MIB, 1..=2);
     std::fs::remove_file(folder.path().join("00000000000000000001.report")).unwrap();

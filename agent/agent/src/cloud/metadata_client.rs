@@ -5,26 +5,26 @@ use std::time::{Duration, Instant};
 use ureq::Agent;
 use ureq::http::Request;
 
-/// Longer than any answer of use.
+/// Longest answer that is read.
 const ANSWER_LIMIT_BYTES: u64 = 256 << 10;
 
-/// Asks one service until its time is over. Never through a proxy: the answer would be about the proxy's machine.
+/// Client of one service with one deadline for all requests. It uses no proxy: the answer would be about the proxy's VM.
 #[derive(Debug)]
-pub(super) struct Asker {
+pub(super) struct MetadataClient {
     agent: Agent,
     url: String,
-    until: Instant,
+    deadline: Instant,
 }
 
 /// An answer of the service.
-pub(super) struct Told {
+pub(super) struct Response {
     pub status: u16,
-    /// Of the `Metadata-Flavor` header.
+    /// Value of the `Metadata-Flavor` header.
     pub flavor: Option<String>,
     pub text: String,
 }
 
-impl Asker {
+impl MetadataClient {
     pub fn new(url: &str, limit: Duration) -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -34,13 +34,13 @@ impl Asker {
         Self {
             agent: config.build().new_agent(),
             url: url.trim_end_matches('/').to_owned(),
-            until: Instant::now() + limit,
+            deadline: Instant::now() + limit,
         }
     }
 
-    /// One request; `None` when there is no readable answer in time.
-    pub fn ask(&self, method: &str, path: &str, header: (&str, &str)) -> Option<Told> {
-        let left = self.until.saturating_duration_since(Instant::now());
+    /// Sends a request; returns `None` if no readable answer arrives before the deadline.
+    pub fn request(&self, method: &str, path: &str, header: (&str, &str)) -> Option<Response> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
         let request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.url))
@@ -51,7 +51,7 @@ impl Asker {
         let configured = configured.timeout_global(Some(left.max(Duration::from_millis(1))));
         let mut response = self.agent.run(configured.build()).ok()?;
         let flavor = response.headers().get("Metadata-Flavor");
-        Some(Told {
+        Some(Response {
             flavor: flavor.and_then(|flavor| flavor.to_str().ok().map(str::to_owned)),
             status: response.status().as_u16(),
             text: response
@@ -63,17 +63,17 @@ impl Asker {
         })
     }
 
-    /// The text of a GET that was answered with 200.
+    /// Returns the text of a GET if its status is 200.
     pub fn get(&self, path: &str, header: (&str, &str)) -> Option<String> {
-        let told = self.ask("GET", path, header)?;
-        (told.status == 200).then_some(told.text)
+        let response = self.request("GET", path, header)?;
+        (response.status == 200).then_some(response.text)
     }
 }
 
-/// A name as clouds give them, at most 100 characters; what else may answer at this address says other things.
+/// Returns a name as clouds use them, at most 100 characters; `None` for other text, as of another kind of server.
 pub(super) fn plain(text: &str) -> Option<String> {
     let text = text.trim();
-    let of_names = |c: char| c.is_ascii_alphanumeric() || "-_.:/=+".contains(c);
-    let right = !text.is_empty() && text.len() <= 100 && text.chars().all(of_names);
-    right.then(|| text.to_owned())
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.:/=+".contains(c);
+    let is_name = !text.is_empty() && text.len() <= 100 && text.chars().all(is_allowed);
+    is_name.then(|| text.to_owned())
 }
