@@ -4,7 +4,7 @@ from lab import Lab
 
 
 def test_the_bridge_keeps_its_address_when_hosts_join() -> None:
-    # Hosts cache it: after a change they would reach nobody until the cache expires.
+    # Hosts cache it: after a change they would reach no other host until the cache expires.
     with Lab() as lab:
         before = _address(lab)
         lowest = lab.host("lowest")

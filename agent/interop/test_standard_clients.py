@@ -43,7 +43,7 @@ def scene() -> Iterator[Scene]:
 
 
 def test_ptpd_measures_the_delay_that_our_client_measures(scene: Scene) -> None:
-    both = [statistics.median(scene.ptpd.raw_delays_ns(way)) for way in ("S", "D")]
+    both = [statistics.median(scene.ptpd.raw_delays_ns(kind)) for kind in ("S", "D")]
     assert scene.ptpd.is_slave
     _alike(sum(both) / 2, scene)
 

@@ -3,8 +3,8 @@
 #
 #   curl -fsSL https://sinemora.example/packages/install.sh | sudo sh -s -- --backend https://sinemora.example --token sme_…
 #
-# What is fetched is checked against the sums below before anything is installed. Further `--key value` pairs are
-# settings of the agent (`--zone-name eu-west-1a`). Run again it brings another version and keeps settings and identity.
+# The download is checked against the sums below before anything is installed. Further `--key value` pairs are settings
+# of the agent (`--zone-name eu-west-1a`). A later run installs another version and keeps settings and identity.
 set -eu
 
 SUMS='
@@ -20,10 +20,10 @@ while [ $# -gt 0 ]; do
     --insecure-http) settings="${settings}insecure_http = true
 "; shift; continue ;;
     --?*) [ $# -ge 2 ] || die "$1 needs a value" ;;
-    *) die "what is $1? Usage: install.sh --backend URL [--token TOKEN] [--SETTING VALUE …]" ;;
+    *) die "unknown argument: $1. Usage: install.sh --backend URL [--token TOKEN] [--SETTING VALUE …]" ;;
     esac
     case "$2" in *[\"\\]* | *'
-'*) die "the value of $1 must hold no quotes, backslashes or line breaks" ;; esac
+'*) die "the value of $1 must not contain quotes, backslashes or line breaks" ;; esac
     case "$1" in
     --backend) backend=${2%/} ;;
     --token) token=$2 ;;
@@ -32,7 +32,7 @@ while [ $# -gt 0 ]; do
     esac
     shift 2
 done
-[ -n "$backend" ] || die "say where the backend is: --backend https://…"
+[ -n "$backend" ] || die "the URL of the backend is missing: --backend https://…"
 [ "$(id -u)" = 0 ] || die "must run as root (sudo): it installs a package and a service"
 
 case "$(uname -m)" in
@@ -52,10 +52,10 @@ trap 'rm -rf "$folder"' EXIT
 say "Fetching $backend/packages/$file"
 if command -v curl >/dev/null 2>&1; then curl -fsSL -o "$folder/$file" "$backend/packages/$file"
 elif command -v wget >/dev/null 2>&1; then wget -q -O "$folder/$file" "$backend/packages/$file"
-else die "neither curl nor wget is here"
+else die "neither curl nor wget is installed"
 fi
 printf '%s' "$SUMS" | grep "  $file\$" >"$folder/sums"
-(cd "$folder" && sha256sum -c sums >/dev/null) || die "$file is not what this script was made for; nothing was installed"
+(cd "$folder" && sha256sum -c sums >/dev/null) || die "the checksum of $file does not match; nothing was installed"
 
 case $kind in
 deb) dpkg -i "$folder/$file" >/dev/null ;;
@@ -68,11 +68,11 @@ umask 077
 if [ -n "$token" ]; then printf 'SINEMORA_AGENT_TOKEN=%s\n' "$token" >/etc/sinemora/agent.env; fi
 umask 022
 {
-    say_key() { printf '%s' "$settings" | grep -q "^$1 = "; }
+    is_given() { printf '%s' "$settings" | grep -q "^$1 = "; }
     if [ -f /etc/sinemora/agent.toml ]; then
         while IFS= read -r line || [ -n "$line" ]; do
             key=${line%% *}
-            if [ "$key" = backend ] || say_key "$key"; then continue; fi
+            if [ "$key" = backend ] || is_given "$key"; then continue; fi
             printf '%s\n' "$line"
         done </etc/sinemora/agent.toml
     fi
@@ -86,5 +86,5 @@ if [ -d /run/systemd/system ]; then
     systemctl restart sinemora-agent.service
     say "The agent runs: systemctl status sinemora-agent"
 else
-    say "Installed. There is no systemd here: start it with: sinemora-agent run"
+    say "Installed. This machine has no systemd; start the agent with: sinemora-agent run"
 fi

@@ -52,9 +52,9 @@ def deb(root: Path) -> None:
     script = (DIST / "install.sh").read_text("utf-8")
     arguments = ["--backend", url, "--token", "sme_0123456789", "--event-port", "10319", "--insecure-http"]
 
-    spoilt = script.replace("SUMS='\n", "SUMS='\n0", 1)
-    refused = inside(root, ["sh", "-s", "--", *arguments], spoilt, check=False)
-    expect("nothing was installed" in refused or "there is no deb" in refused, "a spoilt sum", refused)
+    corrupt = script.replace("SUMS='\n", "SUMS='\n0", 1)
+    refused = inside(root, ["sh", "-s", "--", *arguments], corrupt, check=False)
+    expect("nothing was installed" in refused or "there is no deb" in refused, "a wrong checksum is refused", refused)
     expect(not (root / "usr/bin/sinemora-agent").exists(), "nothing installed", refused)
 
     inside(root, ["sh", "-s", "--", *arguments], script)
@@ -72,7 +72,7 @@ def deb(root: Path) -> None:
     inside(root, ["sh", "-s", "--", "--backend", url, "--event-port", "20319"], script)
     settings = (root / "etc/sinemora/agent.toml").read_text("utf-8")
     expect(settings.count("event_port = ") == 2 and '"20319"' in settings, "one value of each, and the hint", settings)
-    expect(env_file.exists(), "the token of before", "gone")
+    expect(env_file.exists(), "the former token", "deleted")
     inside(root, ["dpkg", "--remove", "sinemora-agent"])
     expect(not (root / "usr/bin/sinemora-agent").exists() and env_file.exists(), "secrets stay", "")
     inside(root, ["dpkg", "--purge", "sinemora-agent"])
@@ -90,8 +90,8 @@ def rpm(root: Path) -> None:
     inside(root, ["rpm", "--install", inside_copy])
     version = inside(root, ["sinemora-agent", "--version"])
     expect(version.startswith("sinemora-agent "), "a version from the rpm", version)
-    said = inside(root, ["rpm", "--verify", "sinemora-agent"])
-    expect(said == "", "every file as it was packed", said)
+    changes = inside(root, ["rpm", "--verify", "sinemora-agent"])
+    expect(changes == "", "every file as it was packed", changes)
     settings.write_text('backend = "https://sinemora.example.com"\n', "utf-8")
     inside(root, ["rpm", "--upgrade", "--replacepkgs", inside_copy])
     expect("sinemora.example.com" in settings.read_text("utf-8"), "own settings kept by an upgrade", "")
@@ -111,22 +111,22 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         """Log nothing."""
 
 
-def inside(root: Path, command: list[str], given: str = "", *, check: bool = True) -> str:
+def inside(root: Path, command: list[str], stdin: str = "", *, check: bool = True) -> str:
     """Run a command in the copy and return its output."""
     clean = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C"}
     done = subprocess.run(
-        ["chroot", str(root), *command], input=given, capture_output=True, text=True, env=clean, check=False
+        ["chroot", str(root), *command], input=stdin, capture_output=True, text=True, env=clean, check=False
     )
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     if check and done.returncode != 0:
-        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{said}")
-    return said
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{output}")
+    return output
 
 
-def expect(holds: bool, what: str, said: str) -> None:
+def expect(holds: bool, what: str, output: str) -> None:
     """Exit with the output unless the condition holds."""
     if not holds:
-        sys.exit(f"Expected {what}:\n{said}")
+        sys.exit(f"Expected {what}:\n{output}")
     print(f"ok  {what}")
 
 

@@ -362,8 +362,8 @@ fn a_peer_that_moves_is_measured_at_its_new_address() {
 #[test]
 fn the_packet_cap_is_kept_and_reported() {
     let mut a = Agent::start(listen("127.77.9.1"));
-    let nobody = listen("127.77.9.2");
-    let mut capped = plan(A, 128, vec![peer(B, nobody, Client)]);
+    let silent = listen("127.77.9.2");
+    let mut capped = plan(A, 128, vec![peer(B, silent, Client)]);
     capped.caps.packets_per_s = 30;
     a.follow(capped);
     let windows = a.windows(3);
@@ -390,17 +390,17 @@ fn the_packet_cap_is_kept_and_reported() {
 #[test]
 fn an_agent_above_its_memory_cap_sends_less_and_reports_why() {
     let mut a = Agent::start(listen("127.77.13.1"));
-    let nobody = listen("127.77.13.2");
-    let mut capped = plan(A, 128, vec![peer(B, nobody, Client)]);
+    let silent = listen("127.77.13.2");
+    let mut capped = plan(A, 128, vec![peer(B, silent, Client)]);
     // Less than any process has.
     capped.caps.memory_mib = Some(1);
     a.follow(capped);
     let count =
         |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
-    let mut messages = Vec::new();
+    let mut events = Vec::new();
     eventually("the event", || {
-        messages.extend(a.counters.events.take(10));
-        messages
+        events.extend(a.counters.events.take(10));
+        events
             .iter()
             .any(|event| event.detail.contains("the plan allows 1 MiB"))
     });

@@ -130,14 +130,14 @@ impl Appliance {
                     Ok(Command::Stop) | Err(TryRecvError::Disconnected) => {
                         return Ok(self.snapshot());
                     }
-                    Ok(command) => self.obey(command),
+                    Ok(command) => self.execute(command),
                 }
             }
             self.sleep(wake)?;
         }
     }
 
-    fn obey(&mut self, command: Command) {
+    fn execute(&mut self, command: Command) {
         match command {
             Command::Apply(order) => self.apply(&order),
             Command::Reset => self

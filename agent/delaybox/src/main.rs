@@ -17,7 +17,7 @@ fn main() -> ExitCode {
         Task::Run { config, control } => run(config, control),
         Task::Verify { request, json } => verify(&request).map(|verification| {
             if json {
-                say(&serde_json::json!(verification));
+                print_json(&serde_json::json!(verification));
             } else {
                 let _ = write!(std::io::stdout(), "{}", verification.table());
             }
@@ -43,19 +43,19 @@ fn run(config: Config, control: bool) -> Result<(), Error> {
     if control {
         follow_input(remote, Arc::clone(&sides))?;
     }
-    say(&serde_json::json!({
+    print_json(&serde_json::json!({
         "ready": true,
         "pid": std::process::id(),
         "left": sides[0].report(),
         "right": sides[1].report(),
     }));
     let snapshot = Appliance::new(Arc::clone(&sides), config.options).run(&commands, &wake)?;
-    say(&serde_json::json!({ "statistics": snapshot.report(&sides) }));
+    print_json(&serde_json::json!({ "statistics": snapshot.report(&sides) }));
     Ok(())
 }
 
 /// Print one line; ignore a closed standard output.
-fn say(value: &serde_json::Value) {
+fn print_json(value: &serde_json::Value) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{value}").and_then(|()| out.flush());
 }

@@ -28,14 +28,14 @@ pub struct Plan {
 
 /// Result of the probes.
 #[derive(Debug, Clone, Default)]
-pub struct Sight {
+pub struct ProbeResult {
     /// One-way delays in nanoseconds, by arrival.
     pub delays_ns: Vec<i64>,
     pub sent: u32,
     pub reordered: u32,
 }
 
-impl Sight {
+impl ProbeResult {
     /// Append `more`.
     pub fn append(&mut self, more: Self) {
         self.delays_ns.extend(more.delays_ns);
@@ -45,7 +45,12 @@ impl Sight {
 }
 
 /// Send probes in `direction` and collect them.
-pub fn look(sides: &Sides, direction: Direction, plan: Plan, seed: u64) -> Result<Sight, Error> {
+pub fn send_probes(
+    sides: &Sides,
+    direction: Direction,
+    plan: Plan,
+    seed: u64,
+) -> Result<ProbeResult, Error> {
     let [from, to] = match direction {
         Direction::Outbound => [&sides[0], &sides[1]],
         Direction::Inbound => [&sides[1], &sides[0]],
@@ -57,12 +62,12 @@ pub fn look(sides: &Sides, direction: Direction, plan: Plan, seed: u64) -> Resul
     receiver.set_nonblocking(true).map_err(failed)?;
     let target = receiver.local_addr().map_err(failed)?;
     let mut departures = vec![0i64; plan.count as usize];
-    let mut sight = Sight::default();
+    let mut result = ProbeResult::default();
     let mut random = Random::new(seed, 99);
     let mut next = monotonic_ns();
     let mut last_seen = None;
     let mut payload = [0u8; PROBE_BYTES];
-    let mut collect = |departures: &[i64], sight: &mut Sight| -> Result<(), Error> {
+    let mut collect = |departures: &[i64], result: &mut ProbeResult| -> Result<(), Error> {
         let mut buffer = [0u8; PROBE_BYTES];
         while let Some(received) = receive_stamped(&receiver, &mut buffer).map_err(failed)? {
             let sequence = u32::from_le_bytes([buffer[0], buffer[1], buffer[2], buffer[3]]);
@@ -72,9 +77,9 @@ pub fn look(sides: &Sides, direction: Direction, plan: Plan, seed: u64) -> Resul
             if received.bytes != PROBE_BYTES || *departed == 0 {
                 continue;
             }
-            sight.reordered += u32::from(last_seen.is_some_and(|last| last > sequence));
+            result.reordered += u32::from(last_seen.is_some_and(|last| last > sequence));
             last_seen = Some(sequence);
-            sight.delays_ns.push(received.at_ns - departed);
+            result.delays_ns.push(received.at_ns - departed);
         }
         Ok(())
     };
@@ -88,15 +93,15 @@ pub fn look(sides: &Sides, direction: Direction, plan: Plan, seed: u64) -> Resul
         payload[..4].copy_from_slice(&sequence.to_le_bytes());
         departures[sequence as usize] = realtime_ns();
         sender.send_to(&payload, target).map_err(failed)?;
-        sight.sent += 1;
-        collect(&departures, &mut sight)?;
+        result.sent += 1;
+        collect(&departures, &mut result)?;
     }
     let end = monotonic_ns() + plan.patience_ns;
-    while monotonic_ns() < end && sight.delays_ns.len() < plan.count as usize {
+    while monotonic_ns() < end && result.delays_ns.len() < plan.count as usize {
         std::thread::sleep(Duration::from_millis(1));
-        collect(&departures, &mut sight)?;
+        collect(&departures, &mut result)?;
     }
-    Ok(sight)
+    Ok(result)
 }
 
 fn bound(side: &Side) -> Result<UdpSocket, Error> {

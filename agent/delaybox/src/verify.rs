@@ -9,7 +9,7 @@ use crate::appliance::{Appliance, Command};
 use crate::config::Config;
 use crate::control::Remote;
 use crate::error::Error;
-use crate::probe::{Plan, Sight, look};
+use crate::probe::{Plan, ProbeResult, send_probes};
 use crate::settings::{Direction, Order, Settings};
 use crate::sides::{self, Sides};
 use crate::statistics::{DirectionReport, Report};
@@ -97,17 +97,17 @@ fn compare(
         };
         remote.send(Command::Record(false));
         remote.send(Command::Reset);
-        let (mut floor, mut seen) = (Sight::default(), Sight::default());
+        let (mut floor, mut seen) = (ProbeResult::default(), ProbeResult::default());
         let before = statistics(remote, sides)?;
         for round in 0..u64::from(ROUNDS) {
             remote.send(Command::Apply(Order::all_of(
                 direction,
                 &Settings::default(),
             )));
-            floor.append(look(sides, direction, plan, seed + 2 * round)?);
+            floor.append(send_probes(sides, direction, plan, seed + 2 * round)?);
             remote.send(Command::Apply(Order::all_of(direction, settings)));
             remote.send(Command::Record(true));
-            seen.append(look(sides, direction, plan, seed + 2 * round + 1)?);
+            seen.append(send_probes(sides, direction, plan, seed + 2 * round + 1)?);
             remote.send(Command::Record(false));
         }
         remote.send(Command::Apply(Order::all_of(
@@ -150,8 +150,8 @@ fn statistics(remote: &Remote, sides: &Sides) -> Result<Report, Error> {
         .map_err(|_| Error::setting("verify", "the box has ended"))
 }
 
-fn figures(sight: &Sight, floor_ns: i64) -> Option<Figures> {
-    Summary::of(sight.delays_ns.iter().map(|delay| delay - floor_ns)).figures()
+fn figures(result: &ProbeResult, floor_ns: i64) -> Option<Figures> {
+    Summary::of(result.delays_ns.iter().map(|delay| delay - floor_ns)).figures()
 }
 
 impl Verification {

@@ -167,7 +167,7 @@ pub struct Health {
     pub receive_queue_overflows: u64,
     #[prost(uint64, tag = "10")]
     pub packets_rejected: u64,
-    /// `kernel` or `user`: where the stamps are taken.
+    /// `kernel` or `user`: the origin of the timestamps.
     #[prost(string, tag = "11")]
     pub timestamp_source: String,
     #[prost(string, tag = "12")]

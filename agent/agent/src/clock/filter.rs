@@ -77,7 +77,7 @@ impl Filter {
     }
 
     /// Raises the variances after a deviation within `passed_s` that the model does not explain.
-    pub fn doubt(&mut self, innovation_ns: f64, passed_s: f64) {
+    pub fn raise_variance(&mut self, innovation_ns: f64, passed_s: f64) {
         self.variance += innovation_ns.powi(2);
         self.skew_variance += (innovation_ns / passed_s).powi(2);
     }

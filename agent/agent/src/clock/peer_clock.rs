@@ -127,7 +127,7 @@ impl PeerClock {
     }
 
     /// Ends the epoch at `at` because one of the two machines has moved: the routes may have changed as well.
-    pub fn forget(&mut self, at: RawTime) {
+    pub fn reset(&mut self, at: RawTime) {
         self.restart(at);
         self.asymmetry_ns = 0.0;
     }

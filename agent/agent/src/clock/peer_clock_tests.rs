@@ -299,7 +299,7 @@ fn known_asymmetry_outlives_a_step_but_not_a_move() {
         world.run(&mut clock, 80, 20, lengthened);
         let at = RawTime(80 * S);
         if forget {
-            clock.forget(at);
+            clock.reset(at);
         } else {
             clock.restart(at);
         }

@@ -61,7 +61,7 @@ impl PhcTracker {
     }
 
     /// Discards all readings.
-    pub fn forget(&mut self) {
+    pub fn reset(&mut self) {
         self.0.clear();
     }
 
@@ -140,7 +140,7 @@ mod tests {
         phc.add(set);
         let ahead = phc.at(RawTime(10 * S)).unwrap();
         assert_eq!(ahead.ahead_ns, set.shows_ns - 10 * S);
-        phc.forget();
+        phc.reset();
         assert_eq!(phc.at(RawTime(10 * S)), None);
     }
 }

@@ -116,7 +116,7 @@ impl World {
                 .changes
                 .extend(change.map(|c| (at as f64 / S as f64, c)));
             let truth = self.offset_at(inbound.local.0) + event.clock_ns;
-            outcome.look(clock, inbound.local, truth, at >= settled_s * S);
+            outcome.check(clock, inbound.local, truth, at >= settled_s * S);
             window.push((inbound.local, truth));
             if (at + S / self.rate_hz) % (10 * S) < S / self.rate_hz {
                 clock.refresh();
@@ -137,7 +137,7 @@ impl World {
 }
 
 impl Outcome {
-    fn look(&mut self, clock: &PeerClock, at: RawTime, truth: f64, settled: bool) {
+    fn check(&mut self, clock: &PeerClock, at: RawTime, truth: f64, settled: bool) {
         let offset = clock.offset_at(at).unwrap();
         let error = (offset.offset_ns as f64 - truth).abs();
         self.looked_up += 1;

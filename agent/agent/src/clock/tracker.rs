@@ -66,7 +66,7 @@ pub struct Tracker {
     noise_ns: f64,
     /// The least deviation of each of the last bins, in any order.
     deviations: Vec<f64>,
-    judged: usize,
+    evaluated: usize,
     bin: Option<Bin>,
     shifts: [RouteShiftDetector; 2],
     changepoints: ChangepointDetector,
@@ -92,7 +92,7 @@ impl Tracker {
             hidden_ns: from.hidden_ns,
             noise_ns,
             deviations: vec![noise_ns / LEAST_OF_THREE; MEMORY],
-            judged: 0,
+            evaluated: 0,
             bin: None,
             shifts: [RouteShiftDetector::default(), RouteShiftDetector::default()],
             changepoints: ChangepointDetector::default(),
@@ -121,7 +121,7 @@ impl Tracker {
         let long_s = at_s - bin.started_s;
         let full = bin.count >= BIN_COUNT && long_s >= BIN_LEAST_S || long_s >= BIN_MOST_S;
         let bin = self.bin.take_if(|_| full)?;
-        let change = self.judge(&bin, at_s);
+        let change = self.evaluate(&bin, at_s);
         Some((self.estimate_at(at_s), change))
     }
 
@@ -141,12 +141,12 @@ impl Tracker {
         self.base_ns[0] - self.base_ns[1]
     }
 
-    fn judge(&mut self, bin: &Bin, at_s: f64) -> Option<RouteChange> {
+    fn evaluate(&mut self, bin: &Bin, at_s: f64) -> Option<RouteChange> {
         let passed_s = (at_s - self.filter.at_s).max(BIN_LEAST_S);
         self.filter.predict(at_s);
         let [inbound, outbound] = bin.least;
         let both = inbound + outbound;
-        self.learn_noise(inbound.abs().min(outbound.abs()).min(both.abs()));
+        self.update_noise(inbound.abs().min(outbound.abs()).min(both.abs()));
         let both_gate = GATE * self.noise_ns * std::f64::consts::SQRT_2;
         if let Some(changepoint) = self.detect_changepoint(bin, both_gate, at_s) {
             return self.apply_changepoint(changepoint, at_s);
@@ -156,7 +156,7 @@ impl Tracker {
             return None;
         }
         if at_s - self.since_s < YOUNG_S && self.was_never_so_short(-both) {
-            self.centre(bin.least);
+            self.centre_bases(bin.least);
             return None;
         }
         let gate = GATE * self.noise_ns.hypot(self.filter.variance().sqrt());
@@ -191,7 +191,7 @@ impl Tracker {
             } else {
                 -outbound
             };
-            self.filter.doubt(innovation, passed_s);
+            self.filter.raise_variance(innovation, passed_s);
             self.filter.update(innovation, self.noise_ns.powi(2));
         }
         None
@@ -237,13 +237,13 @@ impl Tracker {
         let innovation = (inbound - outbound) / 2.0;
         let variance = self.noise_ns.powi(2) / 2.0;
         if innovation.abs() > GATE * (variance + self.filter.variance()).sqrt() {
-            self.filter.doubt(innovation, passed_s);
+            self.filter.raise_variance(innovation, passed_s);
         }
         self.filter.update(innovation, variance);
         // The direction whose shortest delay has moved a little is unknown.
         let share = SETTLING * (inbound + outbound) / 2.0;
         self.base_ns.iter_mut().for_each(|base| *base += share);
-        self.hide(share.max(0.0));
+        self.add_hidden_asymmetry(share.max(0.0));
     }
 
     /// Returns true if a round trip shorter by `by_ns` is clearly shorter than at the start. Additions to a base since then
@@ -294,7 +294,7 @@ impl Tracker {
         self.changepoints.clear();
         self.base_ns[direction as usize] += by_ns;
         self.lengthened_ns[direction as usize] += by_ns;
-        self.hide(self.filter.variance().sqrt() + self.noise_ns);
+        self.add_hidden_asymmetry(self.filter.variance().sqrt() + self.noise_ns);
     }
 
     fn shorten(&mut self, direction: Direction, by_ns: f64) {
@@ -303,15 +303,15 @@ impl Tracker {
         if self.base_ns[place] + by_ns < 0.0 {
             let mut least = [0.0; 2];
             least[place] = by_ns;
-            return self.centre(least);
+            return self.centre_bases(least);
         }
         self.base_ns[place] += by_ns;
         self.lengthened_ns[place] = (self.lengthened_ns[place] + by_ns).max(0.0);
-        self.hide(self.filter.variance().sqrt() + self.noise_ns);
+        self.add_hidden_asymmetry(self.filter.variance().sqrt() + self.noise_ns);
     }
 
     /// Lowers the shortest round trip and assumes, as at the start, that both routes are equally long.
-    fn centre(&mut self, least: [f64; 2]) {
+    fn centre_bases(&mut self, least: [f64; 2]) {
         self.changepoints.clear();
         let base = [self.base_ns[0] + least[0], self.base_ns[1] + least[1]];
         let half = (base[0] + base[1]).max(0.0) / 2.0;
@@ -323,14 +323,14 @@ impl Tracker {
     }
 
     /// Adds to what an unknown asymmetry may hide, up to the delay that would become negative.
-    fn hide(&mut self, more_ns: f64) {
+    fn add_hidden_asymmetry(&mut self, more_ns: f64) {
         let most = self.base_ns[0].max(self.base_ns[1]);
         self.hidden_ns = (self.hidden_ns + more_ns).min(most.max(0.0));
     }
 
-    fn learn_noise(&mut self, deviation: f64) {
-        self.deviations[self.judged % MEMORY] = deviation;
-        self.judged += 1;
+    fn update_noise(&mut self, deviation: f64) {
+        self.deviations[self.evaluated % MEMORY] = deviation;
+        self.evaluated += 1;
         let mut sorted = self.deviations.clone();
         sorted.sort_unstable_by(f64::total_cmp);
         self.noise_ns = (LEAST_OF_THREE * sorted[MEMORY / 2]).max(LEAST_NOISE_NS);

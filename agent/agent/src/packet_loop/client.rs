@@ -228,7 +228,7 @@ impl Client {
     }
 
     /// Drops the unanswered exchanges, because this machine has dropped packets unread.
-    pub fn disregard_unanswered(&mut self, now: RawTime) {
+    pub fn drop_unanswered(&mut self, now: RawTime) {
         for session in self.table.sessions.values_mut() {
             session.end(now, &mut self.table.aggregators, |_| true);
         }
@@ -237,10 +237,10 @@ impl Client {
     /// Ends the epoch of every peer's clock, because this machine was disrupted before `now`. If it has `moved`, also
     /// forgets the routes.
     pub fn disrupted(&mut self, moved: bool, now: RawTime) {
-        self.disregard_unanswered(now);
+        self.drop_unanswered(now);
         for session in self.table.sessions.values_mut() {
             if moved {
-                session.clock.forget(now);
+                session.clock.reset(now);
             } else {
                 session.clock.restart(now);
             }
@@ -249,7 +249,7 @@ impl Client {
 
     /// Ends all exchanges and returns every window as it is.
     pub fn finish(&mut self, now: RawTime) -> Vec<MeshWindow> {
-        self.disregard_unanswered(now);
+        self.drop_unanswered(now);
         // Windows that are cut short have no end at which clocks could be compared.
         self.close(WindowAggregator::close_all, |_| None)
     }

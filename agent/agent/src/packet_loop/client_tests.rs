@@ -298,9 +298,7 @@ fn what_is_unanswered_when_this_machine_drops_packets_is_not_loss() {
     simulation.deaf.push(329);
     simulation.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
     simulation.run(9_900);
-    simulation
-        .client
-        .disregard_unanswered(RawTime(simulation.now));
+    simulation.client.drop_unanswered(RawTime(simulation.now));
     simulation.run(1_500);
     let round_trip = simulation.windows[0].round_trip.as_ref().unwrap();
     assert_eq!(round_trip.sent[0], 80);

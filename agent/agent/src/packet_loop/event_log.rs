@@ -150,7 +150,7 @@ impl EventLog {
     }
 
     /// Reports a standard responder that grants nothing.
-    pub fn refuses(&mut self, at: SocketAddr, at_ns: i64) {
+    pub fn responder_refuses(&mut self, at: SocketAddr, at_ns: i64) {
         if self.refusal_throttle.due(Instant::now()) {
             let detail = format!(
                 "the IEEE 1588 responder at {at} grants this VM no unicast messages: configure it to grant Announce, Sync \

@@ -195,8 +195,8 @@ impl Exchanger {
         let at_ns = backend_ns(now);
         if let Some(disruption) = self.disruptions.poll() {
             self.client.disrupted(disruption == Disruption::Moved, now);
-            self.responder.forget();
-            self.hardware_time.forget();
+            self.responder.forget_requests();
+            self.hardware_time.reset();
             self.event_log.disrupted(disruption, at_ns);
         }
         self.hardware_time.read(now);
@@ -207,7 +207,7 @@ impl Exchanger {
         self.event_log.report_shed(packets_per_s, excess, at_ns);
         self.report_timestamp_source();
         if let Some(at) = self.client.refusing_peer() {
-            self.event_log.refuses(at, at_ns);
+            self.event_log.responder_refuses(at, at_ns);
         }
         self.unicast_service.grants.expire(polled_until);
         let settlement = self.client.settle(polled_until, now, at_ns);

@@ -51,8 +51,8 @@ impl HardwareTime {
     }
 
     /// Discards the readings, because this machine was disrupted.
-    pub fn forget(&mut self) {
-        self.phc.forget();
+    pub fn reset(&mut self) {
+        self.phc.reset();
         self.next = None;
     }
 

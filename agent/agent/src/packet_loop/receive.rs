@@ -17,8 +17,8 @@ impl Exchanger {
         for received in messages.drain(..) {
             if received.after_overflow && received.by != Port::General {
                 // Packets that this machine dropped did arrive: neither end may count them as lost in the network.
-                self.responder.forget();
-                self.client.disregard_unanswered(received.arrival.at);
+                self.responder.forget_requests();
+                self.client.drop_unanswered(received.arrival.at);
             }
             match received.message {
                 Some(message)

@@ -36,7 +36,7 @@ impl PlanCache {
     }
 
     /// Removes the plan: a revoked agent must not measure after a restart either.
-    pub fn forget(&self) {
+    pub fn remove(&self) {
         let _ = std::fs::remove_file(&self.0);
     }
 }
@@ -58,7 +58,7 @@ mod tests {
         cache.store(&plan);
         assert_eq!(cache.load("a"), Some(plan));
         assert_eq!(cache.load("b"), None);
-        cache.forget();
+        cache.remove();
         assert_eq!(cache.load("a"), None);
     }
 

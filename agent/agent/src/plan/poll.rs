@@ -193,7 +193,7 @@ impl Poller {
             );
         }
         state.etag = None;
-        self.cache.forget();
+        self.cache.remove();
         if state
             .in_force
             .as_ref()

@@ -135,7 +135,7 @@ impl Grants {
         };
         let there = client.granted[service.place()].take().is_some();
         if client.granted.iter().all(Option::is_none) {
-            self.keep(|client| client.id != id);
+            self.retain_clients(|client| client.id != id);
         }
         there
     }
@@ -211,12 +211,12 @@ impl Grants {
 
     /// Ends the grants of clients that are no longer allowed.
     pub fn retain(&mut self, allowed: impl Fn(IpAddr) -> bool) {
-        self.keep(|client| allowed(client.id.0));
+        self.retain_clients(|client| allowed(client.id.0));
     }
 
     /// Removes the grants that have ended at `now`.
     pub fn expire(&mut self, now: RawTime) {
-        self.keep(|client| {
+        self.retain_clients(|client| {
             for granted in &mut client.granted {
                 *granted = granted.filter(|granted| now < granted.until);
             }
@@ -250,7 +250,7 @@ impl Grants {
     }
 
     /// Keeps the clients for which `holds` returns true.
-    fn keep(&mut self, mut holds: impl FnMut(&mut Client) -> bool) {
+    fn retain_clients(&mut self, mut holds: impl FnMut(&mut Client) -> bool) {
         for place in &mut self.clients {
             let Some(client) = place else { continue };
             let id = client.id;

@@ -129,7 +129,7 @@ impl Responder {
     }
 
     /// Forgets the received requests, so that no report covers packets that this machine may have dropped.
-    pub fn forget(&mut self) {
+    pub fn forget_requests(&mut self) {
         let all = self.peers.values_mut().flatten();
         all.for_each(|peer| peer.sessions.clear());
     }

@@ -232,7 +232,7 @@ fn requests_before_an_overflow_are_not_reported() {
             .handle_request(&request(1, sequence_id), client, NOW)
             .unwrap();
     }
-    responder.forget();
+    responder.forget_requests();
     let response = responder
         .handle_request(&request(1, 9), client, NOW)
         .unwrap();

@@ -123,7 +123,7 @@ impl<T: Copy> Transmitter<T> {
             } else if !all_left {
                 // Whether a packet that the system refused took a number depends on where it was refused.
                 self.collect(socket, map)?;
-                self.forget_all();
+                self.abandon_all();
                 socket.renumber_departures()?;
                 self.next_id = 0;
             }
@@ -177,11 +177,11 @@ impl<T: Copy> Transmitter<T> {
         }
         if self.missing_in_a_row >= GIVE_UP {
             self.kernel_stamps = false;
-            self.forget_all();
+            self.abandon_all();
         }
     }
 
-    fn forget_all(&mut self) {
+    fn abandon_all(&mut self) {
         for waiting in self.waiting.drain(..).filter(|waiting| !waiting.stamped) {
             self.missing += 1;
             self.departed.push(DepartureTimestamp {

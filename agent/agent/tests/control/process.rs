@@ -84,7 +84,7 @@ fn wait_for(lines: &Receiver<Value>, words: &str) -> Value {
     loop {
         let line = lines
             .recv_timeout(PATIENCE)
-            .unwrap_or_else(|_| panic!("nothing was output of {words:?}"));
+            .unwrap_or_else(|_| panic!("no line contains {words:?}"));
         if line.to_string().contains(words) {
             return line;
         }

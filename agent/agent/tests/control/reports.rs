@@ -172,16 +172,16 @@ fn events_wait_for_an_unreachable_backend_and_are_sent_in_order() {
             .events
             .raise(EventKind::ClockStep, number, "x");
     }
-    let mut detail = 0;
-    while detail < 150 {
+    let mut received = 0;
+    while received < 150 {
         let request = backend.next();
         let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
         let events = body["events"].as_array().unwrap();
         assert!(events.len() <= 100, "{}", events.len());
-        if world.counters.upload_failures.load(Relaxed) < 2 || events[0]["at"] != at(detail) {
+        if world.counters.upload_failures.load(Relaxed) < 2 || events[0]["at"] != at(received) {
             continue; // an attempt that failed
         }
-        detail += events.len();
+        received += events.len();
     }
     world.finish();
     assert_eq!(world.counters.events.dropped(), 0);

@@ -1,6 +1,6 @@
 use std::process::Command as Program;
 
-use delaybox::probe::{Plan, look};
+use delaybox::probe::{Plan, send_probes};
 use delaybox::settings::Direction;
 use delaybox::summary::Summary;
 
@@ -12,9 +12,9 @@ fn median_ns(boxed: &Boxed, direction: Direction, count: u32) -> i64 {
         interval_ns: 1_000_000,
         patience_ns: 300_000_000,
     };
-    let sight = look(&boxed.sides, direction, plan, 1).unwrap();
-    assert_eq!(sight.reordered, 0);
-    Summary::of(sight.delays_ns).figures().unwrap().p50
+    let result = send_probes(&boxed.sides, direction, plan, 1).unwrap();
+    assert_eq!(result.reordered, 0);
+    Summary::of(result.delays_ns).figures().unwrap().p50
 }
 
 /// Medians, and milliseconds: a machine that builds something else at the same time is late now and then.

@@ -36,7 +36,7 @@ impl GeneralQueue {
     /// Sends the queued messages. If the next turn comes `soon`, Follow_Ups to clients that get no other message in this turn
     /// wait for it. Returns how many messages left.
     pub fn send(&mut self, socket: &Socket, soon: bool, now: RawTime) -> u64 {
-        self.join(soon, now);
+        self.release_follow_ups(soon, now);
         let mut sent = 0;
         if !self.out.is_empty() {
             let mut ordered: Vec<_> = self.out.iter().collect();
@@ -49,7 +49,7 @@ impl GeneralQueue {
     }
 
     /// Moves the Follow_Ups that wait no longer to the messages.
-    fn join(&mut self, soon: bool, now: RawTime) {
+    fn release_follow_ups(&mut self, soon: bool, now: RawTime) {
         let (responses, mut nth) = (self.out.len(), 0);
         self.follow_ups.retain(|packet| {
             let waits = soon && nth >= self.waited && {
@@ -99,12 +99,12 @@ mod tests {
 
     /// Returns the lengths of the packets that leave in a turn that begins at `ms`.
     fn turn(queue: &mut GeneralQueue, soon: bool, ms: i64) -> Vec<usize> {
-        queue.join(soon, RawTime(ms * MS));
+        queue.release_follow_ups(soon, RawTime(ms * MS));
         queue.out.drain(..).map(|packet| packet.len).collect()
     }
 
     #[test]
-    fn what_one_receiver_gets_stands_together_and_the_longest_first() {
+    fn packets_are_grouped_by_receiver_longest_first() {
         let (one, other) = (at("10.0.0.1:320"), at("10.0.0.1:321"));
         let (far, near) = (at("[2001:db8::1]:320"), at("[fe80::1]:320"));
         let mut all = vec![(one, 44), (other, 44), (far, 54), (near, 44), (one, 54)];
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_follow_up_waits_one_turn_for_an_answer_to_its_client() {
+    fn a_follow_up_waits_one_turn_for_a_response_to_its_client() {
         let (one, other) = (at("10.0.0.1:320"), at("10.0.0.2:320"));
         let mut queue = GeneralQueue::default();
         queue.queue(packet(one, 54));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_comes_late_is_known_by_the_follow_ups_that_waited_for_it() {
+    fn follow_ups_show_that_the_next_turn_is_late() {
         let mut queue = GeneralQueue::default();
         assert!(!queue.are_late(RawTime(100 * MS)));
         queue.queue_follow_up(packet(at("10.0.0.1:320"), 44));
