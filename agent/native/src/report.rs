@@ -8,6 +8,7 @@ use crate::columns::{
     CLOCK_ERROR, COLUMNS, COUNT, DIRECTIONS, LOST, M2, MAX, MEAN, MIN, QUANTILES, ROUND_TRIP, SENT,
     m2_bits,
 };
+use crate::frame::{Blocks, FrameError, SketchesRef, StatsRef, encode};
 use crate::llq16::{is_ordered, merge, summarise};
 use crate::protobuf::{Field, Fields, Kind, Malformed, varint};
 
@@ -72,6 +73,25 @@ pub fn split(body: &[u8], fields_max: usize) -> Result<Report<'_>, NotSplit> {
     Ok(report)
 }
 
+/// A report whose windows are read.
+#[derive(Debug)]
+pub struct Contents {
+    /// The message without its windows.
+    pub rest: Vec<u8>,
+    pub windows: Vec<Window>,
+}
+
+/// Read a report of the VM `own_key`.
+pub fn read(body: &[u8], own_key: i64, fields_max: usize) -> Result<Contents, NotSplit> {
+    let report = split(body, fields_max)?;
+    let windows = report.windows.iter();
+    let windows: Option<Vec<Window>> = windows.map(|part| read_window(part, own_key)).collect();
+    Ok(Contents {
+        rest: report.rest,
+        windows: windows.ok_or(NotSplit::Otherwise)?,
+    })
+}
+
 /// A window whose columns are read.
 #[derive(Debug)]
 pub struct Window {
@@ -95,6 +115,20 @@ pub struct Table {
     pub words: Vec<u16>,
     /// Number of values that did not fit 32 bits.
     pub clamped: usize,
+}
+
+impl Table {
+    /// Blocks of all targets, whose flows are not stored one by one and whose delays have an assumed origin.
+    pub fn encode(&self) -> Result<Vec<Blocks>, FrameError> {
+        let stats = StatsRef {
+            columns: &self.columns,
+            quantiles: &self.quantiles,
+            flows: &self.flows,
+            sources: &vec![0; self.targets.len()],
+            by_flow: &[],
+        };
+        encode(&stats, &SketchesRef::new(&self.lengths, &self.words)?)
+    }
 }
 
 /// Read the columns of a window that the VM `own_key` reports. `None` when a library has to write it again first.

@@ -28,3 +28,15 @@ pub fn both<A, B: Send>(first: impl FnOnce() -> A, second: impl FnOnce() -> B + 
         (result, second())
     }
 }
+
+/// Return the results of `work` for all parts, in their order, half of them from a second processor.
+pub fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let (first, second) = parts.split_at(parts.len() / 2);
+    if first.is_empty() {
+        return second.iter().map(work).collect();
+    }
+    let half = |parts: &[T]| parts.iter().map(&work).collect::<Vec<R>>();
+    let (mut results, more) = both(|| half(first), || half(second));
+    results.extend(more);
+    results
+}

@@ -13,6 +13,7 @@ PAIR_WINDOWS = Counter("sinemora_ingest_pair_windows", "Pairs of VMs in stored f
 PEERS_DROPPED = Counter("sinemora_ingest_peers_dropped", "Peers omitted from frames: VMs that no longer exist.")
 NUMBERS_CLAMPED = Counter("sinemora_ingest_numbers_clamped", "Numbers beyond 32 bits, stored as the largest.")
 SPIKES = Counter("sinemora_ingest_spikes", "Spikes stored with their exchanges.")
+DECODE_QUEUE = Gauge("sinemora_ingest_decode_queue_reports", "Reports waiting to be decoded.")
 QUEUE = Gauge("sinemora_ingest_queue_reports", "Reports waiting to be stored.")
 BATCH_REPORTS = Histogram(
     "sinemora_ingest_batch_reports", "Reports stored in one transaction.", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500)

@@ -32,6 +32,10 @@ fn refused(error: sinemora_native::frame::FrameError) -> PyErr {
 #[pymodule]
 #[pyo3(name = "sinemora_native")]
 mod module {
+    use std::borrow::Cow;
+
+    use pyo3::IntoPyObjectExt;
+    use pyo3::exceptions::PyOverflowError;
     use pyo3::prelude::*;
     use pyo3::pybacked::PyBackedBytes;
     use pyo3::types::PyBytes;
@@ -39,6 +43,8 @@ mod module {
     use sinemora_native::frame::{self, SketchesRef, StatsMut, StatsRef};
     use sinemora_native::matrix::{self, Cells, Described, Measured, Statistic, Table};
     use sinemora_native::report::{self, NotSplit};
+    use sinemora_native::threads;
+    use zstd::zstd_safe;
 
     #[pymodule_export]
     use super::FrameError;
@@ -465,75 +471,148 @@ mod module {
         Ok(codes.array())
     }
 
-    /// A report without its windows, and these; `None` when the protobuf library has to read it.
-    ///
-    /// OverflowError when it has more fields than `fields_max`.
-    #[pyfunction]
-    #[allow(clippy::type_complexity)]
-    fn split_report<'py>(
-        py: Python<'py>,
-        body: PyBackedBytes,
-        fields_max: usize,
-    ) -> PyResult<Option<(Bound<'py, PyBytes>, Vec<Bound<'py, PyBytes>>)>> {
-        match report::split(&body, fields_max) {
-            Ok(found) => {
-                let windows = found.windows.iter();
-                let windows = windows.map(|window| PyBytes::new(py, window)).collect();
-                Ok(Some((PyBytes::new(py, &found.rest), windows)))
-            }
-            Err(NotSplit::Otherwise) => Ok(None),
-            Err(NotSplit::TooMany) => Err(pyo3::exceptions::PyOverflowError::new_err(fields_max)),
+    /// The columns of a window towards n peers, as they are stored.
+    #[pyclass(frozen)]
+    struct WindowColumns {
+        table: report::Table,
+    }
+
+    #[pymethods]
+    impl WindowColumns {
+        /// Keys of the peers, ascending.
+        fn targets<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+            one_dimensional(py, &self.table.targets)
+        }
+
+        /// Shape (8, 3, n).
+        fn columns<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+            let shape = [COLUMNS, DIRECTIONS, self.table.targets.len()];
+            Output::with(py, &shape, &self.table.columns)
+        }
+
+        /// Shape (4, 3, n): LLQ16 bin + 1, 0 for no value.
+        fn quantiles<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+            let shape = [QUANTILES.len(), DIRECTIONS, self.table.targets.len()];
+            Output::with(py, &shape, &self.table.quantiles)
+        }
+
+        /// Number of source ports towards each peer.
+        fn flows<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+            one_dimensional(py, &self.table.flows)
+        }
+
+        /// Number of words of each sketch, shape (3, n).
+        fn lengths<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+            let shape = [DIRECTIONS, self.table.targets.len()];
+            Output::with(py, &shape, &self.table.lengths)
+        }
+
+        /// Words of all sketches, in the order of `lengths`.
+        fn words<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+            one_dimensional(py, &self.table.words)
+        }
+
+        /// Number of values that did not fit 32 bits.
+        #[getter]
+        fn clamped(&self) -> usize {
+            self.table.clamped
         }
     }
 
-    /// Columns of a window: targets, columns, quantiles, flows, lengths, words, and how many numbers were clamped.
-    type Columns<'py> = (
-        Array<'py>,
-        Array<'py>,
-        Array<'py>,
-        Array<'py>,
-        Array<'py>,
-        Array<'py>,
-        usize,
+    /// Read reports: the body of each, whether it is compressed with zstd, and the key of the VM that sent it.
+    ///
+    /// All of them release the interpreter's lock once. The result of a report is its message without windows, and for
+    /// each window the message without columns, the columns (`None` without peers), and the field and the rule that they
+    /// break. It is an OverflowError for a report of more than `fields_max` fields, and `None` for one of more than
+    /// `bytes_max` bytes, for one that is not zstd, and for one that the protobuf library has to write again first.
+    #[pyfunction]
+    fn read_reports<'py>(
+        py: Python<'py>,
+        reports: Vec<(PyBackedBytes, bool, i64)>,
+        bytes_max: usize,
+        fields_max: usize,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let read = py.detach(|| {
+            threads::map(&reports, |(body, compressed, own_key)| {
+                let body = if *compressed {
+                    Cow::Owned(decompress(body, bytes_max).ok_or(NotSplit::Otherwise)?)
+                } else {
+                    Cow::Borrowed(&**body)
+                };
+                report::read(&body, *own_key, fields_max)
+            })
+        });
+        read.into_iter()
+            .map(|contents| match contents {
+                Ok(contents) => {
+                    let windows = contents.windows.into_iter();
+                    let windows: PyResult<Vec<_>> =
+                        windows.map(|window| window_in(py, window)).collect();
+                    (PyBytes::new(py, &contents.rest), windows?).into_bound_py_any(py)
+                }
+                Err(NotSplit::Otherwise) => Ok(py.None().into_bound(py)),
+                Err(NotSplit::TooMany) => Ok(PyOverflowError::new_err(fields_max)
+                    .into_value(py)
+                    .into_bound(py)
+                    .into_any()),
+            })
+            .collect()
+    }
+
+    /// Decompress one zstd frame that declares its size, at most `bytes_max`.
+    fn decompress(body: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
+        let size = zstd_safe::get_frame_content_size(body).ok()??;
+        let size = usize::try_from(size)
+            .ok()
+            .filter(|size| *size <= bytes_max)?;
+        if zstd_safe::find_frame_compressed_size(body) != Ok(body.len()) {
+            return None;
+        }
+        zstd::bulk::decompress(body, size).ok()
+    }
+
+    /// A window without its columns, and these, or the field and the rule that they break.
+    type WindowParts<'py> = (
+        Bound<'py, PyBytes>,
+        Option<WindowColumns>,
+        Option<(String, String)>,
     );
 
-    /// A window without its columns, and these: `None` without peers, or the field and the rule that it breaks.
-    ///
-    /// `None` when the protobuf library has to write the window again first.
+    fn window_in(py: Python<'_>, window: report::Window) -> PyResult<WindowParts<'_>> {
+        let (columns, fault) = match window.table {
+            None => (None, None),
+            Some(Ok(table)) => (Some(WindowColumns { table }), None),
+            Some(Err(fault)) => (None, Some((fault.field, fault.complaint))),
+        };
+        Ok((PyBytes::new(py, &window.rest), columns, fault))
+    }
+
+    /// Targets, stats and sketches of one block after the other.
+    type EncodedBlocks<'py> = Vec<(Array<'py>, Bound<'py, PyBytes>, Bound<'py, PyBytes>)>;
+
+    /// Encode windows whose flows are not stored one by one and whose one-way delays have an assumed origin.
     #[pyfunction]
-    #[allow(clippy::type_complexity)]
-    fn read_window<'py>(
+    fn encode_windows<'py>(
         py: Python<'py>,
-        message: PyBackedBytes,
-        own_key: i64,
-    ) -> PyResult<
-        Option<(
-            Bound<'py, PyBytes>,
-            Option<Columns<'py>>,
-            Option<(String, String)>,
-        )>,
-    > {
-        let Some(window) = py.detach(|| report::read_window(&message, own_key)) else {
-            return Ok(None);
-        };
-        let rest = PyBytes::new(py, &window.rest);
-        let table = match window.table {
-            None => return Ok(Some((rest, None, None))),
-            Some(Err(fault)) => {
-                return Ok(Some((rest, None, Some((fault.field, fault.complaint)))));
-            }
-            Some(Ok(table)) => table,
-        };
-        let n = table.targets.len();
-        let columns = (
-            one_dimensional(py, &table.targets)?,
-            Output::with(py, &[COLUMNS, DIRECTIONS, n], &table.columns)?,
-            Output::with(py, &[QUANTILES.len(), DIRECTIONS, n], &table.quantiles)?,
-            one_dimensional(py, &table.flows)?,
-            Output::with(py, &[DIRECTIONS, n], &table.lengths)?,
-            one_dimensional(py, &table.words)?,
-            table.clamped,
-        );
-        Ok(Some((rest, Some(columns), None)))
+        windows: Vec<Py<WindowColumns>>,
+    ) -> PyResult<Vec<EncodedBlocks<'py>>> {
+        let tables: Vec<&report::Table> =
+            windows.iter().map(|window| &window.get().table).collect();
+        let encoded = py.detach(|| threads::map(&tables, |table| table.encode()));
+        let mut rows = Vec::with_capacity(tables.len());
+        for (table, blocks) in tables.iter().zip(encoded) {
+            let targets = table.targets.chunks(frame::TARGETS_MAX);
+            let blocks = targets.zip(blocks.map_err(refused)?);
+            let block = |(targets, (stats, sketches)): (&[i64], frame::Blocks)| {
+                let targets = one_dimensional(py, targets)?;
+                Ok((
+                    targets,
+                    PyBytes::new(py, &stats),
+                    PyBytes::new(py, &sketches),
+                ))
+            };
+            rows.push(blocks.map(block).collect::<PyResult<_>>()?);
+        }
+        Ok(rows)
     }
 }

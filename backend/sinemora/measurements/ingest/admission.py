@@ -9,28 +9,31 @@ Spools hold reports for days, so meshes and VMs of a report may have changed or 
 - A window that ends in the future shows a wrong clock: the whole report is refused.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
+import sinemora_native as native
 
 from sinemora.kit.errors import ProductError
 from sinemora.measurements import metrics
 from sinemora.measurements.aggregate import corrections
 from sinemora.measurements.codec import frame, llq16
-from sinemora.measurements.codec.frame import INBOUND, OUTBOUND, Frame, Stats
+from sinemora.measurements.codec.frame import INBOUND, OUTBOUND, Frame
+from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.ingest.key_cache import TenantKeys
 from sinemora.measurements.ingest.validation import Spike, Window
 from sinemora.measurements.live.events import WindowSeen
 from sinemora.measurements.store.corrections import ClockRow
-from sinemora.measurements.store.inserts import FrameRow, SpikeRow, rows_of
+from sinemora.measurements.store.inserts import FrameRow, SpikeRow
 
 FUTURE_TOLERANCE_S = 10
 _DAY_S = 86_400
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Admitted:
     """Rows of a report, ready to be stored. `skipped` counts the windows without rows."""
 
@@ -57,14 +60,64 @@ def check_time(windows: list[Window], now_s: float) -> None:
             )
 
 
-def admit(
-    windows: list[Window], tenant_key: int, vm_key: int, keys: TenantKeys, now_s: float, raw_days: int
-) -> Admitted:
-    """Convert the windows of a report to rows. ProductError `mesh_unknown`, `window_too_old` when none is left."""
-    admitted = Admitted([], [], [], [], 0)
+class Submission:
+    """The windows of a report received at `at_s`, who sent it, and the keys of the sender's tenant.
+
+    `living` are flags of the targets of each window that are VMs of the tenant.
+    """
+
+    __slots__ = ("at_s", "keys", "living", "tenant_key", "vm_key", "windows")
+
+    def __init__(self, windows: list[Window], tenant_key: int, vm_key: int, keys: TenantKeys, at_s: float) -> None:
+        self.windows = windows
+        self.tenant_key = tenant_key
+        self.vm_key = vm_key
+        self.keys = keys
+        self.at_s = at_s
+        self.living = [keys.known(window.targets) for window in windows]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the keys cover all meshes and VMs of the report."""
+        meshes = self.keys.meshes
+        return all(window.mesh_key in meshes for window in self.windows) and all(map(np.all, self.living))
+
+
+def admit(submissions: Sequence[Submission], raw_days: int) -> list[Admitted | ProductError]:
+    """Convert the windows of reports to rows. The result of a report without any window left is a refusal.
+
+    ProductError `mesh_unknown`, `window_too_old`. All frames are encoded together.
+    """
+    results: list[Admitted | ProductError] = []
+    drafts: list[_Draft] = []
+    for submission in submissions:
+        admitted = Admitted([], [], [], [], 0)
+        try:
+            drafts += _drafts(admitted, submission, raw_days)
+            results.append(admitted)
+        except ProductError as refusal:
+            results.append(refusal)
+    for draft, blocks in zip(drafts, _encoded(drafts), strict=True):
+        _add(draft, blocks)
+    return results
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A window to be stored, and which of its targets are VMs of the tenant."""
+
+    admitted: Admitted
+    submission: Submission
+    window: Window
+    living: npt.NDArray[np.bool_]
+    targets: Ints
+
+
+def _drafts(admitted: Admitted, submission: Submission, raw_days: int) -> list[_Draft]:
+    drafts = []
     refusals: list[ProductError] = []
-    for window in windows:
-        mesh = keys.meshes.get(window.mesh_key)
+    for window, living in zip(submission.windows, submission.living, strict=True):
+        mesh = submission.keys.meshes.get(window.mesh_key)
         if mesh is None:
             refusals.append(
                 ProductError(
@@ -75,7 +128,7 @@ def admit(
                     mesh_key=window.mesh_key,
                 )
             )
-        elif window.started_at_s < now_s - raw_days * _DAY_S:
+        elif window.started_at_s < submission.at_s - raw_days * _DAY_S:
             refusals.append(
                 ProductError(
                     "window_too_old",
@@ -85,56 +138,76 @@ def admit(
                 )
             )
         else:
-            _add(admitted, window, tenant_key, vm_key, keys)
+            targets = window.targets if living.all() else window.targets[living]
+            drafts.append(_Draft(admitted, submission, window, living, targets))
             admitted.seen.append(WindowSeen(mesh, window.started_at_s, window.window_s))
-    if refusals and not admitted.seen:
+    if refusals and not drafts:
         raise refusals[0]
     for refusal in refusals:
         metrics.WINDOWS_SKIPPED.labels(refusal.code).inc()
-    return Admitted(admitted.frames, admitted.spikes, admitted.clocks, admitted.seen, len(refusals))
+    admitted.skipped = len(refusals)
+    return drafts
 
 
-def _add(admitted: Admitted, window: Window, tenant_key: int, vm_key: int, keys: TenantKeys) -> None:
-    whole = Frame(vm_key, window.targets, window.stats, window.sketches)
-    living = keys.known(window.targets)
-    if window.clocks is not None and (clocks := _clocks(window, whole.stats, living)) is not None:
+_Blocks = list[tuple[Ints, bytes, bytes]]
+
+
+def _encoded(drafts: list[_Draft]) -> list[_Blocks]:
+    """Return targets, stats and sketches of the blocks of each draft."""
+    whole = [draft.window.is_plain and draft.targets is draft.window.targets for draft in drafts]
+    at_once = iter(native.encode_windows([draft.window.columns for draft, w in zip(drafts, whole, strict=True) if w]))
+    return [next(at_once) if w else _frame(draft).encoded() for draft, w in zip(drafts, whole, strict=True)]
+
+
+def _frame(draft: _Draft) -> Frame:
+    kept = np.flatnonzero(draft.living)
+    window = draft.window
+    return Frame(draft.submission.vm_key, draft.targets, window.stats.take(kept), window.sketches.take(kept))
+
+
+def _add(draft: _Draft, blocks: _Blocks) -> None:
+    admitted, submission, window, targets = draft.admitted, draft.submission, draft.window, draft.targets
+    tenant_key, vm_key = submission.tenant_key, submission.vm_key
+    if window.clocks is not None and (clocks := _clocks(window, draft.living)) is not None:
         row = ClockRow(tenant_key, window.mesh_key, vm_key, window.started_at_s, window.window_s, clocks)
         admitted.clocks.append(row)
-    if not living.all():
-        metrics.PEERS_DROPPED.inc(int(np.count_nonzero(~living)))
-        kept = np.flatnonzero(living)
-        if not kept.size:
+    if targets.size < window.targets.size:
+        metrics.PEERS_DROPPED.inc(window.targets.size - targets.size)
+        if not targets.size:
             return
-        whole = Frame(vm_key, whole.targets[kept], whole.stats.take(kept), whole.sketches.take(kept))
-    metrics.PAIR_WINDOWS.inc(whole.targets.size)
-    if window.clamped:
-        metrics.NUMBERS_CLAMPED.inc(window.clamped)
-    admitted.frames.extend(rows_of(whole, tenant_key, window.mesh_key, window.started_at_s, window.window_s))
+    metrics.PAIR_WINDOWS.inc(targets.size)
+    if window.columns.clamped:
+        metrics.NUMBERS_CLAMPED.inc(window.columns.clamped)
+    admitted.frames.extend(
+        FrameRow(tenant_key, window.mesh_key, window.started_at_s, vm_key, number, window.window_s, *block)
+        for number, block in enumerate(blocks)
+    )
     for spike in window.spikes:
-        at = int(np.searchsorted(whole.targets, spike.peer_key))
-        if at < whole.targets.size and whole.targets[at] == spike.peer_key:
-            admitted.spikes.append(_spike(window, spike, whole, at, tenant_key))
+        if spike.peer_key in targets:
+            admitted.spikes.append(_spike(window, spike, tenant_key, vm_key))
 
 
-def _clocks(window: Window, stats: Stats, living: npt.NDArray[np.bool_]) -> bytes | None:
+def _clocks(window: Window, living: npt.NDArray[np.bool_]) -> bytes | None:
     """Encode the clocks of the peers that are VMs; None when no clock is known."""
     clocks = window.clocks
     if clocks is None:
         return None
     error_ns = np.where(living, clocks.error_ns, -1)
-    table = corrections.table_of(window.targets, clocks.offset_ns, error_ns, clocks.skew_ppb, stats)
+    table = corrections.table_of(window.targets, clocks.offset_ns, error_ns, clocks.skew_ppb, window.stats)
     return corrections.encode(table) if table.size else None
 
 
-def _spike(window: Window, spike: Spike, whole: Frame, at: int, tenant_key: int) -> SpikeRow:
+def _spike(window: Window, spike: Spike, tenant_key: int, vm_key: int) -> SpikeRow:
     """Return the row of a spike, in the direction whose largest delay is farther above the median of its window."""
+    at = int(np.searchsorted(window.targets, spike.peer_key))
+    quantiles = window.columns.quantiles()
     candidates = []
     for direction, delays in ((OUTBOUND, spike.outbound_ns), (INBOUND, spike.inbound_ns)):
-        code = int(whole.stats.quantiles[0, direction, at])
+        code = int(quantiles[0, direction, at])
         median = int(llq16.VALUE_OF_BIN[code - 1]) if code else int(np.median(delays))
         candidates.append((int(delays.max()), median, direction))
     highest, median, direction = max(candidates, key=lambda candidate: candidate[0] - candidate[1])
-    ends = (whole.vm_key, spike.peer_key)
+    ends = (vm_key, spike.peer_key)
     source, target = ends if direction == OUTBOUND else ends[::-1]
     # Delays as source to target: the exchange's inbound is the other one's outbound.
     forth, back = (spike.outbound_ns, spike.inbound_ns)[:: 1 if direction == OUTBOUND else -1]

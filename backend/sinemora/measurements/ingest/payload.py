@@ -1,19 +1,17 @@
-"""Body of a report: its content coding and its two media types. `validation` checks the message inside."""
+"""Bodies of reports: their content coding and their two media types. `validation` checks the messages inside."""
 
 import threading
-from dataclasses import dataclass
 
-import sinemora_native as native
 import zstandard
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from sinemora.kit.errors import ProductError
-from sinemora.measurements.ingest.agent_pb2 import MeshWindow, Report
+from sinemora.measurements.ingest.agent_pb2 import Report
 
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
 PROTOBUFS = (PROTOBUF, "application/protobuf")
-FIELDS_MAX = 100_000
+ZSTD = "zstd"
 _PIECE = 64 << 10
 _WINDOW_MAX = 8 << 20
 _local = threading.local()
@@ -32,7 +30,7 @@ def decompress(body: bytes, encoding: str, limit: int) -> bytes:
     """Return the body without its content coding. ProductError 413 (more than `limit` bytes), 415 or 422."""
     if encoding in ("", "identity"):
         return body
-    if encoding != "zstd":
+    if encoding != ZSTD:
         raise ProductError(
             "content_encoding_unsupported",
             415,
@@ -66,71 +64,36 @@ def _decompressor() -> zstandard.ZstdDecompressor:
     return decompressor
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """A report without its windows, and these as messages that are not read yet."""
-
-    report: Report
-    windows: list[bytes]
-
-
-def parse(body: bytes, media_type: str) -> Parts:
-    """Split a body in one of the two media types. ProductError 415, MalformedReport."""
+def message_of(body: bytes, media_type: str) -> Report:
+    """Read a body with the protobuf library. ProductError 415, MalformedReport."""
+    report = Report()
     if media_type in PROTOBUFS:
         if not body:
             raise MalformedReport("", "The body is empty. A report without windows still says who made it and when.")
-        return _split(body) or split(_message(body))
+        try:
+            report.ParseFromString(body)
+        except DecodeError as error:
+            raise not_protobuf(error) from error
+        return report
     if media_type != JSON:
         raise ProductError(
             "media_type_unsupported",
             415,
             f"A report is {PROTOBUF} or {JSON}, not {media_type or 'a body without Content-Type'}.",
         )
-    report = Report()
     try:
         json_format.Parse(body, report, max_recursion_depth=20)
     except (json_format.ParseError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise MalformedReport("", f"The body is no JSON form of a Report: {error}") from error
-    return split(report)
-
-
-def split(report: Report) -> Parts:
-    """Split a message. MalformedReport."""
-    return _split(report.SerializeToString()) or Parts(report, [])
-
-
-def window_of(message: bytes) -> MeshWindow:
-    """Read a window, or what is left of it. MalformedReport."""
-    window = MeshWindow()
-    try:
-        window.ParseFromString(message)
-    except DecodeError as error:
-        raise MalformedReport("", f"The body is no protobuf message Report: {error}") from error
-    return window
-
-
-def rewritten(message: bytes) -> bytes:
-    """Write a window as this library does: fields packed, each once, and no unknown ones. MalformedReport."""
-    window = window_of(message)
-    window.DiscardUnknownFields()
-    return window.SerializeToString()
-
-
-def _message(body: bytes) -> Report:
-    report = Report()
-    try:
-        report.ParseFromString(body)
-    except DecodeError as error:
-        raise MalformedReport("", f"The body is no protobuf message Report: {error}") from error
     return report
 
 
-def _split(body: bytes) -> Parts | None:
-    """Split a body; None when the protobuf library has to read and write it first. MalformedReport."""
-    try:
-        found = native.split_report(body, FIELDS_MAX)
-    except OverflowError:
-        # Each costs a hundred times its two bytes once parsed.
-        complaint = f"more than {FIELDS_MAX} fields in the windows of one report"
-        raise MalformedReport("windows", complaint) from None
-    return found and Parts(_message(found[0]), found[1])
+def not_protobuf(error: DecodeError) -> MalformedReport:
+    """Return the refusal of bytes that the protobuf library cannot read."""
+    return MalformedReport("", f"The body is no protobuf message Report: {error}")
+
+
+def rewritten(report: Report) -> bytes:
+    """Write a message with its fields packed, each once, and without unknown fields."""
+    report.DiscardUnknownFields()
+    return report.SerializeToString()

@@ -19,29 +19,54 @@ from sinemora.inventory.agents import AgentIdentity, ReportNote, note_reports
 from sinemora.kit import tracing
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from sinemora.kit.errors import ProductError
+from sinemora.kit.errors import ProductError, internal_error
 from sinemora.measurements import metrics
 from sinemora.measurements.ingest import admission, validation
-from sinemora.measurements.ingest.admission import Admitted
+from sinemora.measurements.ingest.admission import Admitted, Submission
+from sinemora.measurements.ingest.batching import BatchQueue, Limits
 from sinemora.measurements.ingest.group_commit import BatchWriter
 from sinemora.measurements.ingest.key_cache import KeyCache, TenantKeys
-from sinemora.measurements.ingest.payload import JSON, decompress
+from sinemora.measurements.ingest.payload import JSON
 from sinemora.measurements.ingest.rate_quota import RateQuotas
-from sinemora.measurements.ingest.validation import Window
+from sinemora.measurements.ingest.validation import Body, Window
 from sinemora.measurements.live.hub import LiveHub
 from sinemora.measurements.live.publisher import Publisher
 from sinemora.measurements.store import corrections, inserts, partitions
 
 log = structlog.get_logger(__name__)
 
-# Larger bodies are decoded on other threads, so that the event loop stays responsive. More threads would only wait for
-# the interpreter's lock.
-_LARGE_BODY = 32 << 10
+# Reports are decoded together on a thread: the native module reads a batch while the event loop goes on. A batch is
+# small, so that none of its reports waits long for the others.
+_BATCH = Limits(reports=64, size_bytes=2 << 20)
+# Larger bodies and JSON take long each: they have threads of their own.
+_LARGE_BODY = 512 << 10
 _THREADS = 2
 
 # How long a thread may keep the interpreter while others wait for it, s. A question takes it some thirty times, each
 # after a wait for the database or for the native module; at Python's own 0.005 it took a third longer under load.
 _SWITCH_S = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A report as it arrived, who sent it and when, and the keys of the sender's tenant."""
+
+    agent: AgentIdentity
+    body: Body
+    at_s: float
+    keys: TenantKeys
+
+
+@dataclass(slots=True)
+class Decoded:
+    """A decoded report: its windows, a note on the state of its agent, and its rows or their refusal.
+
+    `admitted` is None when the report names meshes or VMs that the known keys lack.
+    """
+
+    windows: list[Window]
+    note: ReportNote
+    admitted: Admitted | ProductError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +85,12 @@ class IngestPipeline:
         self.publisher = Publisher()
         self._rosters = inserts.RosterKeys()
         self._quotas = RateQuotas()
-        # Released in the next round of the event loop: of simultaneous reports one is decoded in each round, so that
-        # other requests wait for one report and not for all.
-        self._turn = asyncio.Lock()
-        self._aside = ThreadPoolExecutor(_THREADS, "reports")
-        self._writer = BatchWriter(self._store, settings().ingest_queue_reports, settings().ingest_batch_ms)
+        self._large = ThreadPoolExecutor(_THREADS, "large-reports")
+        capacity = settings().ingest_queue_reports
+        self._decoder: BatchQueue[Received, Decoded] = BatchQueue(
+            "ingest-decoder", _decode_safely, capacity, _BATCH, metrics.DECODE_QUEUE
+        )
+        self._writer = BatchWriter(self._store, capacity, settings().ingest_batch_ms)
 
     async def take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
         """Store a report. Return the number of skipped windows after the commit. ProductError for a refused report."""
@@ -78,27 +104,30 @@ class IngestPipeline:
 
     async def _take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
         now_s = time.time()
-        known = self.keys.kept(agent.tenant_id)
-        if len(body) > _LARGE_BODY or media_type == JSON:
-            arguments = (agent, body, media_type, encoding, now_s, known)
-            loop = asyncio.get_running_loop()
-            windows, note, admitted = await loop.run_in_executor(self._aside, _prepare, *arguments)
-        else:
-            await self._turn.acquire()
-            try:
-                windows, note, admitted = _prepare(agent, body, media_type, encoding, now_s, known)
-            finally:
-                asyncio.get_running_loop().call_soon(self._turn.release)
-        if admitted is None or known is None:
-            known = await self.keys.of(
-                agent.tenant_id, {window.mesh_key for window in windows}, [window.targets for window in windows]
-            )
-            admitted = _admit(windows, agent, known, now_s)
+        keys = self.keys.kept(agent.tenant_id) or await self.keys.of(agent.tenant_id, set(), [])
+        decoded = await self._decode(Received(agent, Body(body, media_type, encoding, agent.vm_key), now_s, keys))
+        admitted = decoded.admitted
+        if admitted is None:
+            windows = decoded.windows
+            meshes, targets = {window.mesh_key for window in windows}, [window.targets for window in windows]
+            keys = await self.keys.of(agent.tenant_id, meshes, targets)
+            (admitted,) = _admit([_submission(agent, windows, keys, now_s)])
+        if isinstance(admitted, ProductError):
+            raise admitted
         counted = 2 * sum(int(row.targets.size) for row in admitted.frames)
-        self._quotas.take(agent.tenant_id, counted, known.windows_per_s, time.monotonic())
+        self._quotas.take(agent.tenant_id, counted, keys.windows_per_s, time.monotonic())
         size = sum(len(row.stats) + len(row.sketch) for row in admitted.frames) + 1024
-        await self._writer.write(Intake(admitted, note), size)
+        await self._writer.write(Intake(admitted, decoded.note), size)
         return admitted.skipped
+
+    async def _decode(self, received: Received) -> Decoded:
+        size = len(received.body.content)
+        if size <= _LARGE_BODY and received.body.media_type != JSON:
+            return await self._decoder.put(received, size)
+        (decoded,) = await asyncio.get_running_loop().run_in_executor(self._large, _decode, [received])
+        if isinstance(decoded, ProductError):
+            raise decoded
+        return decoded
 
     def _store(self, intakes: Sequence[Intake]) -> None:
         """Store all reports in one transaction, on the writer's thread."""
@@ -130,36 +159,59 @@ class IngestPipeline:
 
     def close(self) -> None:
         """Store the queue, then stop."""
-        self._aside.shutdown()
+        self._large.shutdown()
+        self._decoder.close()
         self._writer.close()
         self.publisher.close()
 
 
-def _decode(
-    agent: AgentIdentity, body: bytes, media_type: str, encoding: str, now_s: float
-) -> tuple[list[Window], ReportNote]:
-    plain = decompress(body, encoding, settings().body_limit_bytes)
-    health, version, windows = validation.read(plain, media_type, agent.vm_key)
-    admission.check_time(windows, now_s)
-    window_s = max((window.window_s for window in windows), default=10)
-    at = datetime.fromtimestamp(now_s, UTC)
-    return windows, ReportNote(agent.agent_id, at, health, version, window_s)
+def _decode_safely(batch: Sequence[Received]) -> Sequence[Decoded | ProductError]:
+    """Decode a batch. When that raises, decode its reports one at a time, so that a bad report fails alone."""
+    try:
+        return _decode(batch)
+    except Exception:
+        if len(batch) == 1:
+            log.exception("report not readable")
+            return [internal_error()]
+        return [decoded for received in batch for decoded in _decode_safely([received])]
 
 
-def _prepare(
-    agent: AgentIdentity, body: bytes, media_type: str, encoding: str, now_s: float, known: TenantKeys | None
-) -> tuple[list[Window], ReportNote, Admitted | None]:
-    """Decode a body. Return its windows, its note, and its rows if the `known` keys cover them, else None."""
-    windows, note = _decode(agent, body, media_type, encoding, now_s)
-    if known is None or not known.knows(
-        {window.mesh_key for window in windows}, [window.targets for window in windows]
-    ):
-        return windows, note, None
-    return windows, note, _admit(windows, agent, known, now_s)
+def _decode(batch: Sequence[Received]) -> list[Decoded | ProductError]:
+    """Decode and check reports, and convert to rows those whose meshes and VMs are known."""
+    results: list[Decoded | ProductError] = []
+    known: list[Decoded] = []
+    submissions: list[Submission] = []
+    contents = validation.read([received.body for received in batch], settings().body_limit_bytes)
+    for received, content in zip(batch, contents, strict=True):
+        if isinstance(content, ProductError):
+            results.append(content)
+            continue
+        windows, agent = content.windows, received.agent
+        try:
+            admission.check_time(windows, received.at_s)
+        except ProductError as refusal:
+            results.append(refusal)
+            continue
+        window_s = max((window.window_s for window in windows), default=10)
+        at = datetime.fromtimestamp(received.at_s, UTC)
+        note = ReportNote(agent.agent_id, at, content.health, content.agent_version, window_s)
+        decoded = Decoded(windows, note)
+        results.append(decoded)
+        submission = _submission(agent, windows, received.keys, received.at_s)
+        if submission.is_known:
+            known.append(decoded)
+            submissions.append(submission)
+    for decoded, admitted in zip(known, _admit(submissions), strict=True):
+        decoded.admitted = admitted
+    return results
 
 
-def _admit(windows: list[Window], agent: AgentIdentity, known: TenantKeys, now_s: float) -> Admitted:
-    return admission.admit(windows, agent.tenant_key, agent.vm_key, known, now_s, settings().retention_raw_days)
+def _submission(agent: AgentIdentity, windows: list[Window], keys: TenantKeys, at_s: float) -> Submission:
+    return Submission(windows, agent.tenant_key, agent.vm_key, keys, at_s)
+
+
+def _admit(submissions: Sequence[Submission]) -> list[Admitted | ProductError]:
+    return admission.admit(submissions, settings().retention_raw_days)
 
 
 @asynccontextmanager

@@ -10,19 +10,33 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import sinemora_native as native
+from google.protobuf.message import DecodeError
 
+from sinemora.kit.errors import ProductError
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import COUNT, INT32_MAX, Sketches, Stats
-from sinemora.measurements.codec.llq16 import Ints, Words
+from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.ingest.agent_pb2 import Evidence, Health, MeshWindow, Report
-from sinemora.measurements.ingest.payload import MalformedReport, parse, rewritten, split, window_of
+from sinemora.measurements.ingest.payload import (
+    PROTOBUF,
+    PROTOBUFS,
+    ZSTD,
+    MalformedReport,
+    decompress,
+    message_of,
+    not_protobuf,
+    rewritten,
+)
 
 EVIDENCE_MAX = 64
+FIELDS_MAX = 100_000
 FLOWS_MAX = 64
 NO_CLOCK = -1
 WINDOW_S_MAX = 60
 WORD_MAX = 64
 _NS = 1_000_000_000
+# Content codings that the native module reads.
+_DIRECT = ("", "identity", ZSTD)
 _HEALTH = tuple(field.name for field in Health.DESCRIPTOR.fields)
 
 
@@ -47,20 +61,42 @@ class Clocks:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One window of one mesh as it will be stored. `clamped` numbers were beyond 32 bits.
+    """One window of one mesh as it will be stored.
 
-    `clocks` is None when the agent says nothing of them.
+    `asymmetry_source`, `by_flow` and `clocks` are None when the agent reports none.
     """
 
     mesh_key: int
     started_at_s: int
     window_s: int
     targets: Ints
-    stats: Stats
-    sketches: Sketches
+    columns: native.WindowColumns
+    asymmetry_source: frame.Bytes | None
+    by_flow: frame.Columns | None
     spikes: list[Spike]
     clocks: Clocks | None
-    clamped: int
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all one-way delays have an assumed origin, and no flows are told apart."""
+        return self.asymmetry_source is None and self.by_flow is None
+
+    @property
+    def stats(self) -> Stats:
+        """The statistics of all targets."""
+        source, by_flow = self.asymmetry_source, self.by_flow
+        return Stats(
+            self.columns.columns(),
+            self.columns.quantiles(),
+            self.columns.flows(),
+            np.zeros(self.targets.size, np.uint8) if source is None else source,
+            np.empty((3, 2, 0), np.int32) if by_flow is None else by_flow,
+        )
+
+    @property
+    def sketches(self) -> Sketches:
+        """The sketches of all targets."""
+        return Sketches(self.columns.lengths(), self.columns.words())
 
 
 def health_of(report: Report) -> dict[str, int | str] | None:
@@ -78,63 +114,82 @@ def _plain(word: str, path: str) -> None:
         raise MalformedReport(path, f"at most {WORD_MAX} printable characters")
 
 
-def read(body: bytes, media_type: str, own_key: int) -> tuple[dict[str, int | str] | None, str, list[Window]]:
-    """Read a body: the health of the agent (`health_of`), its version, and its windows (`windows_of`)."""
-    parts = parse(body, media_type)
-    windows = [_read(message, own_key) for message in parts.windows]
-    return health_of(parts.report), parts.report.agent_version, _windows(windows)
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A report as it arrived: its content type and coding, and the key of the VM that sent it."""
+
+    content: bytes
+    media_type: str
+    encoding: str
+    own_key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The contents of a report: the health of its agent (None when not reported), its version, and the windows."""
+
+    health: dict[str, int | str] | None
+    agent_version: str
+    windows: list[Window]
+
+
+def read(bodies: Sequence[Body], bytes_max: int) -> list[Contents | ProductError]:
+    """Read and check reports of at most `bytes_max` bytes. Each result is the contents of a report, or its refusal.
+
+    Windows without peers carry nothing and are left out.
+    """
+    direct = [at for at, body in enumerate(bodies) if body.media_type in PROTOBUFS and body.encoding in _DIRECT]
+    reports = [(bodies[at].content, bodies[at].encoding == ZSTD, bodies[at].own_key) for at in direct]
+    read = dict(zip(direct, native.read_reports(reports, bytes_max, FIELDS_MAX), strict=True))
+    results: list[Contents | ProductError] = []
+    for at, body in enumerate(bodies):
+        try:
+            results.append(_contents(read.get(at) or _read_by_library(body, bytes_max)))
+        except ProductError as refusal:
+            results.append(refusal)
+    return results
 
 
 def windows_of(report: Report, own_key: int) -> list[Window]:
-    """Return the windows of a report of the VM `own_key`, all of them checked.
-
-    Windows without peers carry nothing and are left out. MalformedReport names what is wrong.
-    """
-    return _windows([_read(message, own_key) for message in split(report).windows])
-
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """Columns of a window as they are stored: as in `Stats`, with their sketches; `clamped` numbers were cut."""
-
-    targets: Ints
-    columns: npt.NDArray[np.int32]
-    quantiles: frame.Codes
-    flows: frame.Codes
-    lengths: Ints
-    words: Words
-    clamped: int
+    """Return the windows of a report of the VM `own_key`, all of them checked. MalformedReport names what is wrong."""
+    content = report.SerializeToString()
+    (contents,) = read([Body(content, PROTOBUF, "", own_key)], len(content))
+    if isinstance(contents, ProductError):
+        raise contents
+    return contents.windows
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A window without its columns, and these: None without peers. `fault` is the field and the rule they break."""
-
-    message: MeshWindow
-    columns: _Columns | None
-    fault: tuple[str, str] | None
-
-
-def _read(message: bytes, own_key: int) -> _Read:
-    """Read the columns of a window where they are in its bytes. MalformedReport where these are no message."""
-    found = native.read_window(message, own_key) or native.read_window(rewritten(message), own_key)
-    if found is None:
+def _read_by_library(body: Body, bytes_max: int) -> "native.ReadReport | OverflowError":
+    """Read JSON, or what the native module leaves to the libraries of zstd and protobuf. ProductError 413, 415, 422."""
+    content = rewritten(message_of(decompress(body.content, body.encoding, bytes_max), body.media_type))
+    if not content:
+        return b"", []
+    (read,) = native.read_reports([(content, False, body.own_key)], bytes_max, FIELDS_MAX)
+    if read is None:
         raise MalformedReport("windows", "a window is not read as the protobuf library writes it")
-    rest, columns, fault = found
-    return _Read(window_of(rest), None if columns is None else _Columns(*columns), fault)
+    return read
 
 
-def _windows(read: Sequence[_Read]) -> list[Window]:
-    found = []
-    for i, one in enumerate(read):
+def _contents(read: "native.ReadReport | OverflowError") -> Contents:
+    if isinstance(read, OverflowError):
+        # Each field costs a hundred times its two bytes once the protobuf library has read it.
+        raise MalformedReport("windows", f"more than {FIELDS_MAX} fields in the windows of one report")
+    rest, parts = read
+    try:
+        report = Report.FromString(rest)
+        headers = [MeshWindow.FromString(message) for message, _, _ in parts]
+    except DecodeError as error:
+        raise not_protobuf(error) from error
+    windows = []
+    for i, (header, (_, columns, fault)) in enumerate(zip(headers, parts, strict=True)):
         path = f"windows[{i}]"
-        _check_header(one.message, path)
-        if one.fault is not None:
-            field, complaint = one.fault
+        _check_header(header, path)
+        if fault is not None:
+            field, complaint = fault
             raise MalformedReport(f"{path}.{field}", complaint)
-        if one.columns is not None:
-            found.append(_window(one.message, one.columns, path))
-    return found
+        if columns is not None:
+            windows.append(_window(header, columns, path))
+    return Contents(health_of(report), report.agent_version, windows)
 
 
 def _check_header(message: MeshWindow, path: str) -> None:
@@ -148,34 +203,38 @@ def _check_header(message: MeshWindow, path: str) -> None:
         )
 
 
-def _window(message: MeshWindow, columns: _Columns, path: str) -> Window:
-    n = columns.targets.size
-    source = np.zeros(n, np.int64)
-    if message.asymmetry_source:
-        source = np.array(message.asymmetry_source, np.int64)
-        if source.size != n or not np.isin(source, (frame.ASSUMED, frame.HARDWARE)).all():
-            raise MalformedReport(f"{path}.asymmetry_source", f"{n} entries, each 0 (assumed) or 2 (hardware clocks)")
-    by_flow = _by_flow(message, path, columns.flows.astype(np.int64), columns.columns[COUNT])
+def _window(message: MeshWindow, columns: native.WindowColumns, path: str) -> Window:
+    targets = columns.targets()
     return Window(
         message.mesh_key,
         message.started_at_s,
         message.window_s,
-        columns.targets,
-        Stats(columns.columns, columns.quantiles, columns.flows, source.astype(np.uint8), by_flow),
-        Sketches(columns.lengths, columns.words),
+        targets,
+        columns,
+        _asymmetry_source(message, targets.size, path),
+        _by_flow(message, path, columns),
         [
-            _spike(evidence, columns.targets, message.window_s, f"{path}.evidence[{i}]")
+            _spike(evidence, targets, message.window_s, f"{path}.evidence[{i}]")
             for i, evidence in enumerate(message.evidence)
         ],
-        _clocks(message, path, n),
-        columns.clamped,
+        _clocks(message, path, targets.size),
     )
 
 
-def _by_flow(message: MeshWindow, path: str, flows: Ints, counts: Ints) -> npt.NDArray[np.int32]:
-    """`by_flow` of the stats: entries of peers with one flow only say the same again and are left out."""
+def _asymmetry_source(message: MeshWindow, n: int, path: str) -> frame.Bytes | None:
+    if not message.asymmetry_source:
+        return None
+    source = np.array(message.asymmetry_source, np.int64)
+    if source.size != n or not np.isin(source, (frame.ASSUMED, frame.HARDWARE)).all():
+        raise MalformedReport(f"{path}.asymmetry_source", f"{n} entries, each 0 (assumed) or 2 (hardware clocks)")
+    return source.astype(np.uint8)
+
+
+def _by_flow(message: MeshWindow, path: str, window: native.WindowColumns) -> frame.Columns | None:
+    """Return `by_flow` of the stats. The entry of a peer with one flow repeats that peer's numbers and is left out."""
     if not message.HasField("outbound_flows") and not message.HasField("inbound_flows"):
-        return np.empty((3, 2, 0), np.int32)
+        return None
+    flows, counts = window.flows().astype(np.int64), window.columns()[COUNT]
     if int(flows.max()) > FLOWS_MAX:
         raise MalformedReport(f"{path}.flows", f"at most {FLOWS_MAX} source ports towards a peer are told apart")
     owners = np.repeat(np.arange(flows.size), flows)

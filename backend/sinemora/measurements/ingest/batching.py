@@ -1,0 +1,150 @@
+"""Batches: one thread works on all reports that wait, while the next batch fills.
+
+Reports are queued on the event loop. An idle thread starts at once.
+"""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from prometheus_client import Gauge
+
+from sinemora.kit.errors import ProductError
+
+QUEUE_BYTES_MAX = 128 << 20
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of a batch, and the shortest time between the starts of two batches.
+
+    Under load that pause lets batches grow: fewer, larger batches cost less for each report.
+    """
+
+    reports: int
+    size_bytes: int
+    pause_s: float = 0.0
+
+
+@dataclass(slots=True)
+class _Waiting(Generic[T, R]):
+    """A queued report and the future that its request awaits."""
+
+    report: T
+    size: int
+    done: asyncio.Future[R]
+
+
+class BatchQueue(Generic[T, R]):
+    """Queue of at most `capacity` reports.
+
+    `work` gets a batch and returns the result or the refusal of each report, in their order; it never raises. `waiting`
+    shows the length of the queue.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        work: Callable[[Sequence[T]], Sequence[R | ProductError]],
+        capacity: int,
+        limits: Limits,
+        waiting: Gauge,
+    ) -> None:
+        self._work = work
+        self._capacity = capacity
+        self._limits = limits
+        self._gauge = waiting
+        self._loop = asyncio.get_running_loop()
+        self._queue: deque[_Waiting[T, R]] = deque()
+        self._bytes = 0
+        self._changed = threading.Condition()
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    async def put(self, report: T, size: int) -> R:
+        """Return what `work` returned for `report` (`size` bytes).
+
+        ProductError: `ingest_busy` (429) when too many wait, `shutting_down` (503), and what `work` refuses with.
+        """
+        waiting: _Waiting[T, R] = _Waiting(report, size, self._loop.create_future())
+        with self._changed:
+            if self._stopping:
+                raise _shutting_down()
+            if len(self._queue) >= self._capacity or self._bytes + size > QUEUE_BYTES_MAX:
+                raise ProductError(
+                    "ingest_busy",
+                    429,
+                    f"Ingest queue full: {len(self._queue)} reports wait. Keep this report and send it again.",
+                    headers={"Retry-After": "2"},
+                )
+            self._queue.append(waiting)
+            self._bytes += size
+            self._changed.notify()
+        self._gauge.set(len(self._queue))
+        return await waiting.done
+
+    def close(self, patience_s: float = 10) -> None:
+        """Work off the queue, then stop. Refuse what is left after `patience_s`; its agents send it again."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify()
+        self._thread.join(patience_s)
+        with self._changed:
+            left = list(self._queue)
+            self._queue.clear()
+        self._answer(left, [_shutting_down()] * len(left))
+
+    def _run(self) -> None:
+        started_s = 0.0
+        while batch := self._next(started_s + self._limits.pause_s):
+            started_s = time.monotonic()
+            self._answer(batch, self._work([waiting.report for waiting in batch]))
+
+    def _next(self, not_before_s: float) -> list[_Waiting[T, R]]:
+        """Wait for the next batch and return it; empty when the queue is closed."""
+        with self._changed:
+            while not self._queue and not self._stopping:
+                self._changed.wait()
+            while not self._stopping and len(self._queue) < self._limits.reports:
+                left_s = not_before_s - time.monotonic()
+                if left_s <= 0:
+                    break
+                self._changed.wait(left_s)
+            batch: list[_Waiting[T, R]] = []
+            size = 0
+            while self._queue and len(batch) < self._limits.reports and size < self._limits.size_bytes:
+                batch.append(self._queue.popleft())
+                size += batch[-1].size
+            self._bytes -= size
+        self._gauge.set(len(self._queue))
+        return batch
+
+    def _answer(self, batch: list[_Waiting[T, R]], outcomes: Sequence[R | ProductError]) -> None:
+        def answer() -> None:
+            for waiting, outcome in zip(batch, outcomes, strict=True):
+                if waiting.done.done():  # the agent closed its connection; the work is done all the same
+                    continue
+                if isinstance(outcome, ProductError):
+                    waiting.done.set_exception(outcome)
+                else:
+                    waiting.done.set_result(outcome)
+
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(answer)
+
+
+def _shutting_down() -> ProductError:
+    return ProductError(
+        "shutting_down",
+        503,
+        "Server is stopping: the report is not stored. Send it again.",
+        headers={"Retry-After": "2"},
+    )
