@@ -52,7 +52,8 @@ def native(log: Log) -> str:
 
     def build() -> None:
         package = "sinemora-native-python"
-        log.run([cargo, "build", "--profile", "python", "--locked", "--package", package], _NETWORK, AGENT)
+        flags = ["--profile", "python", "--config", "native/python/cpu.toml"]
+        log.run([cargo, "build", *flags, "--locked", "--package", package], _NETWORK, AGENT)
         # A new file under the old name: a process that runs keeps the one it has.
         fresh = module.with_suffix(".new")
         shutil.copyfile(AGENT / "target" / "python" / "libsinemora_native_python.so", fresh)

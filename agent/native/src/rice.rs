@@ -127,7 +127,7 @@ fn take_base(column: &mut [i32], signed: bool) -> i32 {
         return base;
     }
     let mut base = column.iter().copied().min().unwrap_or(0);
-    if base > 0 && width_of(base as u32) + 1 < median_width(column).0 {
+    if base > 0 && !fits_half(column, width_of(base as u32) + 1) {
         base = 0;
     }
     if base != 0 {
@@ -166,18 +166,27 @@ fn choose_width(column: &[i32]) -> (u32, bool) {
 
 /// Return the width that at least half of the numbers do not exceed, and the largest width.
 fn median_width(column: &[i32]) -> (u32, u32) {
-    let mut counts = [0usize; 33];
-    for number in column {
-        counts[width_of(*number as u32) as usize] += 1;
+    let top = width_of(column.iter().fold(0, |bits, number| bits | *number as u32));
+    let (mut low, mut high) = (0, top);
+    while low < high {
+        let middle = (low + high) / 2;
+        if fits_half(column, middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
     }
-    let top = (0..33).rev().find(|width| counts[*width] > 0).unwrap_or(0);
-    let need = column.len().div_ceil(2);
-    let (mut middle, mut passed) = (0, counts[0]);
-    while passed < need {
-        middle += 1;
-        passed += counts[middle];
-    }
-    (middle as u32, top as u32)
+    (low, top)
+}
+
+/// Report whether at least half of the numbers have no more than `width` bits.
+fn fits_half(column: &[i32], width: u32) -> bool {
+    let mask = u32::MAX.checked_shl(width).unwrap_or(0);
+    let fitting: u32 = column
+        .iter()
+        .map(|number| u32::from(*number as u32 & mask == 0))
+        .sum();
+    fitting as usize >= column.len().div_ceil(2)
 }
 
 fn width_of(number: u32) -> u32 {

@@ -136,6 +136,19 @@ fn choose(sketches: &[&[u16]]) -> (Mode, Vec<usize>) {
     let mut runs = Vec::with_capacity(sketches.len());
     let mut written = Vec::new();
     for sketch in sketches {
+        // Most sketches have one word a bin.
+        if sketch.is_sorted_by(|a, b| a >> 5 < b >> 5) {
+            let counts = sketch.iter().map(|word| words::read(*word).1);
+            let (total, most) = counts.fold((0, 0), |(sum, most): (u64, u64), count| {
+                (sum + count, most.max(count))
+            });
+            small &= most <= 16;
+            totals.push(total as usize);
+            runs.push(sketch.len());
+            values += total;
+            size += sketch.len() as u64;
+            continue;
+        }
         let (mut total, mut run, mut before) = (0u64, 0usize, None);
         for words in sketch.chunk_by(|a, b| a >> 5 == b >> 5) {
             let bin = words[0] >> 5;
@@ -199,8 +212,9 @@ fn columns_of(
             }
             Mode::Values => {
                 for word in *sketch {
-                    for _ in 0..words::read(*word).1 {
-                        bin_is(word >> 5);
+                    let (bin, count) = words::read(*word);
+                    for _ in 0..count {
+                        bin_is(bin);
                     }
                 }
             }

@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sinemora_native as native
+import zstandard
 from google.protobuf.message import DecodeError
 
+from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import matrix, merge, rollup
 from sinemora.measurements.aggregate.corrections import SHIFTS, Corrections
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
@@ -16,7 +18,7 @@ from sinemora.measurements.codec.stored import StoredFrame
 from sinemora.measurements.codec.unpacking import DIRECTIONS, ONE_WAY
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.ingest.payload import PROTOBUF, MalformedReport
-from sinemora.measurements.ingest.validation import read, windows_of
+from sinemora.measurements.ingest.validation import Body, read, windows_of
 from tests.measurements.oracle import frame as oracle
 from tests.measurements.oracle import llq16 as numpy_llq16
 from tests.measurements.oracle import matrix as numpy_matrix
@@ -381,7 +383,7 @@ def said(message: Report) -> object:
     except MalformedReport as refusal:
         return str(refusal)
     stats = result.stats
-    return result.targets, stats.columns, stats.quantiles, stats.flows, result.sketches, result.clamped
+    return result.targets, stats.columns, stats.quantiles, stats.flows, result.sketches, result.columns.clamped
 
 
 def said_by_numpy(message: Report) -> object:
@@ -442,10 +444,17 @@ def whole_report(rng: np.random.Generator) -> Report:
 
 
 def outcome(body: bytes) -> object:
-    try:
-        return read(body, PROTOBUF, 1)
-    except MalformedReport as refusal:
-        return str(refusal)
+    (contents,) = read([Body(body, PROTOBUF, "", 1)], 1 << 20)
+    if isinstance(contents, ProductError):
+        return str(contents)
+    windows = [
+        (
+            *(window.mesh_key, window.started_at_s, window.window_s, window.targets, window.stats, window.sketches),
+            *(window.spikes, window.clocks, window.columns.clamped),
+        )
+        for window in contents.windows
+    ]
+    return contents.health, contents.agent_version, windows
 
 
 def outcome_by_library(body: bytes) -> object:
@@ -486,7 +495,7 @@ def test_columns_that_are_not_packed_are_read():
     message = window(np.random.default_rng(1))
     part = message.windows[0].SerializeToString() + b"\x20\x63" + b"\x28\x01"  # one more peer, 99, of one flow
     body = b"\x22" + _varint(len(part)) + part
-    assert native.read_window(part, 1) is None
+    assert native.read_reports([(body, False, 1)], len(body), 1000) == [None]
     same(outcome(body), "windows[0].outbound.count: 8 entries for 9 peers")
 
 
@@ -496,3 +505,36 @@ def test_more_fields_than_any_report_has_are_refused():
 
 def _varint(number: int) -> bytes:
     return bytes([number & 127 | 128]) + _varint(number >> 7) if number > 127 else bytes([number])
+
+
+def test_reports_of_a_batch_are_read_each_for_itself():
+    """A report is read alike alone and among others, compressed or not, whatever is wrong with its neighbours."""
+    good = whole_report(np.random.default_rng(2)).SerializeToString()
+    compressed = zstandard.compress(good)
+    unsized = zstandard.ZstdCompressor(write_content_size=False).compress(good)
+    bodies = [
+        Body(good, PROTOBUF, "", 1),
+        Body(compressed, PROTOBUF, "zstd", 1),
+        Body(unsized, PROTOBUF, "zstd", 1),
+        Body(compressed[:-3], PROTOBUF, "zstd", 1),
+        Body(compressed + b"more", PROTOBUF, "zstd", 1),
+        Body(compressed + compressed, PROTOBUF, "zstd", 1),
+        Body(zstandard.compress(bytes(len(good) + 1)), PROTOBUF, "zstd", 1),
+        Body(good, PROTOBUF, "", 10),  # a peer of its own report
+        Body(good[:-1], PROTOBUF, "", 1),
+        Body(b"", PROTOBUF, "", 1),
+        Body(b"", PROTOBUF, "zstd", 1),
+        Body(b"{}", "application/json", "", 1),
+        Body(b"x", "text/plain", "", 1),
+        Body(good, PROTOBUF, "gzip", 1),
+    ]
+    together = read(bodies, len(good))
+    outcomes = [result.code if isinstance(result, ProductError) else len(result.windows) for result in together]
+    assert outcomes == [
+        *(2, 2, 2, "malformed_report", "malformed_report", "malformed_report", "body_too_large"),
+        *("malformed_report", "malformed_report", "malformed_report", "malformed_report", 0),
+        *("media_type_unsupported", "content_encoding_unsupported"),
+    ]
+    for body, result in zip(bodies, together, strict=True):
+        (alone,) = read([body], len(good))
+        assert str(alone) == str(result) if isinstance(result, ProductError) else type(alone) is type(result)

@@ -458,7 +458,7 @@ def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(pipeline.inserts, "store_frames", store_when_let)
     ingest = mesh.agents[0].http.app.state.ingest
-    monkeypatch.setattr(ingest._writer, "_capacity", 2)
+    monkeypatch.setattr(ingest._writer._queue, "_capacity", 2)
     with ThreadPoolExecutor(8) as pool:
         first = pool.submit(send, mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(1)))
         assert held.wait(10)  # taken out of the queue, held in the database
@@ -475,21 +475,23 @@ def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
     assert count(mesh, "probe_frames") == 3
 
 
-def test_whoever_asks_waits_for_one_report_and_not_for_all(mesh, monkeypatch: pytest.MonkeyPatch):
-    order: list[str] = []
+def test_the_event_loop_answers_others_while_reports_are_decoded(mesh, monkeypatch: pytest.MonkeyPatch):
+    decoding, others_done = threading.Event(), threading.Event()
 
-    def refused(*_):
-        order.append("report")
-        raise ProductError("malformed_report", 422, "Nothing of this is stored.")
+    def decode_slowly(batch):
+        decoding.set()
+        assert others_done.wait(10)
+        return [ProductError("malformed_report", 422, "Nothing of this is stored.")] * len(batch)
 
     async def others():
+        await asyncio.to_thread(decoding.wait, 10)
         for _ in range(40):
-            order.append("other")
             await asyncio.sleep(0)
+        others_done.set()
 
     async def all_at_once():
         agent = mesh.agents[0]
-        identity = AgentIdentity(UUID(int=1), mesh.owner.tenant_key, UUID(int=2), UUID(int=3), agent.vm_key)
+        identity = AgentIdentity(mesh.owner.tenant_id, mesh.owner.tenant_key, UUID(int=2), UUID(int=3), agent.vm_key)
         ingest = pipeline.IngestPipeline()
         try:
             reports = [ingest.take(identity, b"", "application/x-protobuf", "") for _ in range(20)]
@@ -497,10 +499,33 @@ def test_whoever_asks_waits_for_one_report_and_not_for_all(mesh, monkeypatch: py
         finally:
             ingest.close()
 
-    monkeypatch.setattr(pipeline, "_prepare", refused)
-    ended = asyncio.run(all_at_once())
-    assert [type(outcome) for outcome in ended] == [ProductError] * 20 + [type(None)]
-    assert "report,report" not in ",".join(order)
+    monkeypatch.setattr(pipeline, "_decode", decode_slowly)
+    outcomes = asyncio.run(all_at_once())
+    assert [type(outcome) for outcome in outcomes] == [ProductError] * 20 + [type(None)]
+
+
+def test_a_report_that_breaks_the_decoder_fails_alone(mesh, monkeypatch: pytest.MonkeyPatch):
+    decode = pipeline._decode
+
+    def broken(batch):
+        if any(received.body.content == b"broken" for received in batch):
+            raise RuntimeError("no")
+        return decode(batch)
+
+    async def both():
+        agent = mesh.agents[0]
+        identity = AgentIdentity(mesh.owner.tenant_id, mesh.owner.tenant_key, UUID(int=2), UUID(int=3), agent.vm_key)
+        ingest = pipeline.IngestPipeline()
+        try:
+            bodies = (b"broken", b"\xff", b"broken")
+            reports = [ingest.take(identity, body, "application/x-protobuf", "") for body in bodies]
+            return await asyncio.gather(*reports, return_exceptions=True)
+        finally:
+            ingest.close()
+
+    monkeypatch.setattr(pipeline, "_decode", broken)
+    outcomes = asyncio.run(both())
+    assert [outcome.code for outcome in outcomes] == ["internal_error", "malformed_report", "internal_error"]
 
 
 @pytest.mark.whole_store
