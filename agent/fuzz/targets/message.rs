@@ -90,7 +90,7 @@ fn exchange(message: &Message) {
             } else {
                 exchanges.open(pending)
             };
-            exchanges.departed(id.unwrap_or(0), RawTime(2));
+            exchanges.record_departure(id.unwrap_or(0), RawTime(2));
         }
         let arrival = Arrival {
             at: RawTime(9),
@@ -100,7 +100,7 @@ fn exchange(message: &Message) {
         exchanges.receive(message, arrival);
         if let Body::CompactResp { response_tlv, .. } = message.body {
             for (sequence_id, t1_ns) in response_tlv.earlier() {
-                exchanges.sync_departed(sequence_id, t1_ns);
+                exchanges.record_sync_departure(sequence_id, t1_ns);
             }
         }
         exchanges.settle(RawTime(i64::MAX), |_| {});
