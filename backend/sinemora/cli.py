@@ -15,8 +15,8 @@ from typer.main import get_command, get_group
 _OPERATIONS = "sinemora.operations.commands"
 _MEASUREMENTS = "sinemora.measurements.command"
 _RECOMMENDATIONS = "sinemora.recommendations.command"
-_ALERTS = "sinemora.alerts.command"
-_RECEIVERS = "sinemora.alerts.receiver_command"
+_ALERTS = "sinemora.alerts.rules.command"
+_RECEIVERS = "sinemora.alerts.receivers.command"
 _EMBEDDED = "sinemora.embedded.commands"
 
 # The module of each further command, whose `app` has a command of this name, and its help.

@@ -11,8 +11,8 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
-from sinemora.alerts import incident_routes as incidents
-from sinemora.alerts import routes as alerts
+from sinemora.alerts.incidents import routes as incidents
+from sinemora.alerts.rules import routes as alerts
 from sinemora.applications import routes as applications
 from sinemora.curves import routes as curves
 from sinemora.inventory import routes as inventory

@@ -6,8 +6,8 @@ from celery.schedules import crontab
 from celery.signals import heartbeat_sent, setup_logging, worker_process_init, worker_process_shutdown
 
 from sinemora import tables
-from sinemora.alerts import backtest
-from sinemora.alerts import tasks as alerts
+from sinemora.alerts.detection import backtest
+from sinemora.alerts.detection import tasks as alerts
 from sinemora.inventory import tasks as inventory
 from sinemora.jobs import tasks as jobs
 from sinemora.kit import tracing, worker_metrics

@@ -23,8 +23,8 @@ from lab.incidents.events import HARMLESS, Event
 from lab.incidents.network import TRACES, Mesh, coded, quiet
 from lab.incidents.trial import judge, run
 from sinemora.alerts.evaluation.engine import State, Window, step
-from sinemora.alerts.evaluation.incidents import Track, advance
 from sinemora.alerts.evaluation.rule import defaults
+from sinemora.alerts.evaluation.tracking import Track, advance
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 SEED = int(os.environ.get("SEED") or 1)

@@ -9,9 +9,9 @@ from lab.incidents.events import Scenario
 from lab.incidents.network import Mesh, Windows
 from sinemora.alerts.evaluation.baseline import Floats
 from sinemora.alerts.evaluation.engine import State, Window, step
-from sinemora.alerts.evaluation.incidents import Track, Turn, advance
 from sinemora.alerts.evaluation.root_cause import Culprit
 from sinemora.alerts.evaluation.rule import Rule
+from sinemora.alerts.evaluation.tracking import Track, Turn, advance
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 

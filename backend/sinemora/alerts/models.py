@@ -85,7 +85,7 @@ class AlertRule(Identified, Versioned, TenantOwned, Base):
 
 
 class AlertState(TenantOwned, Base):
-    """Evaluation progress of a mesh, and the state of its rules (bytes: `evaluation/storing.py`).
+    """Evaluation progress of a mesh, and the state of its rules (bytes: `evaluation/state_codec.py`).
 
     `watched_since`: start of the time it was evaluated without a break.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sinemora.alerts import evaluator
+from sinemora.alerts.detection import evaluator
 from sinemora.kit.db import tenant_session
 from sinemora.meshes.plan import is_client
 from tests.callers import Member, MeshWorld

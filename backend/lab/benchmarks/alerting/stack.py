@@ -28,7 +28,7 @@ from lab.benchmarks.alerting.load import Timed, TimedLoad
 from lab.benchmarks.storing.load import request_of
 from lab.benchmarks.storing.product import Product, World, running
 from lab.benchmarks.storing.worlds import frame_of, peers, report
-from sinemora.alerts import evaluator
+from sinemora.alerts.detection import evaluator
 from sinemora.alerts.models import AlertRouting, AlertRule, Delivery, DeliveryState, Receiver, ReceiverKind
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.codec import frame

@@ -7,7 +7,7 @@ import numpy as np
 
 from sinemora.alerts.evaluation import root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Baseline, Flags, Floats, Ints
-from sinemora.alerts.evaluation.judge import Season, Seasons, Values, judge, least_spread, magnitude
+from sinemora.alerts.evaluation.breach import Season, Seasons, Values, judge, least_spread, magnitude
 from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, Picture, Suspect
 from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Kind, Rule, Severity, sources
 from sinemora.alerts.evaluation.rule_state import RuleState

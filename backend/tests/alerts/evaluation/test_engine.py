@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from sinemora.alerts.evaluation import storing
+from sinemora.alerts.evaluation import state_codec
 from sinemora.alerts.evaluation.baseline import LEARNT, LEARNT_LONG, LONG, SHORT, Baseline
+from sinemora.alerts.evaluation.breach import Season, judge, limit
+from sinemora.alerts.evaluation.change_point import change_point
 from sinemora.alerts.evaluation.engine import State, Window, amend, step
-from sinemora.alerts.evaluation.judge import Season, judge, limit
-from sinemora.alerts.evaluation.onset import change_point
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale, defaults
 from sinemora.alerts.evaluation.rule_state import MOutOfN, Phase, RuleState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
@@ -116,7 +116,7 @@ def slow(row: int | None = None, size: int = 4) -> np.ndarray:
 def test_state_survives_a_restart_and_a_new_member():
     state = State(np.zeros(0, np.int64))
     step(state, [OVER], window(1, slow(2)))
-    again = storing.decode(storing.encode(state, baselines=False), storing.encode(state, baselines=True))
+    again = state_codec.decode(state_codec.encode(state, baselines=False), state_codec.encode(state, baselines=True))
     outcome = step(again, [OVER], window(2, slow(3, 5), (9, 1, 2, 3, 4)))  # the slow one stands one further on
     assert [(one.cause.culprit.suspect, one.cause.culprit.at) for one in outcome.found] == [("egress", 3)]
 
@@ -126,11 +126,11 @@ def test_baselines_survive_a_restart():
     state = State(np.zeros(0, np.int64))
     for at in range(1, 6):
         step(state, [rule], window(at, slow()))
-    again = storing.decode(None, storing.encode(state, baselines=True))
+    again = state_codec.decode(None, state_codec.encode(state, baselines=True))
     series = (Metric.ONE_WAY_DELAY, Statistic.P50)
     assert np.array_equal(again.baselines[series].level, state.baselines[series].level, equal_nan=True)
-    with pytest.raises(storing.StateError):
-        storing.decode(b"SNA1 and nothing more", None)
+    with pytest.raises(state_codec.StateError):
+        state_codec.decode(b"SNA1 and nothing more", None)
 
 
 def test_a_late_window_completes_what_was_seen():

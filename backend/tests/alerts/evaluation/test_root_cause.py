@@ -6,9 +6,9 @@ import pytest
 from lab.incidents.events import Event, make
 from lab.incidents.trial import judge, run
 from sinemora.alerts.evaluation.engine import Found
-from sinemora.alerts.evaluation.incidents import REOPENED_S, SETTLED_S, Track, Turn, advance
 from sinemora.alerts.evaluation.root_cause import Culprit, Picture, Suspect, causes, explains, name
 from sinemora.alerts.evaluation.rule import Severity, defaults
+from sinemora.alerts.evaluation.tracking import REOPENED_S, SETTLED_S, Track, Turn, advance
 
 ZONES = np.repeat(np.arange(3), 4)
 SIZE = ZONES.size

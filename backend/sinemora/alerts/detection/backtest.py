@@ -7,13 +7,14 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import evaluation_input, presentation
+from sinemora.alerts.detection import evaluation_input
+from sinemora.alerts.detection.replay import Span, in_steps, replay
+from sinemora.alerts.detection.replay_inputs import Completed
 from sinemora.alerts.evaluation.engine import State
-from sinemora.alerts.evaluation.incidents import Track
 from sinemora.alerts.evaluation.rule import Rule
-from sinemora.alerts.replay import Span, in_steps, replay
-from sinemora.alerts.replay_inputs import Completed
-from sinemora.alerts.schemas import BackTestCreate
+from sinemora.alerts.evaluation.tracking import Track
+from sinemora.alerts.incidents import presentation
+from sinemora.alerts.rules.schemas import BackTestCreate
 from sinemora.jobs import service as jobs
 from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Job, Queue

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text
 
-from sinemora.alerts import evaluator, late_data, tasks
-from sinemora.alerts.late_data import Late, Looked
+from sinemora.alerts.detection import evaluator, late_data, tasks
+from sinemora.alerts.detection.late_data import Late, Looked
 from sinemora.alerts.models import AlertState, Delivery, LateDataProgress
 from sinemora.jobs.executor import run
 from sinemora.kit.db import system_session, tenant_session

@@ -8,9 +8,9 @@ import numpy as np
 from sinemora.alerts.evaluation import root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Floats, Ints
 from sinemora.alerts.evaluation.engine import Found, State, Window
-from sinemora.alerts.evaluation.incidents import Track
 from sinemora.alerts.evaluation.root_cause import Culprit, Hypothesis, Suspect
 from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule
+from sinemora.alerts.evaluation.tracking import Track
 from sinemora.alerts.models import Incident
 from sinemora.measurements.aggregate.matrix import NONE, Metric, Statistic, positions_of
 from sinemora.meshes.plan import MeshState

@@ -11,9 +11,10 @@ from uuid import UUID
 import structlog
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import messages, queries
-from sinemora.alerts.messages import Notification
+from sinemora.alerts.detection import queries
 from sinemora.alerts.models import AlertRule, Delivery, DeliveryState, Incident, Receiver, ReceiverKind
+from sinemora.alerts.notifications import messages
+from sinemora.alerts.notifications.messages import Notification
 from sinemora.kit import egress_policy, encryption
 from sinemora.kit.celery import ROUTES, celery
 from sinemora.kit.config import settings

@@ -11,14 +11,15 @@ import structlog
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import evaluation_input, incident_store, queries, seasons
-from sinemora.alerts.evaluation import storing
+from sinemora.alerts.detection import evaluation_input, queries, seasons
+from sinemora.alerts.detection.queries import Reported
+from sinemora.alerts.evaluation import state_codec
 from sinemora.alerts.evaluation.engine import Outcome, State, amend, step
-from sinemora.alerts.evaluation.incidents import REOPENED_S, advance
 from sinemora.alerts.evaluation.rule import Kind, Rule, defaults
 from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
+from sinemora.alerts.evaluation.tracking import REOPENED_S, advance
+from sinemora.alerts.incidents import store as incident_store
 from sinemora.alerts.models import AlertRule, AlertState
-from sinemora.alerts.queries import Reported
 from sinemora.measurements.query.ranges import utc
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import get_mesh, mesh_state
@@ -157,18 +158,18 @@ def _state_of(row: AlertState) -> State:
     if kept is not None and row.evaluated_until is not None and kept.ended_at_s == row.evaluated_until.timestamp():
         return kept
     try:
-        return storing.decode(row.rule_states, row.baselines)
-    except storing.StateError as error:
+        return state_codec.decode(row.rule_states, row.baselines)
+    except state_codec.StateError as error:
         log.warning("state of alerts cannot be read; it is learnt anew", mesh=str(row.mesh_id), error=str(error))
         return State(np.zeros(0, np.int64))
 
 
 def _keep(row: AlertState, state: State, mesh: MeshState, ended_at_s: int, at: datetime) -> None:
     row.evaluated_until, row.looked_at = utc(ended_at_s), at
-    row.rule_states = storing.encode(state, baselines=False)
+    row.rule_states = state_codec.encode(state, baselines=False)
     small = len(mesh.members) <= _SMALL_VMS
     if small or row.baselines_at is None or at - row.baselines_at >= _BASELINES_EVERY:
-        row.baselines, row.baselines_at = storing.encode(state, baselines=True), at
+        row.baselines, row.baselines_at = state_codec.encode(state, baselines=True), at
     while len(_memory) >= _MEMORY_MAX and row.mesh_id not in _memory:
         _memory.pop(next(iter(_memory)))
     _memory[row.mesh_id] = state

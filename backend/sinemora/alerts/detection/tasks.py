@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import structlog
 
-from sinemora.alerts import delivery, evaluator, late_data, queries
+from sinemora.alerts.detection import evaluator, late_data, queries
+from sinemora.alerts.notifications import delivery
 from sinemora.kit.celery import ROUTES, celery
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.live.publisher import announce

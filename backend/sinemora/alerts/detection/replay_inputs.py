@@ -10,11 +10,11 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import queries
+from sinemora.alerts.detection import queries
+from sinemora.alerts.detection.replay import Span
 from sinemora.alerts.evaluation.baseline import Flags
 from sinemora.alerts.evaluation.engine import Window
 from sinemora.alerts.evaluation.rule import Kind, Rule
-from sinemora.alerts.replay import Span
 from sinemora.applications import attach, reading
 from sinemora.applications import queries as applications
 from sinemora.applications.models import Application

@@ -10,12 +10,15 @@ import numpy as np
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import dispatch, evaluation_input, presentation, queries, routing
+from sinemora.alerts.detection import evaluation_input, queries
+from sinemora.alerts.evaluation.change_point import change_point
 from sinemora.alerts.evaluation.engine import State, Window
-from sinemora.alerts.evaluation.incidents import Change, Track, Turn
-from sinemora.alerts.evaluation.onset import change_point
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
+from sinemora.alerts.evaluation.tracking import Change, Track, Turn
+from sinemora.alerts.incidents import presentation
 from sinemora.alerts.models import Incident, IncidentEvent, IncidentState
+from sinemora.alerts.notifications import dispatch
+from sinemora.alerts.receivers import routing
 from sinemora.applications import queries as applications
 from sinemora.applications.models import Application
 from sinemora.kit.errors import ProductError

@@ -1,4 +1,4 @@
-"""Shapes of rules, silences, receivers and routes on the wire; incidents: `incident_schemas.py`.
+"""Shapes of rules, silences, receivers and routes on the wire; incidents: `incidents/schemas.py`.
 
 Delays in ns, loss and performance as ratios, durations in seconds.
 """
@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from sinemora.alerts.evaluation.rule import Kind, Severity, Timescale
-from sinemora.alerts.incident_schemas import IncidentSummary
+from sinemora.alerts.incidents.schemas import IncidentSummary
 from sinemora.alerts.models import DeliveryState, ReceiverKind
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.aggregate.matrix import Metric, Statistic

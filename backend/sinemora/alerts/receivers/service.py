@@ -7,9 +7,10 @@ from uuid import UUID, uuid4
 
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import dispatch, queries
+from sinemora.alerts.detection import queries
 from sinemora.alerts.models import AlertRouting, Delivery, Receiver, ReceiverKind
-from sinemora.alerts.schemas import (
+from sinemora.alerts.notifications import dispatch
+from sinemora.alerts.rules.schemas import (
     DeliveryRead,
     ReceiverFields,
     ReceiverRead,

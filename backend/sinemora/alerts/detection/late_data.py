@@ -16,16 +16,18 @@ import structlog
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import dispatch, incident_store, queries
-from sinemora.alerts.evaluation import storing
+from sinemora.alerts.detection import queries
+from sinemora.alerts.detection.evaluator import rules_of
+from sinemora.alerts.detection.replay import Span, Step, in_steps, replay
+from sinemora.alerts.detection.replay_inputs import Completed, Predictions
+from sinemora.alerts.evaluation import state_codec
 from sinemora.alerts.evaluation.engine import State, Window
-from sinemora.alerts.evaluation.incidents import REOPENED_S, Track, same_cause
 from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule, Severity
 from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
-from sinemora.alerts.evaluator import rules_of
+from sinemora.alerts.evaluation.tracking import REOPENED_S, Track, same_cause
+from sinemora.alerts.incidents import store as incident_store
 from sinemora.alerts.models import AlertState, Incident, IncidentState, LateDataProgress
-from sinemora.alerts.replay import Span, Step, in_steps, replay
-from sinemora.alerts.replay_inputs import Completed, Predictions
+from sinemora.alerts.notifications import dispatch
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.ranges import utc
@@ -160,10 +162,10 @@ def _replayed(session: Session, mesh: MeshState, rules: Sequence[Rule], present:
 def _current_baselines(present: AlertState) -> State:
     """Return a separate state with today's baselines and no rule states."""
     try:
-        state = storing.decode(None, present.baselines)
-    except storing.StateError as error:
+        state = state_codec.decode(None, present.baselines)
+    except state_codec.StateError as error:
         log.warning("baselines cannot be read; they are learnt anew", error=str(error))
-        state = storing.decode(None, None)
+        state = state_codec.decode(None, None)
     state.ended_at_s = None
     return state
 

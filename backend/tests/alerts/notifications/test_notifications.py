@@ -14,13 +14,15 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from sinemora.alerts import messages, routing, tasks
+from sinemora.alerts.detection import tasks
 from sinemora.alerts.models import Delivery, Receiver
+from sinemora.alerts.notifications import messages
+from sinemora.alerts.receivers import routing
 from sinemora.kit import config
 from sinemora.kit.db import system_session
 from sinemora.kit.egress_policy import allowed
 from tests.alerts.conftest import Watched
-from tests.alerts.mailbox import Mailbox, certificate
+from tests.alerts.notifications.mailbox import Mailbox, certificate
 from tests.alerts.test_incidents import egress
 from tests.callers import Member
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from sinemora.alerts import evaluation_input, preview, seasons
+from sinemora.alerts.detection import evaluation_input, preview, seasons
+from sinemora.alerts.detection.seasons import WEEKS_MIN, seasons_of
 from sinemora.alerts.evaluation.baseline import LEARNT_LONG
-from sinemora.alerts.evaluation.judge import Season
+from sinemora.alerts.evaluation.breach import Season
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
-from sinemora.alerts.seasons import WEEKS_MIN, seasons_of
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.codec import frame

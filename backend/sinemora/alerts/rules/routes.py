@@ -6,9 +6,11 @@ from uuid import UUID
 from fastapi import APIRouter, Body, Query, Request, Response
 from sqlalchemy import select
 
-from sinemora.alerts import backtest, evaluator, manifest, preview, receivers, service
+from sinemora.alerts.detection import backtest, evaluator, preview
 from sinemora.alerts.models import AlertRule, Delivery, Receiver, Silence
-from sinemora.alerts.schemas import (
+from sinemora.alerts.receivers import service as receivers
+from sinemora.alerts.rules import manifest, service
+from sinemora.alerts.rules.schemas import (
     BackTestCreate,
     DeliveryRead,
     ReceiverFields,

@@ -10,9 +10,10 @@ from uuid import UUID
 import yaml
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import evaluator, queries, service
+from sinemora.alerts.detection import evaluator, queries
 from sinemora.alerts.models import AlertRule
-from sinemora.alerts.schemas import RuleCreate, RuleFields, RulesBrought, RuleUpdate
+from sinemora.alerts.rules import service
+from sinemora.alerts.rules.schemas import RuleCreate, RuleFields, RulesBrought, RuleUpdate
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.manifest import declared
 from sinemora.tenants.access import Actor

@@ -9,9 +9,9 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import evaluation_input
+from sinemora.alerts.detection import evaluation_input
 from sinemora.alerts.evaluation.baseline import Floats, Ints
-from sinemora.alerts.evaluation.judge import Season, Seasons, magnitude
+from sinemora.alerts.evaluation.breach import Season, Seasons, magnitude
 from sinemora.alerts.evaluation.rule import Kind, Rule
 from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.aggregate.matrix import Metric, Statistic

@@ -6,10 +6,10 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request
 from sqlalchemy import select
 
-from sinemora.alerts import service
 from sinemora.alerts.evaluation.rule import Severity
-from sinemora.alerts.incident_schemas import Assignment, IncidentRead, IncidentSummary, Note
+from sinemora.alerts.incidents.schemas import Assignment, IncidentRead, IncidentSummary, Note
 from sinemora.alerts.models import Incident, IncidentState
+from sinemora.alerts.rules import service
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag

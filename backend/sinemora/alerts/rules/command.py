@@ -1,4 +1,4 @@
-"""`sinemora incidents`, `rules` and `silences`: alerts over the API. Receivers and routes: `receiver_command.py`."""
+"""`sinemora incidents`, `rules` and `silences`: alerts over the API. Receivers and routes: `receivers/command.py`."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -9,6 +9,7 @@ from typer import Argument, Option, Typer
 
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.models import IncidentState
+from sinemora.alerts.receivers import command as receiver_command
 from sinemora.kit.client import Client, RequestRefused
 from sinemora.kit.commands import Terminal, bytes_of, calls_api, percent, write_text, yaml_of
 

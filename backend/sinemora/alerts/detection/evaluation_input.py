@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import queries
+from sinemora.alerts.detection import queries
 from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
+from sinemora.alerts.evaluation.breach import Seasons, Values
 from sinemora.alerts.evaluation.engine import Window
-from sinemora.alerts.evaluation.judge import Seasons, Values
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Severity, Timescale
 from sinemora.alerts.models import AlertRule
 from sinemora.applications import queries as applications

@@ -6,9 +6,11 @@ from uuid import UUID
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import presentation, queries, routing
-from sinemora.alerts.delivery import deliver
+from sinemora.alerts.detection import queries
+from sinemora.alerts.incidents import presentation
 from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState, ReceiverKind
+from sinemora.alerts.notifications.delivery import deliver
+from sinemora.alerts.receivers import routing
 from sinemora.kit.jobs import enqueue
 from sinemora.meshes.plan import MeshState
 

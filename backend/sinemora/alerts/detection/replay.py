@@ -6,10 +6,10 @@ from uuid import uuid4
 
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import evaluation_input, seasons
+from sinemora.alerts.detection import evaluation_input, seasons
 from sinemora.alerts.evaluation.engine import State, Window, step
-from sinemora.alerts.evaluation.incidents import REOPENED_S, Change, Track, Turn, advance
 from sinemora.alerts.evaluation.rule import Rule
+from sinemora.alerts.evaluation.tracking import REOPENED_S, Change, Track, Turn, advance
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier, TierRange
 from sinemora.meshes.plan import MeshState

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import evaluation_input, seasons
+from sinemora.alerts.detection import evaluation_input, seasons
 from sinemora.alerts.evaluation.baseline import LEARNT_LONG, Baseline, Floats
-from sinemora.alerts.evaluation.judge import Season, judge, least_spread, limit, magnitude
+from sinemora.alerts.evaluation.breach import Season, judge, least_spread, limit, magnitude
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale
 from sinemora.alerts.evaluation.rule_state import RuleState
-from sinemora.alerts.schemas import RulePreview, RulePreviewCreate
+from sinemora.alerts.rules.schemas import RulePreview, RulePreviewCreate
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.paths import series

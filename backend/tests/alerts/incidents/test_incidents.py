@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import text
 
-from sinemora.alerts import evaluator, tasks
-from sinemora.alerts.queries import Reported
+from sinemora.alerts.detection import evaluator, tasks
+from sinemora.alerts.detection.queries import Reported
 from sinemora.jobs.executor import run
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session

@@ -1,4 +1,4 @@
-"""Use cases of alerts: rules, incidents, silences. Receivers and routes: `receiving.py`."""
+"""Use cases of alerts: rules, incidents, silences. Receivers and routes: `receivers/service.py`."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -7,8 +7,10 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import dispatch, evaluator, incident_store, presentation, queries, routing
-from sinemora.alerts.incident_schemas import (
+from sinemora.alerts.detection import evaluator, queries
+from sinemora.alerts.incidents import presentation
+from sinemora.alerts.incidents import store as incident_store
+from sinemora.alerts.incidents.schemas import (
     AffectedRead,
     CulpritRead,
     EvidenceRead,
@@ -24,7 +26,9 @@ from sinemora.alerts.models import (
     IncidentState,
     Silence,
 )
-from sinemora.alerts.schemas import RuleCreate, RuleRead, RuleUpdate, SilenceCreate, SilencePreview, SilenceRead
+from sinemora.alerts.notifications import dispatch
+from sinemora.alerts.receivers import routing
+from sinemora.alerts.rules.schemas import RuleCreate, RuleRead, RuleUpdate, SilenceCreate, SilencePreview, SilenceRead
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http.etag import IfMatch
 from sinemora.meshes.service import mesh_state

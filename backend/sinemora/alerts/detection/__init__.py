@@ -1,0 +1,1 @@
+"""Detection: evaluate the stored windows of meshes and store the incidents found."""

@@ -1,0 +1,1 @@
+"""Incidents: rows, evidence, timeline and what people decide."""

@@ -1,0 +1,1 @@
+"""Notifications: content by receiver kind, delivery and its log."""

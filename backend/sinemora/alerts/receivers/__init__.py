@@ -1,0 +1,1 @@
+"""Receivers of notifications and the tree of routes to them."""

@@ -1,0 +1,1 @@
+"""Alert rules of meshes: create, change, export and import."""

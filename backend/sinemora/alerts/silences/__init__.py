@@ -1,0 +1,1 @@
+"""Silences: incidents that match are created without notifications."""
