@@ -15,7 +15,6 @@ from typer.main import get_command, get_group
 _OPERATIONS = "sinemora.operations.commands"
 _MEASUREMENTS = "sinemora.measurements.command"
 _RECOMMENDATIONS = "sinemora.recommendations.command"
-_ALERTS = "sinemora.alerts.rules.command"
 _RECEIVERS = "sinemora.alerts.receivers.command"
 _EMBEDDED = "sinemora.embedded.commands"
 
@@ -34,9 +33,9 @@ IMPORTED = {
     "recommend": (_RECOMMENDATIONS, "Search for moves worth making on a mesh (API key)."),
     "recommendations": (_RECOMMENDATIONS, "Show recommendations, decide on them, read outcomes (API key)."),
     "what-if": ("sinemora.what_if.command", "Evaluate changes for all applications; manage scenarios (API key)."),
-    "incidents": (_ALERTS, "List incidents, decide on them (API key)."),
-    "rules": (_ALERTS, "Manage alert rules (API key)."),
-    "silences": (_ALERTS, "Manage silences of notifications (API key)."),
+    "incidents": ("sinemora.alerts.incidents.command", "List incidents, decide on them (API key)."),
+    "rules": ("sinemora.alerts.rules.command", "Manage alert rules (API key)."),
+    "silences": ("sinemora.alerts.silences.command", "Manage silences of notifications (API key)."),
     "receivers": (_RECEIVERS, "Manage receivers of notifications (API key)."),
     "alert-routes": (_RECEIVERS, "Manage the tree of routes to receivers (API key)."),
     "profile": ("sinemora.profiler.command", "Measure the curve of an application: performance against added latency."),

@@ -11,8 +11,12 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
+from sinemora.alerts.detection import routes as detection
 from sinemora.alerts.incidents import routes as incidents
-from sinemora.alerts.rules import routes as alerts
+from sinemora.alerts.notifications import routes as notifications
+from sinemora.alerts.receivers import routes as receivers
+from sinemora.alerts.rules import routes as rules
+from sinemora.alerts.silences import routes as silences
 from sinemora.applications import routes as applications
 from sinemora.curves import routes as curves
 from sinemora.inventory import routes as inventory
@@ -60,7 +64,11 @@ ROUTERS = (
     simulations.router,
     learning.router,
     incidents.router,
-    alerts.router,
+    rules.router,
+    detection.router,
+    silences.router,
+    receivers.router,
+    notifications.router,
 )
 # Collectors of metrics in the database and in Redis; their import registers them for /metrics.
 METRICS = (worker_metrics, backlog_metrics)

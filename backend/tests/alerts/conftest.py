@@ -1,6 +1,6 @@
 """A mesh whose agents report, window by window, and what alerts make of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from sinemora.alerts.detection import evaluator
+from sinemora.alerts.rules import service as rules
+from sinemora.kit import config
 from sinemora.kit.db import tenant_session
 from sinemora.meshes.plan import is_client
+from tests.alerts.notifications.mailbox import Mailbox
+from tests.alerts.notifications.servers import Hooks, serve
 from tests.callers import Member, MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import Raw, simple
@@ -49,7 +53,7 @@ class Watched:
     def evaluate(self, ended_at_s: int, at: datetime | None = None) -> Any:
         """What the worker does when a window is due, now or at another time."""
         with tenant_session(self.owner.tenant_id) as session:
-            evaluator.watch(session, self.world.id)
+            rules.watch(session, self.world.id)
             return evaluator.evaluate(session, self.world.id, ended_at_s, at or datetime.now(UTC))
 
     def window(self, **options: Any) -> Any:
@@ -85,3 +89,32 @@ def watched(owner: Member, make_mesh: Callable[..., MeshWorld]) -> Watched:
         },
     )
     return found
+
+
+SLOW_NS = 5_000_000
+
+
+def egress(watched: Watched, vm: int) -> dict[tuple[int, int], int]:
+    return {(vm, other): SLOW_NS for other in range(len(watched.world.agents)) if other != vm}
+
+
+@pytest.fixture
+def hooks() -> Iterator[Hooks]:
+    yield from serve(Hooks())
+
+
+@pytest.fixture
+def mailbox() -> Iterator[Mailbox]:
+    yield from serve(Mailbox())
+
+
+@pytest.fixture
+def local(monkeypatch: pytest.MonkeyPatch, mailbox: Mailbox) -> Iterator[None]:
+    """An operator who lets receivers be on this machine, keeps secrets, and has a mail server."""
+    monkeypatch.setenv("SINEMORA_RECEIVER_NETWORKS", "local")
+    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
+    monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{mailbox.port}")
+    config.settings.cache_clear()
+    yield
+    monkeypatch.undo()
+    config.settings.cache_clear()

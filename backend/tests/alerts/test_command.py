@@ -13,8 +13,7 @@ from sinemora.cli import main
 from sinemora.kit import config, encryption
 from sinemora.kit.client import Client
 from sinemora.kit.db import system_session
-from tests.alerts.conftest import Watched
-from tests.alerts.test_incidents import egress
+from tests.alerts.conftest import Watched, egress
 from tests.terminal import listening
 
 

@@ -28,8 +28,8 @@ from lab.benchmarks.alerting.load import Timed, TimedLoad
 from lab.benchmarks.storing.load import request_of
 from lab.benchmarks.storing.product import Product, World, running
 from lab.benchmarks.storing.worlds import frame_of, peers, report
-from sinemora.alerts.detection import evaluator
 from sinemora.alerts.models import AlertRouting, AlertRule, Delivery, DeliveryState, Receiver, ReceiverKind
+from sinemora.alerts.rules import service as rules
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.codec import frame
 from sinemora.measurements.ingest.agent_pb2 import Report
@@ -211,7 +211,7 @@ def seconds_to_webhook(found: Product, listener: Listener, vms: int, windows: in
     """
     world = found.world("latency", vms)
     with tenant_session(found.tenant_id) as session:
-        evaluator.watch(session, world.mesh_id)
+        rules.watch(session, world.mesh_id)
         session.add(_above(world.mesh_id))
     agents = Agents(world, seed)
     start_s = first_window(vms * (windows + 3), lambda: agents.request(0, agents.quiet(0), 0))

@@ -7,14 +7,14 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.detection import evaluation_input
 from sinemora.alerts.detection.replay import Span, in_steps, replay
 from sinemora.alerts.detection.replay_inputs import Completed
+from sinemora.alerts.detection.schemas import BackTestCreate
 from sinemora.alerts.evaluation.engine import State
 from sinemora.alerts.evaluation.rule import Rule
 from sinemora.alerts.evaluation.tracking import Track
 from sinemora.alerts.incidents import presentation
-from sinemora.alerts.rules.schemas import BackTestCreate
+from sinemora.alerts.rules.load import condition_of, scope_mask
 from sinemora.jobs import service as jobs
 from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Job, Queue
@@ -47,14 +47,14 @@ def work(running: JobContext) -> dict[str, Any]:
         rule = Rule(
             "tried",
             body.name,
-            evaluation_input.condition_of(body.condition.model_dump(mode="json")),
+            condition_of(body.condition.model_dump(mode="json")),
             body.severity,
             body.windows_x,
             body.windows_y,
             body.sources_min,
             body.hold_s,
             body.keep_firing_s,
-            evaluation_input.scope_mask(session, mesh, body.scope.model_dump()),
+            scope_mask(session, mesh, body.scope.model_dump()),
         )
         tier, step_s = Tier.RAW, mesh.window_s
         if body.hours > 24 * settings().retention_raw_days:

@@ -1,6 +1,5 @@
 """A mesh as evaluation sees it: rules from rows, windows from frames."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -11,21 +10,17 @@ from sinemora.alerts.detection import queries
 from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
 from sinemora.alerts.evaluation.breach import Seasons, Values
 from sinemora.alerts.evaluation.engine import Window
-from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Severity, Timescale
-from sinemora.alerts.models import AlertRule
+from sinemora.alerts.incidents.affected import performance_of
 from sinemora.applications import queries as applications
-from sinemora.applications import reading
-from sinemora.applications.models import Application
 from sinemora.inventory.status import AgentStatus, status_of
 from sinemora.kit.config import settings
-from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import matrix, merge
 from sinemora.measurements.aggregate.matrix import Cells, Metric, State, Statistic
 from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.tiers import Tier, TierRange
-from sinemora.meshes.plan import Member, MeshState, planned
+from sinemora.meshes.plan import MeshState, planned
 from sinemora.meshes.service import zone_runs
 
 
@@ -94,92 +89,6 @@ def below_objective(session: Session, mesh: MeshState) -> dict[str, float]:
         if application.objective is not None:
             predicted = performance_of(session, application)
             found[application.name] = float("nan") if predicted is None else application.objective - predicted
-    return found
-
-
-def performance_of(session: Session, application: Application) -> float | None:
-    """Return the predicted performance of an application now; None when it is unknown."""
-    try:
-        return reading.performance(session, application, Statistic.P50).performance
-    except ProductError:
-        return None
-
-
-def rule_of(row: AlertRule, scope: Flags | None) -> Rule:
-    """Return a row as a rule."""
-    return Rule(
-        str(row.id),
-        row.name,
-        condition_of(row.condition),
-        Severity(row.severity),
-        row.windows_x,
-        row.windows_y,
-        row.sources_min,
-        row.hold_s,
-        row.keep_firing_s,
-        scope,
-    )
-
-
-def condition_of(said: dict[str, object]) -> Condition:
-    """Return a condition from its JSON."""
-    return Condition(
-        kind=Kind(str(said["kind"])),
-        metric=Metric(str(said["metric"])),
-        statistic=Statistic(str(said["statistic"])),
-        above=float(str(said["above"])),
-        deviations=float(str(said["deviations"])),
-        rise_ns=float(str(said["rise_ns"])),
-        timescale=Timescale(str(said["timescale"])),
-    )
-
-
-def condition_json(condition: Condition) -> dict[str, object]:
-    """Return a condition as JSON."""
-    names = ("kind", "metric", "statistic", "above", "deviations", "rise_ns", "timescale")
-    return {name: getattr(condition, name) for name in names}
-
-
-def scope_mask(session: Session, mesh: MeshState, scope: dict[str, object]) -> Flags | None:
-    """Return the mask of paths in a scope, None for all."""
-    said = {name: value for name, value in scope.items() if value}
-    if not said:
-        return None
-    names = [member.name for member in mesh.members]
-    zones = [member.zone_name for member in mesh.members]
-    mask = np.ones((len(names),) * 2, np.bool_)
-    if some := said.get("zones"):
-        mask &= _either(zones, some)
-    if some := said.get("vms"):
-        mask &= _either(names, some)
-    for kind, axis in (("zone_pair", zones), ("path", names)):
-        if pair := said.get(kind):
-            source, target = list(pair)  # type: ignore[call-overload]
-            mask &= np.outer([one == source for one in axis], [one == target for one in axis])
-    if labels := said.get("labels"):
-        mask &= _labelled(session, mesh.members, queries.labels_of_vms(session, mesh.id), dict(labels))  # type: ignore[call-overload]
-    if name := said.get("application"):
-        application = applications.application_named(session, str(name))
-        vms = set() if application is None else {task.vm_id for task in application.tasks}
-        own = np.array([member.id in vms for member in mesh.members], np.bool_)
-        mask &= np.outer(own, own)
-    return mask
-
-
-def _either(axis: Sequence[str], wanted: object) -> Flags:
-    chosen = np.array([one in list(wanted) for one in axis], np.bool_)  # type: ignore[call-overload]
-    found: Flags = chosen[:, None] | chosen[None, :]
-    return found
-
-
-def _labelled(
-    session: Session, members: Sequence[Member], labels: dict[int, dict[str, str]], wanted: dict[str, str]
-) -> Flags:
-    chosen = np.array(
-        [all(labels.get(member.key, {}).get(name) == value for name, value in wanted.items()) for member in members],
-        np.bool_,
-    )
-    found: Flags = chosen[:, None] | chosen[None, :]
     return found
 
 

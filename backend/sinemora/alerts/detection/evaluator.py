@@ -8,21 +8,22 @@ from uuid import UUID, uuid4
 
 import numpy as np
 import structlog
-from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection import evaluation_input, queries, seasons
 from sinemora.alerts.detection.queries import Reported
 from sinemora.alerts.evaluation import state_codec
 from sinemora.alerts.evaluation.engine import Outcome, State, amend, step
-from sinemora.alerts.evaluation.rule import Kind, Rule, defaults
+from sinemora.alerts.evaluation.rule import Kind
 from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
 from sinemora.alerts.evaluation.tracking import REOPENED_S, advance
+from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
-from sinemora.alerts.models import AlertRule, AlertState
+from sinemora.alerts.models import AlertState
+from sinemora.alerts.rules.load import rules_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import get_mesh, mesh_state
+from sinemora.meshes.service import mesh_state
 
 log = structlog.get_logger(__name__)
 
@@ -63,39 +64,6 @@ def due_end_s(one: Reported, now_s: float) -> int | None:
     return due if due > one.evaluated_s else None
 
 
-def watch(session: Session, mesh_id: UUID) -> None:
-    """Give a mesh the default rules, once."""
-    mesh = get_mesh(session, mesh_id)
-    if session.get(AlertState, mesh_id) is not None:
-        return
-    session.add(AlertState(mesh_id=mesh_id))
-    session.flush()
-    tenant_id = session.info["tenant_id"]
-    session.execute(
-        insert(AlertRule),
-        [
-            {
-                "id": uuid4(),
-                "tenant_id": tenant_id,
-                "mesh_id": mesh_id,
-                "version": 1,
-                "name": rule.name,
-                "enabled": True,
-                "severity": rule.severity,
-                "condition": evaluation_input.condition_json(rule.condition),
-                "scope": {},
-                "windows_x": rule.x,
-                "windows_y": rule.y,
-                "sources_min": rule.sources_min,
-                "hold_s": rule.hold_s,
-                "keep_firing_s": rule.keep_firing_s,
-                "origin": rule.id,
-            }
-            for rule in defaults(mesh.window_s)
-        ],
-    )
-
-
 def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> Evaluated | None:
     """Evaluate a mesh up to a window, including missed windows before it. Return None when another process does."""
     began = perf_counter()
@@ -128,7 +96,7 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
         silent = evaluation_input.silent_members(session, mesh, row.watched_since, at) if newest else _no_member(mesh)
         window = evaluation_input.window(session, mesh, end_s, silent, below if newest else {}, ordinary)
         outcome = step(state, rules, window)
-        rows = queries.going_on(session, mesh.id, utc(end_s - REOPENED_S))
+        rows = incident_queries.going_on(session, mesh.id, utc(end_s - REOPENED_S))
         if outcome.found or rows:
             known = incident_store.tracks_of(rows, mesh)
             ids = [str(uuid4()) for _ in outcome.found]
@@ -137,15 +105,6 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     _keep(row, state, mesh, ended_at_s, at)
     row.firing, row.took_ms = outcome.firing, round((perf_counter() - began) * 1000)
     return Evaluated(mesh, ended_at_s, outcome, told)
-
-
-def rules_of(session: Session, mesh: MeshState) -> list[Rule]:
-    """Return the enabled rules of a mesh."""
-    return [
-        evaluation_input.rule_of(row, evaluation_input.scope_mask(session, mesh, row.scope))
-        for row in queries.rules_of(session, mesh.id)
-        if row.enabled
-    ]
 
 
 def _no_member(mesh: MeshState) -> np.ndarray:

@@ -17,7 +17,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection import queries
-from sinemora.alerts.detection.evaluator import rules_of
 from sinemora.alerts.detection.replay import Span, Step, in_steps, replay
 from sinemora.alerts.detection.replay_inputs import Completed, Predictions
 from sinemora.alerts.evaluation import state_codec
@@ -25,9 +24,12 @@ from sinemora.alerts.evaluation.engine import State, Window
 from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule, Severity
 from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
 from sinemora.alerts.evaluation.tracking import REOPENED_S, Track, same_cause
+from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
+from sinemora.alerts.incidents.affected import affected
 from sinemora.alerts.models import AlertState, Incident, IncidentState, LateDataProgress
 from sinemora.alerts.notifications import dispatch
+from sinemora.alerts.rules.load import rules_of
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.ranges import utc
@@ -200,7 +202,7 @@ def _follow(
             setattr(one.row, name, value)
         if "paths" in said:
             predicted = predictions.at(window)
-            one.row.applications = incident_store.affected(session, mesh, change.track, predicted)
+            one.row.applications = affected(session, mesh, change.track, predicted)
 
 
 def _any_known(window: Window, track: Track) -> bool:
@@ -214,7 +216,7 @@ def _write(session: Session, mesh: MeshState, seen: Sequence[_Seen], looked: Loo
     new: list[Incident] = []
     for one in sorted(seen, key=lambda one: one.track.opened_at_s):
         start, end = utc(one.begins_s - REOPENED_S), utc(one.seen_s + REOPENED_S)
-        past = incident_store.tracks_of(queries.going_on(session, mesh.id, start, end), mesh)
+        past = incident_store.tracks_of(incident_queries.going_on(session, mesh.id, start, end), mesh)
         known = same_cause(one.track, past)
         if known is not None:
             _said_of_known(session, UUID(known.id), one, looked, now)
@@ -237,7 +239,7 @@ def _write(session: Session, mesh: MeshState, seen: Sequence[_Seen], looked: Loo
 
 def _said_of_known(session: Session, incident_id: UUID, one: _Seen, looked: Looked, now: datetime) -> None:
     looked.known.append(incident_id)
-    if not queries.has_event(session, incident_id, "late"):
+    if not incident_queries.has_event(session, incident_id, "late"):
         times = f"{utc(one.begins_s):%Y-%m-%d %H:%M:%S} to {utc(one.seen_s):%H:%M:%S} UTC"
         incident_store.note(session, incident_id, now, "late", f"windows that came late show it too, from {times}")
 

@@ -6,12 +6,13 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.detection import evaluation_input, seasons
+from sinemora.alerts.detection import seasons
+from sinemora.alerts.detection.schemas import RulePreview, RulePreviewCreate
 from sinemora.alerts.evaluation.baseline import LEARNT_LONG, Baseline, Floats
 from sinemora.alerts.evaluation.breach import Season, judge, least_spread, limit, magnitude
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale
 from sinemora.alerts.evaluation.rule_state import RuleState
-from sinemora.alerts.rules.schemas import RulePreview, RulePreviewCreate
+from sinemora.alerts.rules.load import condition_of
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.paths import series
@@ -28,7 +29,7 @@ _HOUR_S = 3600
 def preview(session: Session, body: RulePreviewCreate) -> RulePreview:
     """Go through the windows of a path. ProductError `mesh_unknown`, `path_unknown`, `preview_unsupported`."""
     mesh = get_mesh(session, body.mesh_id)
-    condition = evaluation_input.condition_of(body.condition.model_dump(mode="json"))
+    condition = condition_of(body.condition.model_dump(mode="json"))
     if condition.kind in (Kind.SILENT, Kind.PERFORMANCE) or condition.metric not in _DRAWN:
         raise ProductError(
             "preview_unsupported", 422, f"A condition of kind {condition.kind} on {condition.metric} has no course."

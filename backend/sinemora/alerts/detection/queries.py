@@ -1,23 +1,15 @@
 """SQL of alerts."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import func, or_, select, text, true
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import (
-    AlertRouting,
-    AlertRule,
     AlertState,
-    Delivery,
-    Incident,
-    IncidentEvent,
     LateDataProgress,
-    Receiver,
-    Silence,
 )
 from sinemora.measurements.store.tiers import Tier
 
@@ -57,16 +49,6 @@ def locked_state(session: Session, mesh_id: UUID) -> AlertState | None:
     return session.scalars(
         select(AlertState).where(AlertState.mesh_id == mesh_id).with_for_update(skip_locked=True)
     ).one_or_none()
-
-
-def rules_of(session: Session, mesh_id: UUID) -> list[AlertRule]:
-    """Return all rules of a mesh, by name."""
-    return list(session.scalars(select(AlertRule).where(AlertRule.mesh_id == mesh_id).order_by(AlertRule.name)))
-
-
-def rule_named(session: Session, mesh_id: UUID, name: str) -> AlertRule | None:
-    """Return a mesh's rule of this name."""
-    return session.scalars(select(AlertRule).where(AlertRule.mesh_id == mesh_id, AlertRule.name == name)).one_or_none()
 
 
 def late_frames(session: Session, mesh_key: int, start: datetime, end: datetime, received_after: datetime) -> list[int]:
@@ -154,67 +136,6 @@ def last_reports(session: Session, mesh_id: UUID) -> list[tuple[int, datetime, i
     return [(key, at, every_s) for key, at, every_s in rows]
 
 
-def labels_of_vms(session: Session, mesh_id: UUID) -> dict[int, dict[str, str]]:
-    """Labels of the VMs of a mesh, by key."""
-    rows = session.execute(
-        text(
-            "SELECT v.key, v.labels FROM mesh_vms m JOIN vms v ON v.tenant_id = m.tenant_id AND v.id = m.vm_id"
-            " WHERE m.tenant_id = :tenant_id AND m.mesh_id = :mesh_id"
-        ),
-        {"tenant_id": session.info["tenant_id"], "mesh_id": mesh_id},
-    )
-    return {key: labels for key, labels in rows}
-
-
-def agent_events(
-    session: Session, vm_ids: Sequence[UUID], since: datetime, until: datetime | None, limit: int
-) -> list[tuple[datetime, str, str]]:
-    """Return clock steps and route changes that agents reported: time, VM and text; newest first."""
-    rows = session.execute(
-        text(
-            "SELECT e.at, v.name, e.detail->>'message' FROM agent_events e"
-            " JOIN agents a ON a.tenant_id = e.tenant_id AND a.id = e.agent_id"
-            " JOIN vms v ON v.tenant_id = a.tenant_id AND v.id = a.vm_id"
-            " WHERE e.tenant_id = :tenant_id AND a.vm_id = ANY(:vm_ids) AND e.at >= :since"
-            " AND e.at <= coalesce(:until, 'infinity'::timestamptz)"
-            " AND e.kind IN ('clock_step', 'route_change') ORDER BY e.at DESC, e.id DESC LIMIT :limit"
-        ),
-        {
-            "tenant_id": session.info["tenant_id"],
-            "vm_ids": list(vm_ids),
-            "since": since,
-            "until": until,
-            "limit": limit,
-        },
-    )
-    return [(at, name, message or "") for at, name, message in rows]
-
-
-def going_on(
-    session: Session, mesh_id: UUID, ended_after: datetime, onset_until: datetime | None = None
-) -> list[Incident]:
-    """Incidents of a mesh that go on or ended after a time, and began until another one if it is given; oldest first,
-    those merged into others left out."""
-    return list(
-        session.scalars(
-            select(Incident)
-            .where(
-                Incident.mesh_id == mesh_id,
-                Incident.merged_into.is_(None),
-                or_(Incident.ended_at.is_(None), Incident.ended_at >= ended_after),
-                true() if onset_until is None else Incident.onset_at <= onset_until,
-            )
-            .order_by(Incident.opened_at, Incident.id)
-        )
-    )
-
-
-def has_event(session: Session, incident_id: UUID, kind: str) -> bool:
-    """Return whether the timeline of an incident has an event of this kind."""
-    found = select(IncidentEvent.id).where(IncidentEvent.incident_id == incident_id, IncidentEvent.kind == kind)
-    return session.scalar(found.limit(1)) is not None
-
-
 def locked_late_data_progress(session: Session, mesh_id: UUID) -> LateDataProgress | None:
     """Lock and return the progress on late data of a mesh; None if another process works on it."""
     return session.scalars(
@@ -230,81 +151,3 @@ def watched_meshes(session: Session, since: datetime) -> list[tuple[UUID, UUID]]
         .order_by(AlertState.mesh_id)
     )
     return [(tenant_id, mesh_id) for tenant_id, mesh_id in rows]
-
-
-def found_late_with(session: Session, incident: Incident) -> int:
-    """Return the number of other incidents of its mesh that were found late at the same time."""
-    return (
-        session.scalar(
-            select(func.count())
-            .select_from(Incident)
-            .where(
-                Incident.mesh_id == incident.mesh_id,
-                Incident.found_late_at == incident.found_late_at,
-                Incident.id != incident.id,
-            )
-        )
-        or 0
-    )
-
-
-def similar(session: Session, incident: Incident, limit: int) -> list[Incident]:
-    """Earlier incidents with the same culprit, newest first."""
-    return list(
-        session.scalars(
-            select(Incident)
-            .where(
-                Incident.mesh_id == incident.mesh_id,
-                Incident.id != incident.id,
-                Incident.merged_into.is_(None),
-                Incident.opened_at <= incident.opened_at,
-                Incident.culprit == incident.culprit,
-            )
-            .order_by(Incident.opened_at.desc())
-            .limit(limit)
-        )
-    )
-
-
-def locked_incident(session: Session, incident_id: UUID) -> Incident | None:
-    """Lock and return the tenant's incident; others who change it wait."""
-    found = select(Incident).where(Incident.id == incident_id).with_for_update(of=Incident)
-    return session.scalars(found, execution_options={"populate_existing": True}).one_or_none()
-
-
-def silences(session: Session, at: datetime) -> list[Silence]:
-    """Silences that have begun and not ended; weekly ones may rest just now."""
-    return list(session.scalars(select(Silence).where(Silence.starts_at <= at, Silence.ends_at > at)))
-
-
-def routing(session: Session) -> AlertRouting | None:
-    """Return the tenant's tree of routes."""
-    return session.scalars(select(AlertRouting)).one_or_none()
-
-
-def receivers_named(session: Session, names: Sequence[str]) -> dict[str, Receiver]:
-    """Return the tenant's receivers of these names."""
-    return {one.name: one for one in session.scalars(select(Receiver).where(Receiver.name.in_(names)))}
-
-
-def receiver_named(session: Session, name: str) -> Receiver | None:
-    """Return the tenant's receiver of this name."""
-    return session.scalars(select(Receiver).where(Receiver.name == name)).one_or_none()
-
-
-def due_deliveries(session: Session, at: datetime, limit: int) -> list[tuple[UUID, UUID]]:
-    """(tenant, delivery) of all that should have been sent. In a system session."""
-    rows = session.execute(
-        select(Delivery.tenant_id, Delivery.id)
-        .where(Delivery.state == "waiting", Delivery.due_at <= at)
-        .order_by(Delivery.due_at)
-        .limit(limit)
-    )
-    return [(tenant_id, identity) for tenant_id, identity in rows]
-
-
-def locked_delivery(session: Session, delivery_id: UUID) -> Delivery | None:
-    """Lock and return a delivery; None if another process sends it."""
-    return session.scalars(
-        select(Delivery).where(Delivery.id == delivery_id).with_for_update(skip_locked=True)
-    ).one_or_none()

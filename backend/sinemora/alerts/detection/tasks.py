@@ -6,6 +6,8 @@ import structlog
 
 from sinemora.alerts.detection import evaluator, late_data, queries
 from sinemora.alerts.notifications import delivery
+from sinemora.alerts.notifications import queries as notification_queries
+from sinemora.alerts.rules import service as rules
 from sinemora.kit.celery import ROUTES, celery
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.live.publisher import announce
@@ -27,7 +29,7 @@ def evaluate() -> None:
             continue
         try:
             with tenant_session(one.tenant_id) as session:
-                evaluator.watch(session, one.mesh_id)
+                rules.watch(session, one.mesh_id)
                 found = evaluator.evaluate(session, one.mesh_id, end_s, now)
         except Exception:
             evaluator.forget([one.mesh_id])  # it may have taken in what was not written down
@@ -41,7 +43,7 @@ def evaluate() -> None:
 def deliver_due() -> None:
     """Send what is due: what is to be tried again, and what never reached a worker."""
     with system_session() as session:
-        waiting = queries.due_deliveries(session, datetime.now(UTC), _AT_ONCE)
+        waiting = notification_queries.due_deliveries(session, datetime.now(UTC), _AT_ONCE)
     for tenant_id, delivery_id in waiting:
         delivery.attempt(tenant_id, delivery_id)
 

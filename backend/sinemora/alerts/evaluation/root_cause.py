@@ -44,6 +44,7 @@ class Suspect(StrEnum):
 
 
 OF_VM = (Suspect.EGRESS, Suspect.INGRESS, Suspect.VM, Suspect.CLOCK, Suspect.AGENT)
+OF_ZONES = (Suspect.ZONE, Suspect.ZONE_PAIR)
 # Of two that explain the same, the plainer one.
 _PLAINNESS = {
     Suspect.PATH: 0.0,

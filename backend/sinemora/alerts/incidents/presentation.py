@@ -8,16 +8,16 @@ import numpy as np
 from sinemora.alerts.evaluation import root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Floats, Ints
 from sinemora.alerts.evaluation.engine import Found, State, Window
-from sinemora.alerts.evaluation.root_cause import Culprit, Hypothesis, Suspect
+from sinemora.alerts.evaluation.root_cause import OF_ZONES, Culprit, Hypothesis, Suspect
 from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule
 from sinemora.alerts.evaluation.tracking import Track
 from sinemora.alerts.models import Incident
-from sinemora.measurements.aggregate.matrix import NONE, Metric, Statistic, positions_of
+from sinemora.alerts.paths import cells_of
+from sinemora.measurements.aggregate.matrix import NONE, Metric, Statistic
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import zone_runs
 
 HEATMAP_MAX = 24
-_OF_ZONES = (Suspect.ZONE, Suspect.ZONE_PAIR)
 # From this share of lost packets on a rule is about paths on which nothing arrives.
 _NOTHING_ARRIVES = 0.9
 _MESH_WIDE = {
@@ -33,7 +33,7 @@ _MESH_WIDE = {
 def culprit_json(culprit: Culprit, mesh: MeshState, application: str | None) -> dict[str, Any]:
     """Return a culprit as JSON: `suspect`, `at` and `other` (id and name), `words`."""
     runs = zone_runs(mesh)
-    places = runs if culprit.suspect in _OF_ZONES else mesh.members
+    places = runs if culprit.suspect in OF_ZONES else mesh.members
     named: list[dict[str, str] | None] = [None, None]
     if culprit.suspect not in (Suspect.MESH, Suspect.APPLICATION):
         named = [
@@ -76,7 +76,7 @@ def track_of(row: Incident, mesh: MeshState) -> Track | None:
     """Return a row as the track that evaluation follows; None when its culprit has left the mesh."""
     suspect = Suspect(row.suspect)
     runs = zone_runs(mesh)
-    ids = [run.id for run in runs] if suspect in _OF_ZONES else [member.id for member in mesh.members]
+    ids = [run.id for run in runs] if suspect in OF_ZONES else [member.id for member in mesh.members]
     places = {str(identity): at for at, identity in enumerate(ids)}
     at, other = (
         places.get(one["id"], NONE) if one else NONE for one in (row.culprit.get("at"), row.culprit.get("other"))
@@ -95,42 +95,6 @@ def track_of(row: Incident, mesh: MeshState) -> Track | None:
         None if row.ended_at is None else round(row.ended_at.timestamp()),
         row.evidence.get("application"),
     )
-
-
-def path_bytes(cells: Ints, mesh: MeshState) -> bytes:
-    """Return paths (flat) as pairs of VM keys, int32, little-endian."""
-    keys = np.array([member.key for member in mesh.members], "<i4")
-    return keys[np.stack((cells // keys.size, cells % keys.size), axis=1)].tobytes() if cells.size else b""
-
-
-def cells_of(paths: bytes, mesh: MeshState) -> Ints:
-    """Return paths (flat) from bytes, without those whose VMs have left."""
-    keys = np.array([member.key for member in mesh.members], np.int64)
-    ends = positions_of(keys, np.frombuffer(paths, "<i4").astype(np.int64)).reshape(-1, 2)
-    known = (ends != NONE).all(axis=1)
-    found: Ints = np.unique(ends[known, 0] * keys.size + ends[known, 1])
-    return found
-
-
-def labels_of(row: Incident, mesh: MeshState) -> dict[str, list[str]]:
-    """Return the labels of an incident, for silences and routes."""
-    size = len(mesh.members)
-    cells = cells_of(row.paths, mesh)
-    touched = np.unique(np.concatenate((cells // max(size, 1), cells % max(size, 1)))) if cells.size else cells
-    members = [mesh.members[at] for at in touched.tolist()]
-    culprit = [one for one in (row.culprit.get("at"), row.culprit.get("other")) if one]
-    of_zones = row.suspect in [one.value for one in _OF_ZONES]
-    names = [one["name"] for one in culprit]
-    application = row.evidence.get("application")
-    return {
-        "mesh": [mesh.name],
-        "severity": [row.severity],
-        "suspect": [row.suspect],
-        "rule": [one["name"] for one in row.rules],
-        "vm": [] if of_zones else (names or [member.name for member in members]),
-        "zone": names if of_zones else sorted({member.zone_name for member in members}),
-        "application": [application] if application else [one["name"] for one in row.applications],
-    }
 
 
 def evidence_of(found: Found, mesh: MeshState, state: State, window: Window) -> dict[str, Any]:

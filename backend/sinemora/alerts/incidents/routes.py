@@ -7,9 +7,10 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy import select
 
 from sinemora.alerts.evaluation.rule import Severity
-from sinemora.alerts.incidents.schemas import Assignment, IncidentRead, IncidentSummary, Note
+from sinemora.alerts.incidents import service
+from sinemora.alerts.incidents.schemas import Assignment, IncidentRead, IncidentSummary, Note, SilencePreview
 from sinemora.alerts.models import Incident, IncidentState
-from sinemora.alerts.rules import service
+from sinemora.alerts.silences.schemas import SilenceCreate
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag
@@ -100,3 +101,9 @@ def assign_incident(
 def _shown(request: Request, session: SessionDep, row: Incident) -> IncidentRead:
     tag(request, row)
     return service.incident_read(session, row)
+
+
+@router.post("/silence-previews", responses=responses(422))
+def preview_silence(body: SilenceCreate, session: SessionDep, actor: Viewer) -> SilencePreview:
+    """List the incidents of the last week that a silence would have matched. Nothing is saved."""
+    return service.preview_silence(session, body)

@@ -119,3 +119,9 @@ class Assignment(Write):
     """The assignee of an incident; null: no one."""
 
     assignee: Annotated[str, Field(max_length=200)] | None
+
+
+class SilencePreview(Read):
+    """The incidents of the last week that a silence would have matched."""
+
+    incidents: list[IncidentSummary]

@@ -1,6 +1,6 @@
 """Incidents as rows: what evaluation changes of them, and which notifications follow."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -10,17 +10,19 @@ import numpy as np
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.detection import evaluation_input, queries
 from sinemora.alerts.evaluation.change_point import change_point
 from sinemora.alerts.evaluation.engine import State, Window
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
 from sinemora.alerts.evaluation.tracking import Change, Track, Turn
-from sinemora.alerts.incidents import presentation
+from sinemora.alerts.incidents import presentation, queries
+from sinemora.alerts.incidents.affected import affected, performance_of, vms_of
+from sinemora.alerts.labels import labels_of
+from sinemora.alerts.matchers import matches
 from sinemora.alerts.models import Incident, IncidentEvent, IncidentState
 from sinemora.alerts.notifications import dispatch
-from sinemora.alerts.receivers import routing
-from sinemora.applications import queries as applications
-from sinemora.applications.models import Application
+from sinemora.alerts.paths import path_bytes
+from sinemora.alerts.silences import queries as silence_queries
+from sinemora.alerts.silences.schedule import in_force
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.query.paths import series
@@ -100,7 +102,7 @@ def new_incident(
         culprit=culprit,
         score=track.score,
         evidence=presentation.evidence_of(found, mesh, state, window),
-        paths=presentation.path_bytes(track.cells, mesh),
+        paths=path_bytes(track.cells, mesh),
         rules=[{"id": id, "name": _name(ruled, id), "paths": count} for id, count in found.rules.items()],
         applications=[],
         onset_at=_onset(session, mesh, track, window, found.windows_ago),
@@ -126,16 +128,10 @@ def _told(session: Session, row: Incident, mesh: MeshState, track: Track) -> Non
     """Add to an incident the clock steps and route changes that agents on its VMs reported when it began."""
     own = [UUID(one["id"]) for one in (row.culprit["at"], row.culprit["other"]) if one]
     known = {member.id for member in mesh.members}
-    vm_ids = [one for one in own if one in known] or list(_ends(mesh, track))
+    vm_ids = [one for one in own if one in known] or list(vms_of(mesh, track))
     found = queries.agent_events(session, vm_ids, row.onset_at - _TOLD_BEFORE, row.ended_at, _TOLD_MOST)
     for told_at, name, message in reversed(found):
         note(session, row.id, told_at, "told", message, f"agent of {name}")
-
-
-def _ends(mesh: MeshState, track: Track) -> set[UUID]:
-    """Return the VMs that its paths touch."""
-    size = len(mesh.members)
-    return {mesh.members[at].id for at in np.unique(np.concatenate((track.cells // size, track.cells % size))).tolist()}
 
 
 def grown(
@@ -152,7 +148,7 @@ def grown(
         rules[id] = {"id": id, "name": _name(ruled, id), "paths": max(count, rules.get(id, {}).get("paths", 0))}
     said |= {"severity": severity, "rules": list(rules.values())}
     culprit = presentation.culprit_json(track.culprit, mesh, track.application)
-    paths = presentation.path_bytes(track.cells, mesh)
+    paths = path_bytes(track.cells, mesh)
     if culprit != row.culprit:
         title = presentation.title_of(culprit, found, ruled, mesh)
         said |= {"culprit": culprit, "suspect": track.culprit.suspect.value, "title": title}
@@ -210,12 +206,12 @@ def _ended(session: Session, row: Incident, change: Change, at: datetime) -> Non
 
 def mute(session: Session, row: Incident, mesh: MeshState, at: datetime) -> None:
     """Find whether a silence mutes an incident at a time."""
-    labels = presentation.labels_of(row, mesh)
+    labels = labels_of(row, mesh)
     reason = next(
         (
             f"silence: {one.comment}"
-            for one in queries.silences(session, at)
-            if routing.in_force(one.starts_at, one.ends_at, one.weekly, at) and routing.matches(one.matchers, labels)
+            for one in silence_queries.silences(session, at)
+            if in_force(one.starts_at, one.ends_at, one.weekly, at) and matches(one.matchers, labels)
         ),
         None,
     )
@@ -231,27 +227,7 @@ def note(session: Session, incident_id: UUID, at: datetime, kind: str, text: str
 
 
 def _affected(session: Session, mesh: MeshState, track: Track) -> list[dict[str, Any]]:
-    return affected(session, mesh, track, partial(evaluation_input.performance_of, session))
-
-
-def affected(
-    session: Session, mesh: MeshState, track: Track, predicted: Callable[[Application], float | None]
-) -> list[dict[str, Any]]:
-    """Applications with a link on the paths of an incident, and what they keep of their performance."""
-    ends = _ends(mesh, track)
-    found = []
-    for application in applications.applications_of(session, mesh.id):
-        vms = {task.vm_id for task in application.tasks if task.vm_id is not None}
-        if len(vms & ends) > 1 or application.name == track.application:
-            found.append(
-                {
-                    "id": str(application.id),
-                    "name": application.name,
-                    "performance": predicted(application),
-                    "objective": application.objective,
-                }
-            )
-    return found
+    return affected(session, mesh, track, partial(performance_of, session))
 
 
 def _onset(session: Session, mesh: MeshState, track: Track, window: Window, windows_ago: int) -> datetime:

@@ -11,9 +11,8 @@ from uuid import UUID
 import structlog
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.detection import queries
 from sinemora.alerts.models import AlertRule, Delivery, DeliveryState, Incident, Receiver, ReceiverKind
-from sinemora.alerts.notifications import messages
+from sinemora.alerts.notifications import messages, queries
 from sinemora.alerts.notifications.messages import Notification
 from sinemora.kit import egress_policy, encryption
 from sinemora.kit.celery import ROUTES, celery

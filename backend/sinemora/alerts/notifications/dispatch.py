@@ -6,10 +6,10 @@ from uuid import UUID
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.detection import queries
-from sinemora.alerts.incidents import presentation
+from sinemora.alerts.labels import labels_of
 from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState, ReceiverKind
 from sinemora.alerts.notifications.delivery import deliver
+from sinemora.alerts.receivers import queries as receiver_queries
 from sinemora.alerts.receivers import routing
 from sinemora.kit.jobs import enqueue
 from sinemora.meshes.plan import MeshState
@@ -24,16 +24,16 @@ def tell(session: Session, row: Incident, mesh: MeshState, about: str, at: datet
         return
     if about == "repeated" and row.state != IncidentState.open:
         return
-    tree = queries.routing(session)
+    tree = receiver_queries.routing(session)
     if tree is None:
         return
-    wanted = routing.destinations(tree.tree["root"], presentation.labels_of(row, mesh))
+    wanted = routing.destinations(tree.tree["root"], labels_of(row, mesh))
     if about == "resolved":
         wanted = [one for one in wanted if one.resolved]
     elif about == "repeated":
         since = row.notified_at
         wanted = [] if since is None else [one for one in wanted if at - since >= timedelta(seconds=one.repeat_s)]
-    receivers = queries.receivers_named(session, [one.receiver for one in wanted])
+    receivers = receiver_queries.receivers_named(session, [one.receiver for one in wanted])
     if about == "late":
         receivers = {name: one for name, one in receivers.items() if one.kind != ReceiverKind.pagerduty}
     for one in wanted:

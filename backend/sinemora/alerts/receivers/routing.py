@@ -1,13 +1,10 @@
 """Whom an incident concerns: matchers, silences, the tree of routes. Pure: labels and times are arguments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from fnmatch import fnmatchcase
 from typing import Any
 
-Labels = Mapping[str, Sequence[str]]
-"""Labels of an incident; one may have several values (the VMs it touches)."""
+from sinemora.alerts.matchers import Labels, matches
 
 REPEAT_S = 4 * 3600
 _DEPTH_MAX = 8
@@ -20,26 +17,6 @@ class Destination:
     receiver: str
     repeat_s: int
     resolved: bool
-
-
-def matches(matchers: Sequence[Mapping[str, Any]], labels: Labels) -> bool:
-    """Return whether every matcher finds its value (* matches anything) among the values of its label."""
-    return all(
-        any(fnmatchcase(value, one["value"]) for value in labels.get(one["label"], ())) != bool(one.get("negate"))
-        for one in matchers
-    )
-
-
-def in_force(starts_at: datetime, ends_at: datetime, weekly: Mapping[str, int] | None, at: datetime) -> bool:
-    """Return whether a silence is active at a time. Weekly ones are in UTC and may span the end of a week."""
-    if not starts_at <= at < ends_at:
-        return False
-    if weekly is None:
-        return True
-    monday = (at - timedelta(days=at.weekday())).replace(hour=0, minute=0, second=0, microsecond=0)
-    begins = monday + timedelta(days=weekly["weekday"], minutes=weekly["minute"])
-    lasts = timedelta(minutes=weekly["lasts_min"])
-    return any(one <= at < one + lasts for one in (begins, begins - timedelta(days=7)))
 
 
 def destinations(tree: Mapping[str, Any], labels: Labels) -> list[Destination]:

@@ -1,17 +1,14 @@
 """Use cases of notifications: receivers, their log of deliveries, and the tree of routes."""
 
-from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.detection import queries
-from sinemora.alerts.models import AlertRouting, Delivery, Receiver, ReceiverKind
-from sinemora.alerts.notifications import dispatch
-from sinemora.alerts.rules.schemas import (
-    DeliveryRead,
+from sinemora.alerts.models import AlertRouting, Receiver, ReceiverKind
+from sinemora.alerts.receivers import queries
+from sinemora.alerts.receivers.schemas import (
     ReceiverFields,
     ReceiverRead,
     ReceiverUpdate,
@@ -82,30 +79,10 @@ def delete_receiver(session: Session, actor: Actor, receiver_id: UUID, precondit
     audit.record(session, actor, "receiver.deleted", row.id, row.name)
 
 
-def test_receiver(session: Session, actor: Actor, receiver_id: UUID) -> DeliveryRead:
-    """Send a test to a receiver. ProductError `receiver_unknown`."""
-    row = get_receiver(session, receiver_id)
-    made = dispatch.send(session, row.id, None, "test")
-    session.refresh(made)
-    audit.record(session, actor, "receiver.tested", row.id, row.name)
-    return delivery_read(made, row.name)
-
-
 def receiver_read(row: Receiver) -> ReceiverRead:
     """Return a receiver as its schema."""
     names = ("id", "name", "kind", "settings", "version", "created_at")
     return ReceiverRead(**{name: getattr(row, name) for name in names}, has_secret=row.secret is not None)
-
-
-def deliveries_read(session: Session, rows: Sequence[Delivery]) -> list[DeliveryRead]:
-    """Deliveries as they go over the wire."""
-    return [delivery_read(row, session.get_one(Receiver, row.receiver_id).name) for row in rows]
-
-
-def delivery_read(row: Delivery, receiver: str) -> DeliveryRead:
-    """Return a delivery as its schema."""
-    names = ("id", "incident_id", "about", "state", "attempts", "due_at", "sent_at", "answer", "created_at")
-    return DeliveryRead(**{name: getattr(row, name) for name in names}, receiver=receiver)
 
 
 def routing_read(session: Session) -> tuple[AlertRouting | None, RoutingRead]:

@@ -10,9 +10,8 @@ from uuid import UUID
 import yaml
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.detection import evaluator, queries
 from sinemora.alerts.models import AlertRule
-from sinemora.alerts.rules import service
+from sinemora.alerts.rules import queries, service
 from sinemora.alerts.rules.schemas import RuleCreate, RuleFields, RulesBrought, RuleUpdate
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.manifest import declared
@@ -21,7 +20,7 @@ from sinemora.tenants.access import Actor
 
 def written(session: Session, mesh_id: UUID) -> str:
     """Return the rules of a mesh as YAML, without defaults. ProductError `mesh_unknown`."""
-    evaluator.watch(session, mesh_id)
+    service.watch(session, mesh_id)
     rules = [_declared(row) for row in queries.rules_of(session, mesh_id)]
     text: str = yaml.safe_dump({"rules": rules}, sort_keys=False, allow_unicode=True)
     return text
@@ -30,7 +29,7 @@ def written(session: Session, mesh_id: UUID) -> str:
 def bring(session: Session, actor: Actor, mesh_id: UUID, text: bytes) -> RulesBrought:
     """Make rules of a mesh what a document says, all or nothing. ProductError `manifest_invalid`, `mesh_unknown`."""
     bodies = declared(text, "rules", RuleFields, "name and condition")
-    evaluator.watch(session, mesh_id)
+    service.watch(session, mesh_id)
     done = RulesBrought(created=[], changed=[], unchanged=[])
     for body in bodies:
         row = queries.rule_named(session, mesh_id, body.name)

@@ -9,14 +9,11 @@ from sqlalchemy import select, text
 from sinemora.alerts.detection import evaluator, late_data, tasks
 from sinemora.alerts.detection.late_data import Late, Looked
 from sinemora.alerts.models import AlertState, Delivery, LateDataProgress
-from sinemora.jobs.executor import run
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
-from tests.alerts.conftest import Watched
-from tests.alerts.test_incidents import egress
-from tests.alerts.test_notifications import Hooks, hooks, local, mailbox, receiver, route  # noqa: F401
-from tests.callers import Member
+from tests.alerts.conftest import Watched, egress
+from tests.alerts.notifications.servers import Hooks, receiver, route
 
 LATER = timedelta(minutes=10)
 
@@ -65,9 +62,9 @@ def looked(watched: Watched) -> Watched:
 
 @pytest.mark.whole_store
 def test_what_was_wrong_hours_ago_is_an_incident_that_is_over_and_told_of_once(
-    local: None,  # noqa: F811
+    local: None,
     looked: Watched,
-    hooks: Hooks,  # noqa: F811
+    hooks: Hooks,
 ):
     watched, owner = looked, looked.owner
     for kind in ("webhook", "pagerduty"):
@@ -199,65 +196,6 @@ def test_of_what_is_much_minutes_are_looked_at(looked: Watched, monkeypatch: pyt
 def test_minutes_close_together_are_one_stretch():
     assert late_data.stretches_of([0, 60, 600, 4000]) == [Late(0, 660), Late(4000, 4060)]
     assert late_data.stretches_of([]) == []
-
-
-def tried(owner: Member, body: dict[str, Any]) -> dict[str, Any]:
-    job = owner.post("/v1/alert-back-tests", json=body)
-    assert job.status_code == 202, job.text
-    run(owner.tenant_id, job.json()["id"])
-    result: dict[str, Any] = owner.get(f"/v1/jobs/{job.json()['id']}").json()["result"]
-    return result
-
-
-def test_silence_is_tried_on_whose_windows_are_stored(watched: Watched):
-    watched.started_at_s -= watched.started_at_s % 60 + 1200
-    for at in range(30):
-        watched.report(leave_out=(2,) if 5 <= at < 20 else ())
-    with system_session() as session:  # as if they had come when they should
-        session.execute(
-            text("UPDATE probe_frames SET received_at = started_at + interval '12 s' WHERE mesh_key = :key"),
-            {"key": watched.world.key},
-        )
-    condition = {"kind": "silent"}
-    body = {
-        "mesh_id": str(watched.world.id),
-        "name": "Silent",
-        "hours": 1,
-        "condition": condition,
-        "windows_x": 1,
-        "windows_y": 1,
-        "keep_firing_s": 0,
-    }
-    result = tried(watched.owner, body)
-    (found,) = result["found"]
-    assert (found["culprit"]["suspect"], found["culprit"]["at"]["name"]) == ("agent", "c-1")
-    lasted = datetime.fromisoformat(found["seen_at"]) - datetime.fromisoformat(found["opened_at"])
-    assert timedelta(seconds=80) <= lasted <= timedelta(seconds=110)
-    assert "cannot be told apart" in result["notes"][0]
-    with system_session() as session:  # its windows come an hour late instead: it was silent all the same
-        session.execute(
-            text("UPDATE probe_frames SET received_at = now() WHERE mesh_key = :key AND vm_key = :vm"),
-            {"key": watched.world.key, "vm": watched.world.agents[2].vm_key},
-        )
-    result = tried(watched.owner, body)
-    assert (result["incidents"], "c-1" in result["notes"][-1]) == (0, True)
-
-
-def test_performance_is_tried_with_the_curves_of_now(watched: Watched):
-    owner = watched.owner
-    tasks_of = [{"vm": "a-1", "root": True}, {"vm": "b-1"}]
-    cache = {"name": "cache", "mesh": "demo", "curve": "memcached-server", "tasks": tasks_of, "objective": 0.9}
-    body = {"mesh_id": str(watched.world.id), "name": "Objective", "hours": 1, "condition": {"kind": "performance"}}
-    assert "No application" in tried(owner, body)["notes"][0]
-    owner.created("/v1/applications", cache)
-    watched.started_at_s -= 1200
-    for at in range(10):
-        watched.slow = {(0, 1): 5_000_000, (1, 0): 5_000_000} if at >= 4 else {}
-        watched.report()
-    result = tried(owner, body)
-    (found,) = result["found"]
-    assert found["culprit"]["words"] == "application cache"
-    assert "of now" in result["notes"][0]
 
 
 def test_restarts_of_the_worker_change_nothing_of_it(looked: Watched):

@@ -1,107 +1,27 @@
 """Notifications against servers that speak the receivers' protocols, on this machine."""
 
 import json
-import socketserver
 import struct
-import threading
 import zlib
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from email import message_from_bytes
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from sinemora.alerts.detection import tasks
-from sinemora.alerts.models import Delivery, Receiver
+from sinemora.alerts.models import Delivery
 from sinemora.alerts.notifications import messages
-from sinemora.alerts.receivers import routing
 from sinemora.kit import config
 from sinemora.kit.db import system_session
 from sinemora.kit.egress_policy import allowed
-from tests.alerts.conftest import Watched
+from tests.alerts.conftest import Watched, egress
 from tests.alerts.notifications.mailbox import Mailbox, certificate
-from tests.alerts.test_incidents import egress
+from tests.alerts.notifications.servers import KEY, Hooks, receiver, route, serve
 from tests.callers import Member
 
 pytestmark = pytest.mark.whole_store
-
-KEY = "a key that signs"
-
-
-class Hooks(ThreadingHTTPServer):
-    """Takes POSTs; answers with the statuses of `script`, then with 200."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Hook)
-        self.got: list[tuple[str, dict[str, str], bytes]] = []
-        self.script: list[int] = []
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class _Hook(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        server: Any = self.server
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        server.got.append((self.path, dict(self.headers.items()), body))
-        status = server.script.pop(0) if server.script else 200
-        self.send_response(status)
-        if status == 302:
-            self.send_header("Location", "/elsewhere")
-        self.end_headers()
-        self.wfile.write(b"ok")
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
-
-
-def _running(server: socketserver.BaseServer) -> Iterator[Any]:
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-@pytest.fixture
-def hooks() -> Iterator[Hooks]:
-    yield from _running(Hooks())
-
-
-@pytest.fixture
-def mailbox() -> Iterator[Mailbox]:
-    yield from _running(Mailbox())
-
-
-@pytest.fixture
-def local(monkeypatch: pytest.MonkeyPatch, mailbox: Mailbox) -> Iterator[None]:
-    """An operator who lets receivers be on this machine, keeps secrets, and has a mail server."""
-    monkeypatch.setenv("SINEMORA_RECEIVER_NETWORKS", "local")
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
-    monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{mailbox.port}")
-    config.settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    config.settings.cache_clear()
-
-
-def receiver(owner: Member, kind: str, hooks: Hooks) -> dict[str, Any]:
-    said: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
-        "webhook": ({"url": f"{hooks.url}/hook?a=1"}, {"key": KEY}),
-        "slack": ({}, {"url": f"{hooks.url}/services/T/B/x"}),
-        "teams": ({}, {"url": f"{hooks.url}/workflows/1"}),
-        "pagerduty": ({"url": f"{hooks.url}/v2/enqueue"}, {"routing_key": "r" * 32}),
-        "email": ({"to": ["ops@example.com"]}, {}),
-    }
-    settings, secret = said[kind]
-    return owner.created("/v1/receivers", {"name": kind, "kind": kind, "settings": settings, "secret": secret})
 
 
 def due_now() -> None:
@@ -109,11 +29,6 @@ def due_now() -> None:
     with system_session() as session:
         session.execute(update(Delivery).values(due_at=datetime.now(UTC)))
     tasks.deliver_due()
-
-
-def route(owner: Member, *names: str) -> None:
-    answer = owner.put("/v1/alert-routes", json={"root": {"receivers": list(names)}})
-    assert answer.status_code == 200, answer.text
 
 
 KINDS = ("webhook", "slack", "teams", "pagerduty", "email")
@@ -173,7 +88,7 @@ def test_mail_goes_encrypted_and_signed_in(
     owner: Member, monkeypatch: Any, tmp_path: Any, offers_tls: bool, password: str, state: str, answer: str
 ):
     tls, trusted = certificate(tmp_path)
-    for mailbox in _running(Mailbox(tls if offers_tls else None, login=("bot@example.com", "s e/cret"))):
+    for mailbox in serve(Mailbox(tls if offers_tls else None, login=("bot@example.com", "s e/cret"))):
         user = "bot%40example.com"
         monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://{user}:{password}@localhost:{mailbox.port}")
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
@@ -230,89 +145,6 @@ def test_receivers_lead_nowhere_the_operator_does_not_allow(local: None, owner: 
     assert (failed["state"], hooks.got) == ("failed", [])
     assert "127.0.0.1" in failed["answer"]
     assert not any(allowed(one, "local") for one in ("169.254.169.254", "fe80::1", "0.0.0.0", "224.0.0.1"))
-
-
-def test_secrets_are_encrypted_and_never_shown(local: None, owner: Member, hooks: Hooks, database: Any):
-    made = receiver(owner, "webhook", hooks)
-    assert made["has_secret"] is True
-    with system_session() as session:
-        stored = session.scalars(select(Receiver.secret)).one()
-    assert KEY.encode() not in stored
-    assert KEY not in owner.get(f"/v1/receivers/{made['id']}").text
-    assert owner.patch(f"/v1/receivers/{made['id']}", json={"name": "renamed"}).json()["has_secret"] is True
-
-
-def test_without_a_key_no_secret_is_taken(owner: Member, hooks: Hooks):
-    body = {"name": "s", "kind": "slack", "secret": {"url": hooks.url}}
-    assert owner.post("/v1/receivers", json=body).json()["code"] == "secret_key_missing"
-    wrong = {"name": "e", "kind": "email", "settings": {"to": "a@b"}}
-    assert owner.post("/v1/receivers", json=wrong).json()["code"] == "receiver_invalid"
-
-
-def test_routes_follow_the_names_of_receivers(local: None, owner: Member, hooks: Hooks):
-    made = [receiver(owner, name, hooks) for name in ("webhook", "slack")]
-    root = {"receivers": ["webhook"], "routes": [{"receivers": ["webhook", "slack"]}]}
-    assert owner.put("/v1/alert-routes", json={"root": root}).status_code == 200
-
-    def named() -> tuple[list[str], list[str]]:
-        told = owner.get("/v1/alert-routes").json()["root"]
-        return told["receivers"], told["routes"][0]["receivers"]
-
-    assert owner.patch(f"/v1/receivers/{made[0]['id']}", json={"name": "hook"}).status_code == 200
-    assert named() == (["hook"], ["hook", "slack"])
-    assert owner.delete(f"/v1/receivers/{made[0]['id']}").status_code == 204
-    assert named() == ([], ["slack"])
-
-
-def test_routes_name_receivers_there_are(local: None, owner: Member):
-    answer = owner.put("/v1/alert-routes", json={"root": {"receivers": ["nobody"]}})
-    assert (answer.status_code, answer.json()["code"]) == (404, "receiver_unknown")
-
-
-LABELS = {"severity": ["critical"], "zone": ["a", "b"], "rule": ["Loss on a path"]}
-
-
-@pytest.mark.parametrize(
-    ("tree", "receivers"),
-    [
-        ({"receivers": ["all"]}, ["all"]),
-        ({"receivers": ["all"], "routes": [{"matchers": [("severity", "critical")], "receivers": ["page"]}]}, ["page"]),
-        ({"receivers": ["all"], "routes": [{"matchers": [("severity", "info")], "receivers": ["page"]}]}, ["all"]),
-        (
-            {
-                "routes": [
-                    {"matchers": [("zone", "b")], "receivers": ["b"], "continue_": True},
-                    {"matchers": [("rule", "Loss*")], "receivers": ["loss"]},
-                    {"receivers": ["never"]},
-                ]
-            },
-            ["b", "loss"],
-        ),
-        ({"matchers": [("zone", "c")], "receivers": ["all"]}, []),
-        ({"routes": [{"routes": [{"receivers": ["deep"]}], "receivers": ["shallow"]}]}, ["deep"]),
-    ],
-)
-def test_an_incident_goes_to_the_deepest_branches_that_match(tree: dict[str, Any], receivers: list[str]):
-    def whole(route: dict[str, Any]) -> dict[str, Any]:
-        matchers = [{"label": label, "value": value} for label, value in route.get("matchers", ())]
-        return {**route, "matchers": matchers, "routes": [whole(one) for one in route.get("routes", ())]}
-
-    assert [one.receiver for one in routing.destinations(whole(tree), LABELS)] == receivers
-
-
-@pytest.mark.parametrize(
-    ("at", "holds"),
-    [
-        ("2026-11-21T23:30", True),  # a Saturday
-        ("2026-11-22T00:30", True),
-        ("2026-11-22T01:30", False),
-        ("2026-11-23T00:30", False),
-    ],
-)
-def test_a_weekly_silence_holds_every_week(at: str, holds: bool):
-    weekly = {"weekday": 5, "minute": 23 * 60, "lasts_min": 120}
-    start, end = datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)
-    assert routing.in_force(start, end, weekly, datetime.fromisoformat(at).replace(tzinfo=UTC)) is holds
 
 
 def test_the_heatmap_is_a_picture():

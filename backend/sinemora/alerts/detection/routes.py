@@ -1,0 +1,30 @@
+"""HTTP of back-tests and previews of rules."""
+
+from fastapi import APIRouter, Response
+
+from sinemora.alerts.detection import backtest, preview
+from sinemora.alerts.detection.schemas import BackTestCreate, RulePreview, RulePreviewCreate
+from sinemora.jobs import service as jobs
+from sinemora.jobs.schemas import JobRead
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
+)
+
+
+@router.post("/alert-back-tests", status_code=202, responses=responses(404, 409, 422))
+def create_alert_back_test(response: Response, body: BackTestCreate, session: SessionDep, actor: Editor) -> JobRead:
+    """Try a rule on what was stored; the job's result lists the incidents it would have made."""
+    job = backtest.ask(session, actor, body)
+    response.headers["Location"] = f"/v1/jobs/{job.id}"
+    return jobs.read(job)
+
+
+@router.post("/alert-rule-previews", responses=responses(404, 409, 422))
+def preview_alert_rule(body: RulePreviewCreate, session: SessionDep, actor: Viewer) -> RulePreview:
+    """Evaluate a rule on one path: its values, the limit, and when it would fire. Nothing is saved."""
+    return preview.preview(session, body)

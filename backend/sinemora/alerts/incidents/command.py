@@ -1,0 +1,104 @@
+"""`sinemora incidents`: incidents over the API."""
+
+from typing import Annotated, Any
+
+from typer import Argument, Option, Typer
+
+from sinemora.alerts.evaluation.rule import Severity
+from sinemora.alerts.models import IncidentState
+from sinemora.kit.commands import Terminal, calls_api, percent
+
+app = Typer(rich_markup_mode=None)
+incidents = Typer(rich_markup_mode=None)
+app.add_typer(incidents, name="incidents", help="List incidents, decide on them (API key).")
+
+IncidentId = Annotated[str, Argument(help="Id of the incident.")]
+Text = Annotated[str, Option(help="Text for the timeline.")]
+
+
+@incidents.command("list")
+@calls_api
+def list_incidents(
+    client: Terminal,
+    mesh: Annotated[str | None, Option(help="Only of this mesh: name or id.")] = None,
+    severity: Annotated[list[Severity] | None, Option(help="Only of this severity; repeatable.")] = None,
+    all: Annotated[bool, Option("--all", help="Include incidents that have ended.")] = False,
+) -> None:
+    """List incidents that have not ended, newest first."""
+    mesh_id = None if mesh is None else client.mesh_id(mesh)
+    state = None if all else [IncidentState.open.value, IncidentState.acknowledged.value]
+    items = list(client.items("/v1/incidents", mesh_id=mesh_id, state=state, severity=severity))
+    rows = [
+        (item["id"], item["opened_at"][:19], item["severity"], item["state"], item["mesh"]["name"], item["title"],
+         item["assignee"] or "", item["silenced_by"] or "")
+        for item in items
+    ]  # fmt: skip
+    client.print_result(
+        items, ("id", "opened", "severity", "state", "mesh", "suspect", "assignee", "silenced_by"), rows
+    )
+
+
+@incidents.command()
+@calls_api
+def show(client: Terminal, id: IncidentId) -> None:
+    """Show an incident: suspect, evidence, affected applications, timeline."""
+    _print_incident(client, client.get(f"/v1/incidents/{id}"))
+
+
+def _print_incident(client: Terminal, incident: Any) -> None:
+    client.print_line(
+        f"{incident['title']} ({incident['severity']}, {incident['state']}), since {incident['onset_at'][:19]}"
+    )
+    client.print_line(f"{incident['paths']} paths; rules: {', '.join(incident['rules'])}")
+    for suspect in incident["evidence"]["hypotheses"]:
+        paths = f"{suspect['bad']} of {suspect['known']} paths look bad"
+        client.print_line(f"  {suspect['words']}: {paths}, score {suspect['score']}")
+    for affected in incident["applications"]:
+        share = percent(affected["performance"])
+        client.print_line(f"  application {affected['name']}: predicted {share} of its best")
+    rows = [(entry["at"][:19], entry["kind"], entry["actor"], entry["text"]) for entry in incident["timeline"]]
+    client.print_result(incident, ("at", "", "who", "text"), rows)
+
+
+@incidents.command()
+@calls_api
+def acknowledge(client: Terminal, id: IncidentId, text: Text = "") -> None:
+    """Say that somebody is at it."""
+    _decide(client, f"{id}/acknowledge", text)
+
+
+@incidents.command()
+@calls_api
+def resolve(client: Terminal, id: IncidentId, text: Text = "") -> None:
+    """Say that it is over."""
+    _decide(client, f"{id}/resolve", text)
+
+
+@incidents.command()
+@calls_api
+def reopen(client: Terminal, id: IncidentId, text: Text = "") -> None:
+    """Say that it is not over."""
+    _decide(client, f"{id}/reopen", text)
+
+
+def _decide(client: Terminal, decision: str, text: str) -> None:
+    incident = client.read(f"/v1/incidents/{decision}", {"text": text})
+    client.print_result(incident, ("state",), [(incident["state"],)])
+
+
+@incidents.command()
+@calls_api
+def note(client: Terminal, id: IncidentId, text: Annotated[str, Argument(help="Text of the note.")]) -> None:
+    """Add a note to the timeline."""
+    _print_incident(client, client.read(f"/v1/incidents/{id}/notes", {"text": text}))
+
+
+@incidents.command()
+@calls_api
+def assign(
+    client: Terminal, id: IncidentId, assignee: Annotated[str | None, Argument(help="Name of the assignee.")] = None
+) -> None:
+    """Assign an incident; without a name: unassign it."""
+    body = {"assignee": assignee}
+    incident = client.read(f"/v1/incidents/{id}/assignees", body, method="PUT", If_Match="*")
+    client.print_result(incident, ("assignee",), [(incident["assignee"] or "nobody",)])

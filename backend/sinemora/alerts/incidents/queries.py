@@ -1,0 +1,86 @@
+"""SQL of incidents."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import or_, select, text, true
+from sqlalchemy.orm import Session
+
+from sinemora.alerts.models import (
+    Incident,
+    IncidentEvent,
+)
+
+
+def agent_events(
+    session: Session, vm_ids: Sequence[UUID], since: datetime, until: datetime | None, limit: int
+) -> list[tuple[datetime, str, str]]:
+    """Return clock steps and route changes that agents reported: time, VM and text; newest first."""
+    rows = session.execute(
+        text(
+            "SELECT e.at, v.name, e.detail->>'message' FROM agent_events e"
+            " JOIN agents a ON a.tenant_id = e.tenant_id AND a.id = e.agent_id"
+            " JOIN vms v ON v.tenant_id = a.tenant_id AND v.id = a.vm_id"
+            " WHERE e.tenant_id = :tenant_id AND a.vm_id = ANY(:vm_ids) AND e.at >= :since"
+            " AND e.at <= coalesce(:until, 'infinity'::timestamptz)"
+            " AND e.kind IN ('clock_step', 'route_change') ORDER BY e.at DESC, e.id DESC LIMIT :limit"
+        ),
+        {
+            "tenant_id": session.info["tenant_id"],
+            "vm_ids": list(vm_ids),
+            "since": since,
+            "until": until,
+            "limit": limit,
+        },
+    )
+    return [(at, name, message or "") for at, name, message in rows]
+
+
+def going_on(
+    session: Session, mesh_id: UUID, ended_after: datetime, onset_until: datetime | None = None
+) -> list[Incident]:
+    """Incidents of a mesh that go on or ended after a time, and began until another one if it is given; oldest first,
+    those merged into others left out."""
+    return list(
+        session.scalars(
+            select(Incident)
+            .where(
+                Incident.mesh_id == mesh_id,
+                Incident.merged_into.is_(None),
+                or_(Incident.ended_at.is_(None), Incident.ended_at >= ended_after),
+                true() if onset_until is None else Incident.onset_at <= onset_until,
+            )
+            .order_by(Incident.opened_at, Incident.id)
+        )
+    )
+
+
+def has_event(session: Session, incident_id: UUID, kind: str) -> bool:
+    """Return whether the timeline of an incident has an event of this kind."""
+    found = select(IncidentEvent.id).where(IncidentEvent.incident_id == incident_id, IncidentEvent.kind == kind)
+    return session.scalar(found.limit(1)) is not None
+
+
+def similar(session: Session, incident: Incident, limit: int) -> list[Incident]:
+    """Earlier incidents with the same culprit, newest first."""
+    return list(
+        session.scalars(
+            select(Incident)
+            .where(
+                Incident.mesh_id == incident.mesh_id,
+                Incident.id != incident.id,
+                Incident.merged_into.is_(None),
+                Incident.opened_at <= incident.opened_at,
+                Incident.culprit == incident.culprit,
+            )
+            .order_by(Incident.opened_at.desc())
+            .limit(limit)
+        )
+    )
+
+
+def locked_incident(session: Session, incident_id: UUID) -> Incident | None:
+    """Lock and return the tenant's incident; others who change it wait."""
+    found = select(Incident).where(Incident.id == incident_id).with_for_update(of=Incident)
+    return session.scalars(found, execution_options={"populate_existing": True}).one_or_none()

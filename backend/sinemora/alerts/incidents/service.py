@@ -1,0 +1,150 @@
+"""Use cases of incidents."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from sinemora.alerts.incidents import queries, store
+from sinemora.alerts.incidents.schemas import (
+    AffectedRead,
+    CulpritRead,
+    EvidenceRead,
+    IncidentRead,
+    IncidentSummary,
+    MeshName,
+    SilencePreview,
+    TimelineEntry,
+)
+from sinemora.alerts.labels import labels_of
+from sinemora.alerts.matchers import matches
+from sinemora.alerts.models import (
+    Incident,
+    IncidentEvent,
+    IncidentState,
+)
+from sinemora.alerts.notifications import dispatch
+from sinemora.alerts.silences.schemas import SilenceCreate
+from sinemora.alerts.silences.service import silence_of
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.http.etag import IfMatch
+from sinemora.meshes.service import mesh_state
+from sinemora.tenants import audit
+from sinemora.tenants.access import Actor
+
+LONG = timedelta(hours=1)
+
+
+_PREVIEWED = timedelta(days=7)
+
+
+_SIMILAR = 5
+
+
+def get_incident(session: Session, incident_id: UUID, *, lock: bool = False) -> Incident:
+    """Return the tenant's incident. ProductError `incident_unknown`."""
+    found = queries.locked_incident(session, incident_id) if lock else session.get(Incident, incident_id)
+    if found is None:
+        raise NotFound("incident")
+    return found
+
+
+def decide(
+    session: Session, actor: Actor, incident_id: UUID, state: IncidentState, text: str, precondition: IfMatch
+) -> Incident:
+    """Acknowledge, resolve or reopen an incident. ProductError `incident_unknown`, `incident_state_conflict`."""
+    row = get_incident(session, incident_id, lock=True)
+    precondition.check(row)
+    if row.state == state:
+        raise ProductError("incident_state_conflict", 409, f"This incident is {row.state} already.")
+    if state is IncidentState.acknowledged and row.state == IncidentState.resolved:
+        raise ProductError("incident_state_conflict", 409, "This incident is resolved. Reopen it first.")
+    row.state = state
+    if state is IncidentState.open:
+        row.merged_into = None
+    session.flush()
+    words = {"open": "reopened", "acknowledged": "acknowledged", "resolved": "resolved"}[state.value]
+    now = datetime.now(UTC)
+    store.note(session, row.id, now, words, text, actor.name)
+    if state is IncidentState.resolved:
+        dispatch.tell(session, row, mesh_state(session, row.mesh_id), "resolved", now)
+    audit.record(session, actor, f"incident.{words}", row.id, row.title)
+    return row
+
+
+def add_note(session: Session, actor: Actor, incident_id: UUID, text: str) -> Incident:
+    """Add to the timeline of an incident. ProductError `incident_unknown`."""
+    row = get_incident(session, incident_id)
+    store.note(session, row.id, datetime.now(UTC), "note", text, actor.name)
+    session.flush()
+    return row
+
+
+def assign(session: Session, actor: Actor, incident_id: UUID, assignee: str | None, precondition: IfMatch) -> Incident:
+    """Say who sees to an incident. ProductError `incident_unknown`."""
+    row = get_incident(session, incident_id, lock=True)
+    precondition.check(row)
+    row.assignee = assignee
+    session.flush()
+    store.note(session, row.id, datetime.now(UTC), "assigned", assignee or "nobody", actor.name)
+    audit.record(session, actor, "incident.assigned", row.id, row.title)
+    return row
+
+
+def summary(row: Incident) -> IncidentSummary:
+    """Return an incident as an item of a list."""
+    return IncidentSummary(**_summary(row))
+
+
+def incident_read(session: Session, row: Incident) -> IncidentRead:
+    """Return an incident with all its details."""
+    timeline = session.scalars(
+        select(IncidentEvent).where(IncidentEvent.incident_id == row.id).order_by(IncidentEvent.at, IncidentEvent.id)
+    )
+    return IncidentRead(
+        **_summary(row),
+        evidence=EvidenceRead.model_validate(row.evidence),
+        applications=[AffectedRead.model_validate(one) for one in row.applications],
+        timeline=[TimelineEntry.model_validate(one) for one in timeline],
+        similar=[summary(one) for one in queries.similar(session, row, _SIMILAR)],
+    )
+
+
+def _summary(row: Incident) -> dict[str, Any]:
+    names = (
+        "id",
+        "state",
+        "severity",
+        "title",
+        "onset_at",
+        "opened_at",
+        "seen_at",
+        "ended_at",
+        "assignee",
+        "silenced_by",
+    )
+    return {
+        **{name: getattr(row, name) for name in (*names, "merged_into", "found_late_at", "version")},
+        "mesh": MeshName.model_validate(row.mesh),
+        "culprit": CulpritRead.model_validate(row.culprit),
+        "paths": int(row.evidence.get("paths", 0)),
+        "rules": [one["name"] for one in row.rules],
+        "timescale": "long" if row.seen_at - row.onset_at > LONG else "short",
+    }
+
+
+def preview_silence(session: Session, body: SilenceCreate) -> SilencePreview:
+    """Return the incidents of the last week that match. ProductError `range_invalid`."""
+    row = silence_of(body)
+    since = datetime.now(UTC) - _PREVIEWED
+    found = session.scalars(select(Incident).where(Incident.opened_at >= since).order_by(Incident.opened_at.desc()))
+    meshes: dict[UUID, Any] = {}
+    kept = []
+    for one in found:
+        mesh = meshes.setdefault(one.mesh_id, None) or mesh_state(session, one.mesh_id)
+        meshes[one.mesh_id] = mesh
+        if matches(row.matchers, labels_of(one, mesh)):
+            kept.append(summary(one))
+    return SilencePreview(incidents=kept)

@@ -1,0 +1,41 @@
+"""HTTP of test notifications and of the delivery log."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from sqlalchemy import select
+
+from sinemora.alerts.models import Delivery
+from sinemora.alerts.notifications import service
+from sinemora.alerts.notifications.schemas import DeliveryRead
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
+)
+
+
+@router.post("/receivers/{receiver_id}/tests", status_code=201, responses=responses(404))
+def test_receiver(receiver_id: UUID, session: SessionDep, actor: Editor) -> DeliveryRead:
+    """Send a test; what came of it is in the log of deliveries."""
+    return service.test_receiver(session, actor, receiver_id)
+
+
+@router.get("/deliveries", response_model=Page[DeliveryRead])
+def list_deliveries(
+    session: SessionDep,
+    actor: Viewer,
+    page: Paging,
+    incident_id: Annotated[UUID | None, Query(description="Only of this incident")] = None,
+) -> Slice[DeliveryRead]:
+    """Notifications, newest first: what was sent, what waits, what failed and why."""
+    wanted = select(Delivery)
+    if incident_id is not None:
+        wanted = wanted.where(Delivery.incident_id == incident_id)
+    found = paginate(session, wanted, page, Delivery.created_at, Delivery.id, descending=True)
+    return Slice(service.deliveries_read(session, found.items), found.next_cursor)

@@ -1,0 +1,33 @@
+"""Use cases of notifications: tests, and the log of deliveries."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from sinemora.alerts.models import Delivery, Receiver
+from sinemora.alerts.notifications import dispatch
+from sinemora.alerts.notifications.schemas import DeliveryRead
+from sinemora.alerts.receivers.service import get_receiver
+from sinemora.tenants import audit
+from sinemora.tenants.access import Actor
+
+
+def test_receiver(session: Session, actor: Actor, receiver_id: UUID) -> DeliveryRead:
+    """Send a test to a receiver. ProductError `receiver_unknown`."""
+    row = get_receiver(session, receiver_id)
+    made = dispatch.send(session, row.id, None, "test")
+    session.refresh(made)
+    audit.record(session, actor, "receiver.tested", row.id, row.name)
+    return delivery_read(made, row.name)
+
+
+def deliveries_read(session: Session, rows: Sequence[Delivery]) -> list[DeliveryRead]:
+    """Deliveries as they go over the wire."""
+    return [delivery_read(row, session.get_one(Receiver, row.receiver_id).name) for row in rows]
+
+
+def delivery_read(row: Delivery, receiver: str) -> DeliveryRead:
+    """Return a delivery as its schema."""
+    names = ("id", "incident_id", "about", "state", "attempts", "due_at", "sent_at", "answer", "created_at")
+    return DeliveryRead(**{name: getattr(row, name) for name in names}, receiver=receiver)

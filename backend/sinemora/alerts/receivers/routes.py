@@ -1,0 +1,82 @@
+"""HTTP of receivers and of the tree of routes to them."""
+
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from sqlalchemy import select
+
+from sinemora.alerts.models import Receiver
+from sinemora.alerts.receivers import service
+from sinemora.alerts.receivers.schemas import ReceiverFields, ReceiverRead, ReceiverUpdate, RoutingRead, RoutingWrite
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
+)
+
+
+@router.get("/receivers", response_model=Page[ReceiverRead])
+def list_receivers(session: SessionDep, actor: Viewer, page: Paging) -> Slice[ReceiverRead]:
+    """Receivers by name, without their secrets."""
+    found = paginate(session, select(Receiver), page, Receiver.name, Receiver.id)
+    return Slice([service.receiver_read(row) for row in found.items], found.next_cursor)
+
+
+@router.post("/receivers", status_code=201, responses=responses(409, 422))
+def create_receiver(request: Request, body: ReceiverFields, session: SessionDep, actor: Editor) -> ReceiverRead:
+    """Create a receiver; it gets no notifications until a route names it."""
+    row = service.create_receiver(session, actor, body)
+    tag(request, row)
+    return service.receiver_read(row)
+
+
+@router.get("/receivers/{receiver_id}", responses=responses(404))
+def read_receiver(request: Request, receiver_id: UUID, session: SessionDep, actor: Viewer) -> ReceiverRead:
+    """Read one receiver, without its secret."""
+    row = service.get_receiver(session, receiver_id)
+    tag(request, row)
+    return service.receiver_read(row)
+
+
+@router.patch("/receivers/{receiver_id}", responses=responses(404, 409, 412, 422, 428))
+def update_receiver(
+    request: Request,
+    receiver_id: UUID,
+    body: ReceiverUpdate,
+    session: SessionDep,
+    actor: Editor,
+    precondition: Precondition,
+) -> ReceiverRead:
+    """Change a receiver; a secret that is left out stays."""
+    row = service.update_receiver(session, actor, receiver_id, body, precondition)
+    tag(request, row)
+    return service.receiver_read(row)
+
+
+@router.delete("/receivers/{receiver_id}", status_code=204, responses=responses(404, 412))
+def delete_receiver(receiver_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
+    """Delete a receiver with its log."""
+    service.delete_receiver(session, actor, receiver_id, precondition)
+
+
+@router.get("/alert-routes")
+def read_alert_routes(request: Request, session: SessionDep, actor: Viewer) -> RoutingRead:
+    """Read the tree of routes to receivers."""
+    row, shown = service.routing_read(session)
+    if row is not None:
+        tag(request, row)
+    return shown
+
+
+@router.put("/alert-routes", responses=responses(404, 412, 422))
+def write_alert_routes(
+    request: Request, body: RoutingWrite, session: SessionDep, actor: Editor, precondition: Precondition
+) -> RoutingRead:
+    """Replace the tree."""
+    tag(request, service.write_routing(session, actor, body, precondition))
+    return service.routing_read(session)[1]

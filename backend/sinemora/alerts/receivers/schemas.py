@@ -1,0 +1,68 @@
+"""Wire shapes of receivers and of the tree of routes; durations in seconds."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field
+
+from sinemora.alerts.models import ReceiverKind
+from sinemora.alerts.schemas import Matcher, Name
+from sinemora.kit.schemas import Read, Write
+
+
+class ReceiverFields(Write):
+    """Where notifications go. `settings`: `to` (addresses) of email, `url` of webhook; `secret`: `key` signs a webhook,
+    `url` of slack and teams, `routing_key` of pagerduty. Secrets are never shown again.
+    """
+
+    name: Name
+    kind: ReceiverKind
+    settings: dict[str, Any] = Field(default_factory=dict)
+    secret: dict[str, str] = Field(default_factory=dict)
+
+
+class ReceiverUpdate(Write):
+    """Changes of a receiver; a secret that is left out stays."""
+
+    name: Name | None = None
+    settings: dict[str, Any] | None = None
+    secret: dict[str, str] | None = None
+
+
+class ReceiverRead(Read):
+    """A receiver; `has_secret` instead of the secret."""
+
+    id: UUID
+    name: str
+    kind: ReceiverKind
+    settings: dict[str, Any]
+    has_secret: bool
+    version: int
+    created_at: datetime
+
+
+class Route(Write):
+    """A branch: incidents that match go to its receivers; the first branch that matches has them, unless it says
+    `continue_`. Without matchers all match.
+    """
+
+    matchers: list[Matcher] = Field(default_factory=list)
+    receivers: list[Name] = Field(default_factory=list)
+    repeat_s: Annotated[int | None, Field(ge=300, le=604_800)] = None
+    resolved: bool | None = None
+    continue_: bool = False
+    routes: list["Route"] = Field(default_factory=list)
+
+
+class RoutingWrite(Write):
+    """The tree."""
+
+    root: Route
+
+
+class RoutingRead(Read):
+    """The tree, and its version."""
+
+    root: Route
+    version: int

@@ -1,0 +1,20 @@
+"""Wire shapes that several packages of alerts share."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sinemora.kit.schemas import Write
+
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+Url = Annotated[str, Field(pattern=r"^https?://[^\s]+$", max_length=2000)]
+
+
+class Matcher(Write):
+    """A label of incidents and what it must be: `is` this, or `matches` this pattern (with * for anything)."""
+
+    label: Literal["mesh", "severity", "suspect", "rule", "vm", "zone", "application"]
+    value: Annotated[str, Field(min_length=1, max_length=200)]
+    negate: bool = False

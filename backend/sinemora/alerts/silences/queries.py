@@ -1,0 +1,15 @@
+"""SQL of silences."""
+
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from sinemora.alerts.models import (
+    Silence,
+)
+
+
+def silences(session: Session, at: datetime) -> list[Silence]:
+    """Silences that have begun and not ended; weekly ones may rest just now."""
+    return list(session.scalars(select(Silence).where(Silence.starts_at <= at, Silence.ends_at > at)))

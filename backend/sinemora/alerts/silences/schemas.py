@@ -1,0 +1,42 @@
+"""Wire shapes of silences."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from sinemora.alerts.schemas import Matcher
+from sinemora.kit.schemas import Read, Write
+
+
+class Weekly(Write):
+    """Every week at a time of UTC. `weekday`: 0 is Monday."""
+
+    weekday: Annotated[int, Field(ge=0, le=6)]
+    minute: Annotated[int, Field(ge=0, lt=1440, description="Of the day")]
+    lasts_min: Annotated[int, Field(ge=1, le=10_080)]
+
+
+class SilenceCreate(Write):
+    """A silence of incidents that match all matchers, from `starts_at` to `ends_at`, or weekly within that."""
+
+    comment: Annotated[str, Field(min_length=1, max_length=1000)]
+    matchers: Annotated[list[Matcher], Field(min_length=1, max_length=20)]
+    starts_at: datetime | None = None
+    ends_at: datetime
+    weekly: Weekly | None = None
+
+
+class SilenceRead(Read):
+    """A silence; `active` now."""
+
+    id: UUID
+    comment: str
+    matchers: list[Matcher]
+    starts_at: datetime
+    ends_at: datetime
+    weekly: Weekly | None
+    created_by: str
+    active: bool
+    version: int

@@ -1,0 +1,64 @@
+"""Evaluation of due windows: restarts, missed and late windows."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from sinemora.alerts.detection import evaluator, tasks
+from sinemora.alerts.detection.queries import Reported
+from tests.alerts.conftest import Watched, egress
+
+
+def test_state_survives_a_restart_of_the_worker(watched: Watched):
+    watched.slow = egress(watched, 0)
+    watched.window()
+    evaluator.forget()
+    watched.window()
+    assert len(watched.incidents()) == 1
+
+
+def test_agents_have_time_to_report_to_a_backend_that_was_away(watched: Watched):
+    watched.owner.created(
+        "/v1/alert-rules",
+        {
+            "mesh_id": str(watched.world.id),
+            "name": "Silent",
+            "condition": {"kind": "silent"},
+            "windows_x": 1,
+            "windows_y": 1,
+        },
+    )
+    watched.window()
+    back = datetime.now(UTC) + timedelta(hours=1)
+    for later_s in (0, 10):
+        watched.evaluate(watched.report(), back + timedelta(seconds=later_s))
+        assert watched.incidents() == []
+    for later_s in range(20, 120, 10):
+        watched.evaluate(watched.report(), back + timedelta(seconds=later_s))
+    (incident,) = watched.incidents()
+    assert incident["culprit"]["suspect"] == "mesh"
+    assert incident["title"] == "every agent of the mesh is silent"
+
+
+def test_windows_that_were_missed_are_evaluated_and_late_ones_count(watched: Watched):
+    watched.window()
+    watched.slow = egress(watched, 1)
+    watched.report()
+    watched.window()  # two windows at once
+    assert len(watched.incidents()) == 1
+
+
+@pytest.mark.whole_store
+def test_only_what_is_due_is_evaluated_and_all_of_it_is_found(watched: Watched):
+    one = Reported(uuid4(), watched.world.id, 10, 80, [(100, 2), (90, 4)])
+    assert evaluator.due_end_s(one, 100.5) == 90  # two have not reported yet
+    assert evaluator.due_end_s(one, 103.5) == 100  # they had their time
+    assert evaluator.due_end_s(Reported(one.tenant_id, one.mesh_id, 10, 90, [(100, 6)]), 100.5) == 100
+    assert evaluator.due_end_s(Reported(one.tenant_id, one.mesh_id, 10, 100, [(100, 6)]), 100.5) is None
+    (rule,) = watched.rules()
+    watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"windows_x": 1, "windows_y": 1})
+    watched.slow = egress(watched, 4)
+    watched.report()
+    tasks.evaluate()
+    assert [one["culprit"]["suspect"] for one in watched.incidents()] == ["egress"]

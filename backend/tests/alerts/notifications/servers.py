@@ -1,0 +1,67 @@
+"""Servers that speak the receivers' protocols, on this machine."""
+
+import socketserver
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from tests.callers import Member
+
+KEY = "a key that signs"
+
+
+class Hooks(ThreadingHTTPServer):
+    """Takes POSTs; answers with the statuses of `script`, then with 200."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Hook)
+        self.got: list[tuple[str, dict[str, str], bytes]] = []
+        self.script: list[int] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Hook(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        server: Any = self.server
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        server.got.append((self.path, dict(self.headers.items()), body))
+        status = server.script.pop(0) if server.script else 200
+        self.send_response(status)
+        if status == 302:
+            self.send_header("Location", "/elsewhere")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing."""
+
+
+def serve(server: socketserver.BaseServer) -> Iterator[Any]:
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def receiver(owner: Member, kind: str, hooks: Hooks) -> dict[str, Any]:
+    said: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+        "webhook": ({"url": f"{hooks.url}/hook?a=1"}, {"key": KEY}),
+        "slack": ({}, {"url": f"{hooks.url}/services/T/B/x"}),
+        "teams": ({}, {"url": f"{hooks.url}/workflows/1"}),
+        "pagerduty": ({"url": f"{hooks.url}/v2/enqueue"}, {"routing_key": "r" * 32}),
+        "email": ({"to": ["ops@example.com"]}, {}),
+    }
+    settings, secret = said[kind]
+    return owner.created("/v1/receivers", {"name": kind, "kind": kind, "settings": settings, "secret": secret})
+
+
+def route(owner: Member, *names: str) -> None:
+    answer = owner.put("/v1/alert-routes", json={"root": {"receivers": list(names)}})
+    assert answer.status_code == 200, answer.text
