@@ -160,7 +160,7 @@ def test_receivers_are_made_changed_tested_and_deleted_and_secrets_are_no_argume
         (("add", "chat", "--kind", "slack"), "already"),
         (("add", "chat 2", "--kind", "slack"), "secret.url"),
         (("add", "mail", "--kind", "email", "--secret-env", "PAGE"), "has no secret"),
-        (("delete", "nobody"), "no receiver nobody"),
+        (("delete", "nobody"), "Unknown receiver: nobody"),
     ):
         assert words in said("receivers", *wrong, code=1)
     types("\n")
