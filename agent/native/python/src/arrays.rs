@@ -111,7 +111,7 @@ impl<'py, T: Number> FromPyObject<'_, 'py> for InOut<T> {
 }
 
 impl<T: Number> InOut<T> {
-    /// The numbers. Nobody else may read or write the array meanwhile, with or without the interpreter's lock.
+    /// Return the numbers. No one else may read or write the array meanwhile, with or without the interpreter's lock.
     pub(crate) fn slice(&mut self) -> &mut [T] {
         let size = self.buffer.item_count();
         if size == 0 {

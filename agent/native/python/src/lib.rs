@@ -58,7 +58,7 @@ mod module {
 
     type Array<'py> = Bound<'py, PyAny>;
 
-    /// The bins of values, ns.
+    /// Return the bins of values, ns.
     #[pyfunction]
     fn bins_of<'py>(py: Python<'py>, values_ns: Input<i64>) -> PyResult<Array<'py>> {
         let values = values_ns.slice();
@@ -72,7 +72,7 @@ mod module {
         Ok(bins.array())
     }
 
-    /// The value each bin stands for, ns.
+    /// Return the value that each bin stands for, ns.
     #[pyfunction]
     fn values_of_bins() -> Vec<u64> {
         (0..sinemora_native::BINS)
@@ -175,7 +175,7 @@ mod module {
             .collect())
     }
 
-    /// The block of the stats of at most 256 targets.
+    /// Encode the stats of at most 256 targets as a block.
     #[pyfunction]
     fn encode_stats<'py>(
         py: Python<'py>,
@@ -196,7 +196,7 @@ mod module {
         Ok(PyBytes::new(py, &block))
     }
 
-    /// The block of the sketches of at most 256 targets, to be read with the columns of the same stats only.
+    /// Encode the sketches of at most 256 targets as a block, to be read with the columns of the same stats only.
     #[pyfunction]
     fn encode_sketches<'py>(
         py: Python<'py>,
@@ -256,7 +256,7 @@ mod module {
         Ok(read.then(|| room.arrays()))
     }
 
-    /// A quantile, by its place, of the round trips of all targets of all blocks: LLQ16 bin + 1, 0 for no value.
+    /// Read a quantile, by its place, of the round trips of all targets of all blocks: LLQ16 bin + 1, 0 for no value.
     #[pyfunction]
     fn round_trip_codes<'py>(
         py: Python<'py>,
@@ -349,7 +349,7 @@ mod module {
         Ok(merged.array())
     }
 
-    /// The newest window of each path of an axis of `size`, outbound windows first; -1 for none.
+    /// Find the newest window of each path of an axis of `size`, outbound windows first; -1 for none.
     #[pyfunction]
     fn newest_windows<'py>(
         py: Python<'py>,
@@ -521,10 +521,10 @@ mod module {
 
     /// Read reports: the body of each, whether it is compressed with zstd, and the key of the VM that sent it.
     ///
-    /// All of them release the interpreter's lock once. The result of a report is its message without windows, and for
-    /// each window the message without columns, the columns (`None` without peers), and the field and the rule that they
-    /// break. It is an OverflowError for a report of more than `fields_max` fields, and `None` for one of more than
-    /// `bytes_max` bytes, for one that is not zstd, and for one that the protobuf library has to write again first.
+    /// All of them release the interpreter's lock once. The result of a report is its message without windows, and a tuple
+    /// for each window: the message without columns, the columns (`None` without peers), and the field and rule they break.
+    /// A report of more than `fields_max` fields results in an OverflowError. `None` stands for more than `bytes_max` bytes,
+    /// for a body that is not zstd, and for a message that the protobuf library has to write again first.
     #[pyfunction]
     fn read_reports<'py>(
         py: Python<'py>,

@@ -1,7 +1,7 @@
-"""Clocks of a mesh as agents tell them, and corrections as they are kept and applied. Pure: numpy and zstd only.
+"""Clocks of a mesh as agents report them, and the corrections stored and applied. Pure: numpy and zstd only.
 
-An agent's clocks are told with each window and only the newest are kept. What `symmetry` makes of all of them is kept
-as rows that hold for a while; delays in frames stay as they were reported and are corrected whenever they are read.
+An agent reports its clocks with each window; only the newest are stored. `symmetry` computes corrections from all of
+them, which hold for a limited time. Frames store delays as reported; every reader corrects them.
 """
 
 from collections.abc import Sequence
@@ -49,9 +49,9 @@ CLOCKS = np.dtype(
 SHIFTS = np.dtype(
     [("client", "<i4"), ("target", "<i4"), ("shift_ns", "<i4"), ("bound_ns", "<i4"), ("deviation_ns", "<i4")]
 )
-# A window is corrected by what its mesh knew so long before, s, at most.
+# A window is corrected by corrections that ended at most this long before it, s.
 HOLDS_S = 120
-# Corrections are told anew when one of them has moved by so much, ns, and by this share of its bound.
+# Corrections are stored again when one of them has moved by this much, ns, and by this share of its bound.
 _MOVED_NS = 2_000
 _MOVED_SHARE = 0.05
 
@@ -60,7 +60,7 @@ Records = npt.NDArray[np.void]
 
 @dataclass(frozen=True, slots=True)
 class ClockReport:
-    """What one agent told: its VM, when its window ended (Unix s), and `CLOCKS`."""
+    """Clocks that one agent reported: its VM, the end of its window (Unix s), and `CLOCKS`."""
 
     vm_key: int
     ended_at_s: int
@@ -77,7 +77,7 @@ class Corrections:
 
 
 def table_of(targets: Ints, offset_ns: Ints, error_ns: Ints, skew_ppb: Ints, stats: Stats) -> Records:
-    """`CLOCKS` of the targets whose clocks are known (`error_ns` not negative) and whose delays were measured."""
+    """Return the `CLOCKS` of the targets with known clocks (`error_ns` not negative) and measured delays."""
     columns = stats.columns
     known = np.flatnonzero((error_ns >= 0) & (columns[COUNT, :2] > 0).all(axis=0))
     table = np.zeros(known.size, CLOCKS)
@@ -90,12 +90,12 @@ def table_of(targets: Ints, offset_ns: Ints, error_ns: Ints, skew_ppb: Ints, sta
     return table
 
 
-def compute_shifts(told: Sequence[ClockReport]) -> tuple[Records, symmetry.Floats]:
-    """`SHIFTS` of all pairs that can be corrected, and the sums around loops (ns)."""
-    sizes = [one.clocks.size for one in told]
-    clocks = np.concatenate([one.clocks for one in told]) if told else np.zeros(0, CLOCKS)
-    clients = np.repeat(np.array([one.vm_key for one in told], np.int64), sizes)
-    ended = np.repeat(np.array([one.ended_at_s for one in told], np.float64), sizes)
+def compute_shifts(reports: Sequence[ClockReport]) -> tuple[Records, symmetry.Floats]:
+    """Return the `SHIFTS` of all pairs that can be corrected, and the sums of offsets around loops (ns)."""
+    sizes = [report.clocks.size for report in reports]
+    clocks = np.concatenate([report.clocks for report in reports]) if reports else np.zeros(0, CLOCKS)
+    clients = np.repeat(np.array([report.vm_key for report in reports], np.int64), sizes)
+    ended = np.repeat(np.array([report.ended_at_s for report in reports], np.float64), sizes)
     targets = clocks["target"].astype(np.int64)
     vms, ends = np.unique(np.concatenate((clients, targets)), return_inverse=True)
     places = ends.reshape(2, -1)
@@ -112,46 +112,47 @@ def compute_shifts(told: Sequence[ClockReport]) -> tuple[Records, symmetry.Float
         clocks["inbound_min_ns"].astype(np.float64),
         clocks["source"] == HARDWARE,
     )
-    found = symmetry.correct(pairs)
-    kept = np.flatnonzero(found.decided)
+    corrections = symmetry.correct(pairs)
+    kept = np.flatnonzero(corrections.decided)
     shifts = np.zeros(kept.size, SHIFTS)
     shifts["client"], shifts["target"] = clients[kept], targets[kept]
     for name in ("shift_ns", "bound_ns", "deviation_ns"):
-        shifts[name] = np.clip(np.rint(getattr(found, name)[kept]), -INT32_MAX, INT32_MAX)
-    return np.sort(shifts, order=["client", "target"]), found.loops_ns
+        shifts[name] = np.clip(np.rint(getattr(corrections, name)[kept]), -INT32_MAX, INT32_MAX)
+    return np.sort(shifts, order=["client", "target"]), corrections.loops_ns
 
 
-def agrees(one: Records, other: Records) -> bool:
-    """Return whether corrections are still what they were: the same pairs, none moved by more than matters."""
-    if one.size != other.size or (_keys(one) != _keys(other)).any():
+def agrees(known: Records, fresh: Records) -> bool:
+    """Return whether both correct the same pairs, and no correction has moved by more than matters."""
+    if known.size != fresh.size or (_keys(known) != _keys(fresh)).any():
         return False
-    moved = np.maximum(_MOVED_NS, _MOVED_SHARE * one["bound_ns"])
-    shift = np.abs(one["shift_ns"].astype(np.int64) - other["shift_ns"])
-    bound = other["bound_ns"].astype(np.int64) - one["bound_ns"]
+    moved = np.maximum(_MOVED_NS, _MOVED_SHARE * known["bound_ns"])
+    shift = np.abs(known["shift_ns"].astype(np.int64) - fresh["shift_ns"])
+    bound = fresh["bound_ns"].astype(np.int64) - known["bound_ns"]
     return not ((shift > moved) | (bound > moved)).any()
 
 
 def encode(table: Records) -> bytes:
-    """Bytes of a table, compressed."""
+    """Compress a table."""
     return zstandard.ZstdCompressor(level=1).compress(table.tobytes())
 
 
 def decode(blob: bytes, kind: np.dtype[np.void]) -> Records:
-    """Inverse of `encode`."""
+    """Invert `encode`."""
     return np.frombuffer(zstandard.ZstdDecompressor().decompress(blob), kind)
 
 
 def at(known: Sequence[Corrections], started_at_s: int) -> Records | None:
-    """What corrects windows that start at a time; `known` oldest first. None: nothing does."""
-    for one in reversed(known):
-        if one.started_at_s <= started_at_s:
-            return one.shifts if started_at_s < one.ended_at_s + HOLDS_S and one.shifts.size else None
+    """Return the shifts of windows that start at a time, or None; `known` is oldest first."""
+    for correction in reversed(known):
+        if correction.started_at_s <= started_at_s:
+            holds = started_at_s < correction.ended_at_s + HOLDS_S
+            return correction.shifts if holds and correction.shifts.size else None
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Shifting:
-    """By how much delays of n pairs are corrected, and the bound of their clocks' error then, ns; where `found`."""
+    """Shifts of the delays of n pairs, and the bounds of their clock errors after it, ns; both only where `found`."""
 
     shift_ns: Ints
     bound_ns: Ints
@@ -165,7 +166,7 @@ class Shifting:
 def shifting(
     known: Sequence[Corrections], started_at_s: Sequence[int], sizes: Sequence[int], clients: Ints, targets: Ints
 ) -> Shifting | None:
-    """What corrects the pairs of blocks of `sizes` targets that started at these times; None: nothing does."""
+    """Return the shifts of the pairs of blocks of `sizes` targets that started at these times; None without any."""
     row_of = {start: at(known, start) for start in set(started_at_s)}
     tables = {id(table): table for table in row_of.values() if table is not None}
     if not tables:
@@ -181,7 +182,7 @@ def shifting(
 
 
 def corrected(stats: Stats, shifts: Shifting | None) -> Stats:
-    """Stats with one-way delays shifted and their bound and source told.
+    """Return stats with one-way delays shifted, and the bound and source of the shift.
 
     Pairs with hardware clocks, or without a correction, stay as they are.
     """
@@ -210,10 +211,10 @@ def corrected(stats: Stats, shifts: Shifting | None) -> Stats:
 
 
 def _lookup(clients: Ints, targets: Ints, shifts: Records) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
-    """Shift and bound of each pair, and whether there is one."""
-    keys, wanted = _keys(shifts), clients.astype(np.int64) << 32 | targets.astype(np.int64)
-    place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-    found = keys[place] == wanted
+    """Return shift and bound of each pair, and whether it has any."""
+    keys, pairs = _keys(shifts), clients.astype(np.int64) << 32 | targets.astype(np.int64)
+    place = np.minimum(np.searchsorted(keys, pairs), keys.size - 1)
+    found = keys[place] == pairs
     return shifts["shift_ns"][place].astype(np.int64), shifts["bound_ns"][place].astype(np.int64), found
 
 

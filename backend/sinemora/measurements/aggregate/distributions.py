@@ -36,7 +36,7 @@ class Values:
         return replace(self, starts=self.starts[windows], lengths=self.lengths[windows])
 
     def knows(self, source: int) -> bool:
-        """Return whether round trips from this VM are told."""
+        """Return whether there are round trips from this VM."""
         return bool((self.sources == source).any())
 
     def windows_of(self, source: int, target: int) -> Counted:
@@ -65,18 +65,21 @@ def values_by_group(
     lengths: Sequence[Ints],
     words: Sequence[Words],
 ) -> Values:
-    """From sketches in any order: `groups` says which (window, source, VM) of `shape` each is of, counted through."""
+    """Return values from sketches in any order.
+
+    `groups` are flat indices of (window, source, VM) in an array of `shape`.
+    """
     none = np.empty(0, np.int64)
     group, length = np.concatenate([none, *groups]), np.concatenate([none, *lengths])
     every = np.concatenate([np.empty(0, np.uint16), *words])
     order = np.argsort(group, kind="stable")
-    found = every[_ranges((np.cumsum(length) - length)[order], length[order])]
+    ordered = every[_ranges((np.cumsum(length) - length)[order], length[order])]
     held = np.bincount(group, weights=length, minlength=int(np.prod(shape))).astype(np.int64)
-    return Values(sources, (np.cumsum(held) - held).reshape(shape), held.reshape(shape), found)
+    return Values(sources, (np.cumsum(held) - held).reshape(shape), held.reshape(shape), ordered)
 
 
 def _ranges(starts: Ints, lengths: Ints) -> Ints:
-    """`lengths` numbers from each of `starts` on, one range after the other."""
+    """Return `lengths` numbers from each of `starts` on, one range after the other."""
     ends = np.cumsum(lengths)
-    found: Ints = np.arange(int(lengths.sum())) + np.repeat(starts - (ends - lengths), lengths)
-    return found
+    numbers: Ints = np.arange(int(lengths.sum())) + np.repeat(starts - (ends - lengths), lengths)
+    return numbers

@@ -1,7 +1,7 @@
 """Many directed distributions merged by key: the core of series, distributions, variability and losses.
 
-A *key* says where a distribution goes: the step of a series, a path within an interval. Keys are sparse, so what is
-held is what there is, never what there could be.
+A *key* names the group of a distribution: a step of a series, a path within an interval. Keys are sparse: only groups
+with a distribution take memory.
 """
 
 from collections.abc import Iterable
@@ -67,15 +67,15 @@ class GroupedDistributions:
 
     def spread(self, size: int) -> Table:
         """Return the table of all keys 0 … size-1; those without a distribution have count 0 and nothing known."""
-        found, whole = self.table(), frame.nothing(size)
+        own, whole = self.table(), frame.nothing(size)
         columns, codes = whole.columns[:, 0], whole.quantiles[:, 0]
-        columns[:, self.keys] = found.columns
-        codes[:, self.keys] = found.quantiles
+        columns[:, self.keys] = own.columns
+        codes[:, self.keys] = own.quantiles
         return Table(columns, codes)
 
 
 def select_paths(windows: DecodedWindows, rows: Flags, columns: Flags, *, round_trip: bool) -> PathDistributions:
-    """Distributions of the paths from a source in `rows` to a target in `columns` (flags by position on the axis).
+    """Return distributions of the paths from a source in `rows` to a target in `columns` (flags by place on the axis).
 
     Of round trips each pair counts once, if either of its two paths is among those.
     """
@@ -101,15 +101,15 @@ def select_paths(windows: DecodedWindows, rows: Flags, columns: Flags, *, round_
     )
 
 
-def with_keys(windows: DecodedWindows, found: PathDistributions, keys: Ints) -> GroupedDistributions:
-    """These distributions, each under its key, not merged yet (keys in any order)."""
-    columns = windows.stats.columns.reshape(8, -1)[:, found.at]
+def with_keys(windows: DecodedWindows, paths: PathDistributions, keys: Ints) -> GroupedDistributions:
+    """Return distributions, each under its key and not merged (keys in any order)."""
+    columns = windows.stats.columns.reshape(8, -1)[:, paths.at]
     if windows.sketches is None:
         return GroupedDistributions(keys, columns, np.empty(0, np.uint16), np.zeros(keys.size, np.int64))
     lengths = windows.sketches.lengths.reshape(-1)
     kept = np.zeros(lengths.size, bool)
-    kept[found.at] = True
-    return GroupedDistributions(keys, columns, windows.sketches.words[np.repeat(kept, lengths)], lengths[found.at])
+    kept[paths.at] = True
+    return GroupedDistributions(keys, columns, windows.sketches.words[np.repeat(kept, lengths)], lengths[paths.at])
 
 
 def merge_by_key(parts: Iterable[GroupedDistributions]) -> GroupedDistributions:
@@ -140,7 +140,7 @@ def _merge(parts: list[GroupedDistributions]) -> GroupedDistributions:
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """A distribution as its bins that hold something: [low, high) in ns, and how many values each holds."""
+    """The bins of a distribution that hold values: [low, high) in ns, and the number of values."""
 
     low_ns: Ints
     high_ns: Ints
@@ -156,7 +156,7 @@ def bins_of(words: Words) -> Bins:
 
 
 def edges(bins: Ints) -> tuple[Ints, Ints]:
-    """Smallest value of each bin, and that of the bin after it, ns."""
+    """Return the smallest value of each bin, and that of the next bin, ns."""
     shift = np.maximum(bins // 64 - 1, 0)
     low = np.where(bins < 128, bins, (64 + bins % 64) << shift)
     return low, low + (np.int64(1) << shift)

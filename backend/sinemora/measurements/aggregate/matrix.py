@@ -111,7 +111,7 @@ class Cells:
     """What is known of every ordered path [source][target] of a square axis.
 
     `at` is each path's position in `one_way`, `round_at` its pair's in `round_trip`; `NONE` where there is no window.
-    `sources` is what its one-way delays stand on (`frame.ASSUMED` …), the least of them in a merged cell.
+    `sources` are the origins of its one-way delays (`frame.ASSUMED` …), the weakest one in a merged cell.
     """
 
     one_way: Table
@@ -127,7 +127,7 @@ class Cells:
 class Matrix:
     """Values, bounds of the clocks' error and states, all [source][target]; a value counts where `valued` says so.
 
-    `sources` is what a value stands on beside the exchange itself (`frame.ASSUMED` …), `NONE` where nothing is needed.
+    `sources` are the origins of one-way delays (`frame.ASSUMED` …), `NONE` where a value needs none.
     """
 
     metric: Metric
@@ -347,7 +347,7 @@ def statistic_of(table: Table, statistic: Statistic) -> Ints:
 
 
 def has_statistic(table: Table, statistic: Statistic) -> Flags:
-    """Which distributions of a table have the statistic: frames written before p99.9 was stored lack that."""
+    """Return flags of the distributions that have the statistic. Frames written before p99.9 was stored lack it."""
     found: Flags = table.columns[COUNT] > 0
     if statistic.quantile is not None:
         found = found & (table.quantiles[QUANTILES.index(statistic.quantile)] > 0)
@@ -361,7 +361,7 @@ def _gather(column: npt.NDArray[np.integer], at: Positions) -> Ints:
 
 
 def positions_of(axis: Ints, keys: Ints) -> Ints:
-    """Where each key stands on the axis, `NONE` for those that do not."""
+    """Return the position of each key on the axis, `NONE` for a key that is not on it."""
     if not axis.size:
         return np.full(keys.shape, NONE, np.int64)
     least, most = int(axis.min()), int(axis.max())

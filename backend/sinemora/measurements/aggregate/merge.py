@@ -21,7 +21,7 @@ _TARGETS_AT_ONCE = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Merged pairs, one client and target each; `sketches` is None where nobody asked for quantiles."""
+    """Merged pairs, one client and target each; `sketches` is None where no quantiles are needed."""
 
     clients: Ints
     targets: Ints
@@ -40,13 +40,11 @@ class Piece:
 def newest(
     stored: Sequence[StoredFrame], *, corrections: Sequence[Corrections] = (), sketches_of: Collection[int] = ()
 ) -> tuple[Pairs, Sketches | None]:
-    """Return every pair of every block, with the sketches of some directions; a pair that stands in two stands here
-    twice.
-    """
+    """Return every pair of every block, with the sketches of some directions. A pair of two blocks appears twice."""
     piece = gathered(stored, corrections, sketches_of)
-    sizes = [one.targets.size for one in stored]
-    window = np.repeat(np.array([one.window_s for one in stored], np.int64), sizes)
-    ended = np.repeat(np.array([one.started_at_s + one.window_s for one in stored], np.int64), sizes)
+    sizes = [block.targets.size for block in stored]
+    window = np.repeat(np.array([block.window_s for block in stored], np.int64), sizes)
+    ended = np.repeat(np.array([block.started_at_s + block.window_s for block in stored], np.int64), sizes)
     return Pairs(piece.clients, piece.targets, ended, window, piece.stats), piece.sketches
 
 
@@ -62,18 +60,18 @@ def merged(
 
     Frames come by client. Sketches are merged of the directions `quantiles_of` only, and kept with `words_too`.
     """
-    found = by_client(chunks, corrections, tuple(quantiles_of), words_too=words_too)
-    return _as_one(found, ended_at_s, words_too=words_too)
+    pieces = by_client(chunks, corrections, tuple(quantiles_of), words_too=words_too)
+    return _as_one(pieces, ended_at_s, words_too=words_too)
 
 
 def together(pieces: Sequence[Piece], ended_at_s: int, *, words_too: bool = False) -> tuple[Pairs, Sketches | None]:
-    """The same from pieces that may have pairs in common."""
+    """Return each pair once, merged from pieces that may have pairs in common."""
     whole = [_merge(pieces, words_too=words_too)] if pieces else []
     return _as_one(whole, ended_at_s, words_too=words_too)
 
 
 def joined(pieces: Sequence[Piece]) -> Piece:
-    """Pieces of different pairs as one."""
+    """Join pieces of different pairs."""
     if len(pieces) == 1:
         return pieces[0]
     words = [piece.sketches for piece in pieces if piece.sketches is not None]
@@ -93,19 +91,19 @@ def by_client(
     *,
     words_too: bool,
 ) -> list[Piece]:
-    """Frames that come by client as pieces of different clients, each pair merged once, by ascending keys."""
+    """Return pieces of different clients from frames in the order of clients, each pair merged, by ascending keys."""
     pieces: list[Piece] = []
-    parts: list[Piece] = []  # of one client, to be merged with what is still to come of it
+    parts: list[Piece] = []  # of one client, to be merged with its next frames
     waiting: list[StoredFrame] = []
     for chunk in chunks:
         waiting += chunk
-        if sum(one.targets.size for one in waiting) < _TARGETS_AT_ONCE:
+        if sum(block.targets.size for block in waiting) < _TARGETS_AT_ONCE:
             continue
         ready, waiting = _until_last_client(waiting)
         if ready:
             pieces.append(_merge([*parts, gathered(ready, corrections, directions)], words_too=words_too))
             parts = []
-        if sum(one.targets.size for one in waiting) >= _TARGETS_AT_ONCE:
+        if sum(block.targets.size for block in waiting) >= _TARGETS_AT_ONCE:
             parts = [_merge([*parts, gathered(waiting, corrections, directions)], words_too=bool(directions))]
             waiting = []
     if parts or waiting:
@@ -120,25 +118,22 @@ def whole(
     corrections: Sequence[Corrections] = (),
     sketches_of: Collection[int] = (),
 ) -> tuple[Pairs, Sketches | None]:
-    """Return the same for frames of one step, each pair in one of them: nothing to merge, their own quantiles stand."""
-    stored = [one for chunk in chunks for one in chunk]
+    """Return each pair of frames of one step, which hold it once: nothing is merged, the frames' quantiles are kept."""
+    stored = [block for chunk in chunks for block in chunk]
     return _as_one([gathered(stored, corrections, sketches_of)], ended_at_s, words_too=bool(sketches_of))
 
 
 def merged_zones(pieces: Sequence[Piece], between: Sequence[Frame], directions: Collection[int]) -> Piece:
     """Return each pair of zones once: merged pieces and frames, as they are, merged."""
-    found = [
-        *pieces,
-        *(
-            Piece(np.full(one.targets.size, one.vm_key), one.targets, one.stats, one.sketches if directions else None)
-            for one in between
-        ),
-    ]
-    return _merge(found or [gathered((), (), directions)], words_too=False)
+    parts = [*pieces]
+    for plain in between:
+        sketches = plain.sketches if directions else None
+        parts.append(Piece(np.full(plain.targets.size, plain.vm_key), plain.targets, plain.stats, sketches))
+    return _merge(parts or [gathered((), (), directions)], words_too=False)
 
 
 def of_path(
-    found: Sequence[StoredPath],
+    windows: Sequence[StoredPath],
     ends: tuple[int, int],
     groups: Ints,
     size: int,
@@ -146,16 +141,16 @@ def of_path(
     *,
     merges: bool,
 ) -> Stats:
-    """Windows of one pair of VMs by `groups` (`size` of them), outbound from the first of `ends`, corrected.
+    """Return the windows of one pair of VMs by `groups` (`size` of them), outbound from the first of `ends`, corrected.
 
-    With `merges` a group may have several, and their sketches are read; else each has one.
+    With `merges` a group may have several windows, whose sketches are read; else it has one.
     """
-    forward = np.array([one.forward for one in found], bool)
+    forward = np.array([window.forward for window in windows], bool)
     clients, targets = np.where(forward, *ends), np.where(forward, *ends[::-1])
-    blobs, places = [one.stats for one in found], np.array([one.at for one in found], np.int64)
+    blobs, places = [window.stats for window in windows], np.array([window.at for window in windows], np.int64)
     stats = unpacking.stats_at(blobs, places)
     shifts = clock_corrections.shifting(
-        corrections, [one.started_at_s for one in found], [1] * len(found), clients, targets
+        corrections, [window.started_at_s for window in windows], [1] * len(windows), clients, targets
     )
     parts, order = [], np.concatenate((np.flatnonzero(forward), np.flatnonzero(~forward)))
     right = clock_corrections.corrected(stats, shifts)
@@ -163,18 +158,18 @@ def of_path(
     if not merges:
         return frame.concatenate(parts).take(np.argsort(groups[order], kind="stable"))
     whole = unpacking.stats_of(blobs)
-    sizes = np.array([frame.targets_in(one) for one in blobs], np.int64)
+    sizes = np.array([frame.targets_in(blob) for blob in blobs], np.int64)
     positions = np.cumsum(sizes) - sizes + places
     by = np.zeros(whole.targets, np.int64)
     if shifts is not None:
         by[positions] = shifts.by(stats)
-    sketches = unpacking.sketches_of([one.sketch for one in found], whole, DIRECTIONS, by).take(positions)
+    sketches = unpacking.sketches_of([window.sketch for window in windows], whole, DIRECTIONS, by).take(positions)
     turned = [sketches.take(np.flatnonzero(forward)), sketches.take(np.flatnonzero(~forward)).reversed()]
     return rollup.merge_groups(parts, turned, groups[order], size, words_too=False)[0]
 
 
 def merged_frames(stored: Sequence[StoredFrame]) -> list[Frame]:
-    """Return one frame per VM (or zone) of these, as they were reported: what the next tier keeps."""
+    """Return one merged frame per VM (or zone), delays as reported: the rows of the next tier."""
     if not stored:
         return []
     piece = _merge([gathered(stored, (), DIRECTIONS)], words_too=True)
@@ -183,24 +178,27 @@ def merged_frames(stored: Sequence[StoredFrame]) -> list[Frame]:
 
 
 def frames_of(stored: Sequence[StoredFrame]) -> list[Frame]:
-    """Decoded frames as they were reported, sketches included."""
-    decoded = [(one, frame.decode_stats(one.stats)) for one in stored]
-    return [Frame(one.vm_key, one.targets, stats, frame.decode_sketches(one.sketch, stats)) for one, stats in decoded]
+    """Decode frames with their sketches; delays stay as reported."""
+    frames = []
+    for block in stored:
+        stats = frame.decode_stats(block.stats)
+        frames.append(Frame(block.vm_key, block.targets, stats, frame.decode_sketches(block.sketch, stats)))
+    return frames
 
 
 def gathered(
     stored: Sequence[StoredFrame], corrections: Sequence[Corrections], directions: Collection[int] = ()
 ) -> Piece:
-    """Decoded pairs of all blocks, in their order, one-way delays corrected; with the sketches of `directions`."""
-    sizes = [one.targets.size for one in stored]
-    clients = np.repeat(np.array([one.vm_key for one in stored], np.int64), sizes)
-    targets = np.concatenate([one.targets for one in stored]) if stored else np.empty(0, np.int64)
-    stats = unpacking.stats_of([one.stats for one in stored])
-    shifts = clock_corrections.shifting(corrections, [one.started_at_s for one in stored], sizes, clients, targets)
+    """Decode the pairs of all blocks in their order, one-way delays corrected, with the sketches of `directions`."""
+    sizes = [block.targets.size for block in stored]
+    clients = np.repeat(np.array([block.vm_key for block in stored], np.int64), sizes)
+    targets = np.concatenate([block.targets for block in stored]) if stored else np.empty(0, np.int64)
+    stats = unpacking.stats_of([block.stats for block in stored])
+    shifts = clock_corrections.shifting(corrections, [block.started_at_s for block in stored], sizes, clients, targets)
     sketches = None
     if directions:
         by = np.empty(0, np.int64) if shifts is None else shifts.by(stats)
-        sketches = unpacking.sketches_of([one.sketch for one in stored], stats, directions, by)
+        sketches = unpacking.sketches_of([block.sketch for block in stored], stats, directions, by)
     return Piece(clients, targets, clock_corrections.corrected(stats, shifts), sketches)
 
 
@@ -213,7 +211,7 @@ def _until_last_client(stored: list[StoredFrame]) -> tuple[list[StoredFrame], li
 
 
 def _as_one(pieces: Sequence[Piece], ended_at_s: int, *, words_too: bool) -> tuple[Pairs, Sketches | None]:
-    """Pieces of different pairs, as windows that ended at one time."""
+    """Join pieces of different pairs as windows that ended at one time."""
     whole = joined(pieces)
     size = whole.stats.targets
     pairs = Pairs(

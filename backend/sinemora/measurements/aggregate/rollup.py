@@ -1,9 +1,9 @@
 """Merging windows: many frames of the same pairs become one, statistics exactly and sketches really merged.
 
 Counts add up; the smallest and largest delay survive; means are weighted by count; the sums of squared deviations
-merge by Chan, Golub and LeVeque (1979), so the variance is that of all values together; the clock error bound is the
-largest one, and the one-way delays stand on the weakest ground that any of them had. Packets sent and lost add up over
-the windows where both are known and are -1 (not known) without any. The median of a flow becomes the mean of its
+merge by Chan, Golub and LeVeque (1979), so the variance is that of all values together. The clock error bound is the
+largest one; the source of one-way delays is the weakest of any window. Packets sent and lost add up over the windows
+where both are known and are -1 (not known) without any. The median of a flow becomes the mean of its
 medians, weighted by count: frames hold no sketches of single flows.
 """
 
@@ -42,7 +42,7 @@ def merge_columns(columns: Columns, groups: Ints, size: int) -> Columns:
 
 
 def merge(frames: Sequence[Frame]) -> list[Frame]:
-    """One frame per VM that has frames among these, its targets being all that any of them has, ascending."""
+    """Return one frame per VM, towards the targets of all its frames, ascending."""
     pairs = [np.int64(part.vm_key) << 32 | part.targets for part in frames] or [np.empty(0, np.int64)]
     return _merge_pairs(np.concatenate(pairs), [part.stats for part in frames], [part.sketches for part in frames])
 
@@ -79,7 +79,7 @@ def merge_zones(frames: Sequence[Frame], vm_keys: Ints, zone_keys: Ints) -> list
 
 
 def _without_round_trips(stats: Stats, sketches: Sketches, those: npt.NDArray[np.bool_]) -> tuple[Stats, Sketches]:
-    """Return the same, with nothing known of the round trips of `those`: they have been counted before."""
+    """Return stats and sketches without the round trips of `those`, which were counted before."""
     stats.columns[:, ROUND_TRIP, those] = 0
     stats.columns[SENT : LOST + 1, ROUND_TRIP, those] = -1
     kept = np.ones(sketches.lengths.shape, bool)
@@ -110,28 +110,28 @@ def cut(keys: Ints, stats: Stats, sketches: Sketches) -> list[Frame]:
 def merge_groups(
     stats: Sequence[Stats], sketches: Sequence[Sketches], groups: Ints, size: int, *, words_too: bool = True
 ) -> tuple[Stats, Sketches | None]:
-    """Stats and canonical sketches of `size` groups of targets; `groups` names that of each target of all parts.
+    """Return stats and canonical sketches of `size` groups; `groups` names the group of each target of all parts.
 
-    Without sketches there are none and no quantiles; without `words_too` their quantiles are all that is left of them.
+    Without sketches there are no quantiles either; without `words_too` only the quantiles of sketches are returned.
     """
     together = frame.concatenate(stats)
     directed = (np.arange(3)[:, None] * size + groups).reshape(-1)
     columns = merge_columns(together.columns.reshape(8, -1), directed, 3 * size).reshape(8, 3, size)
     flows = np.zeros(size, np.uint16)
     np.maximum.at(flows, groups, together.flows)
-    ground = np.full(size, frame.HARDWARE, np.uint8)
-    heard = (together.columns[COUNT] > 0).any(axis=0)
-    np.minimum.at(ground, groups[heard], together.asymmetry_source[heard])
-    ground[np.bincount(groups[heard], minlength=size) == 0] = frame.ASSUMED
+    sources = np.full(size, frame.HARDWARE, np.uint8)
+    measured = (together.columns[COUNT] > 0).any(axis=0)
+    np.minimum.at(sources, groups[measured], together.asymmetry_source[measured])
+    sources[np.bincount(groups[measured], minlength=size) == 0] = frame.ASSUMED
     by_flow = _flows(together, groups, flows)
     if not sketches:
-        return Stats(columns, np.zeros((len(frame.QUANTILES), 3, size), np.uint16), flows, ground, by_flow), None
+        return Stats(columns, np.zeros((len(frame.QUANTILES), 3, size), np.uint16), flows, sources, by_flow), None
     codes, merged = merge_sketches(sketches, groups, size, words_too=words_too)
-    return Stats(columns, codes, flows, ground, by_flow), merged
+    return Stats(columns, codes, flows, sources, by_flow), merged
 
 
 def _flows(parts: Stats, groups: Ints, flows: Codes) -> Columns:
-    """`by_flow` of groups that have `flows` source ports each, merged from all parts."""
+    """Return `by_flow` of groups that have `flows` source ports each, merged from all parts."""
     if not parts.by_flow.shape[2]:
         return np.empty((3, 2, 0), np.int32)
     widths, size = frame.widths_of(parts.flows), frame.widths_of(flows)
@@ -153,7 +153,7 @@ def _flows(parts: Stats, groups: Ints, flows: Codes) -> Columns:
 def merge_sketches(
     sketches: Sequence[Sketches], groups: Ints, size: int, *, words_too: bool = True
 ) -> tuple[Codes, Sketches | None]:
-    """Quantile codes and canonical sketches of `size` groups; `groups` names the group of each target of all parts."""
+    """Return quantile codes and canonical sketches of `size` groups; `groups` names the group of each target."""
     together = frame.concatenate_sketches(sketches)
     directed = (np.arange(3)[:, None] * size + groups).reshape(-1)
     merged = llq16.merge_groups(

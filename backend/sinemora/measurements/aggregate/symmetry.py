@@ -71,7 +71,7 @@ class Corrections:
 
 
 def correct(pairs: OffsetEstimates) -> Corrections:
-    """Corrections of all pairs of a mesh, from one window."""
+    """Return corrections of all pairs of a mesh, from one window."""
     size = pairs.clients.size
     fit, decided_share, deviation = np.zeros(size), np.zeros(size), np.zeros(size)
     component = _components(pairs)
@@ -91,17 +91,17 @@ def _components(pairs: OffsetEstimates) -> Ints:
     label = np.arange(pairs.vms, dtype=np.int64)
     while True:
         lower = np.minimum(label[pairs.clients], label[pairs.targets])
-        found = label.copy()
-        np.minimum.at(found, pairs.clients, lower)
-        np.minimum.at(found, pairs.targets, lower)
-        found = found[found]
-        if np.array_equal(found, label):
+        joined = label.copy()
+        np.minimum.at(joined, pairs.clients, lower)
+        np.minimum.at(joined, pairs.targets, lower)
+        joined = joined[joined]
+        if np.array_equal(joined, label):
             return label
-        label = found
+        label = joined
 
 
 def _solve(pairs: OffsetEstimates, own: npt.NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-    """Of the pairs of one component: offsets by the fit, the share others decide, and deviations of the fit."""
+    """Return the fitted offsets of the pairs of a component, the share that others decide, and the fit's deviations."""
     vms, ends = np.unique(np.concatenate((pairs.clients[own], pairs.targets[own])), return_inverse=True)
     clients, targets = np.split(ends.reshape(-1), 2)
     offsets, errors = pairs.offset_ns[own], pairs.error_ns[own]
@@ -128,7 +128,7 @@ def _solve(pairs: OffsetEstimates, own: npt.NDArray[np.bool_]) -> tuple[Floats, 
 
 
 def _least_squares(vms: int, clients: Ints, targets: Ints, offsets: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Offsets of the fit, and the resistance between the ends of each pair (the variance of its fit)."""
+    """Return the offsets of the fit, and the resistance between the ends of each pair (the variance of its fit)."""
     laplacian = np.zeros((vms, vms))
     np.add.at(laplacian, (clients, clients), weights)
     np.add.at(laplacian, (targets, targets), weights)
@@ -145,7 +145,7 @@ def _least_squares(vms: int, clients: Ints, targets: Ints, offsets: Floats, weig
 
 
 def _bounds(pairs: OffsetEstimates, fit: Floats) -> Floats:
-    """What delays made with the fitted clocks may err by while no delay of any chain is negative."""
+    """Return by how much delays with the fitted clocks may err while no delay of any chain is negative."""
     slack = _DEVIATIONS * pairs.error_ns + _NOISE_NS
     residual = pairs.offset_ns - fit
     longest = np.full((pairs.vms, pairs.vms), np.inf)
@@ -163,7 +163,7 @@ def _bounds(pairs: OffsetEstimates, fit: Floats) -> Floats:
 
 
 def _loops(pairs: OffsetEstimates) -> Floats:
-    """Sums of offsets around triangles: all of a small mesh, some of a large one, always the same ones."""
+    """Return sums of offsets around triangles: all of a small mesh, some of a large one, always the same ones."""
     if pairs.clients.size < 3:
         return np.zeros(0)
     offset = np.full((pairs.vms, pairs.vms), np.nan)

@@ -1,4 +1,4 @@
-"""The slowest flows of pairs with several source ports: what a connection gets that cannot choose its way."""
+"""The slowest flows of pairs with several source ports: the delay of a connection on an unlucky route."""
 
 from dataclasses import replace
 from enum import StrEnum
@@ -27,10 +27,10 @@ def slowest(stats: Stats) -> Stats:
     """
     if not stats.by_flow.shape[2]:
         return stats
-    found = _medians(stats)
-    both = np.where((found == _UNKNOWN).any(axis=0), _UNKNOWN, found[OUTBOUND] + found[INBOUND])
+    slow = _medians(stats)
+    both = np.where((slow == _UNKNOWN).any(axis=0), _UNKNOWN, slow[OUTBOUND] + slow[INBOUND])
     columns, quantiles = stats.columns.copy(), stats.quantiles.copy()
-    for direction, least in ((OUTBOUND, found[OUTBOUND]), (INBOUND, found[INBOUND]), (ROUND_TRIP, both)):
+    for direction, least in ((OUTBOUND, slow[OUTBOUND]), (INBOUND, slow[INBOUND]), (ROUND_TRIP, both)):
         at = np.flatnonzero((least != _UNKNOWN) & (columns[COUNT, direction] > 0))
         codes = (llq16.bins_of(least[at]) + 1).astype(np.uint16)
         known = quantiles[:, direction, at]
@@ -42,12 +42,10 @@ def slowest(stats: Stats) -> Stats:
 
 
 def _medians(stats: Stats) -> Ints:
-    """Return the largest median of the flows of each target, ns, shape (2, n); `_UNKNOWN` where no flows are told
-    apart.
-    """
+    """Return the largest median of the flows of each target, ns, shape (2, n); `_UNKNOWN` without flows."""
     widths = frame.widths_of(stats.flows)
     several = np.flatnonzero(widths)
     medians = np.where(stats.by_flow[FLOW_COUNT] > 0, stats.by_flow[FLOW_P50].astype(np.int64), _UNKNOWN)
-    found = np.full((2, stats.targets), _UNKNOWN, np.int64)
-    found[:, several] = np.maximum.reduceat(medians, (np.cumsum(widths) - widths)[several], axis=1)
-    return found
+    largest = np.full((2, stats.targets), _UNKNOWN, np.int64)
+    largest[:, several] = np.maximum.reduceat(medians, (np.cumsum(widths) - widths)[several], axis=1)
+    return largest

@@ -55,7 +55,7 @@ FLOW_COUNT, FLOW_MIN, FLOW_P50 = range(3)
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 INT32_MAX = (1 << 31) - 1
 M2_MAX = 3.4e38
-"""The largest sum of squares that is told; a float32 holds a little more."""
+"""The largest sum of squares that is stored; a float32 holds a little more."""
 
 _EVIDENCE, _EVIDENCE_VERSION = 2, 1
 _REVERSED = [INBOUND, OUTBOUND, ROUND_TRIP]
@@ -75,7 +75,7 @@ class Stats:
     `columns` has shape (8, 3, n), indexed by `COUNT` … `M2` (the last as float32 bits); `quantiles` has shape
     (4, 3, n): `QUANTILES` as LLQ16 bin + 1, 0 for no value; `flows` and `asymmetry_source` (`ASSUMED` …) have
     shape (n,). `by_flow` has shape (3, 2, m), indexed by `FLOW_COUNT` … and direction: the flows of all targets that
-    have more than one, in their order, or m = 0 where flows are not told apart.
+    have more than one, in their order, or m = 0 without single flows.
     """
 
     columns: Columns
@@ -170,24 +170,24 @@ class Frame:
 
 
 def widths_of(flows: Codes) -> Ints:
-    """How many entries of `by_flow` each target has, where flows are told apart."""
+    """Return the number of entries of `by_flow` of each target."""
     return np.where(flows > 1, flows, 0).astype(np.int64)
 
 
 def quantile_codes(sketches: Sketches) -> Codes:
-    """`QUANTILES` of every sketch as bin + 1, 0 for an empty one: the `quantiles` of `Stats`."""
+    """Return `QUANTILES` of every sketch as bin + 1, 0 for an empty one: the `quantiles` of `Stats`."""
     return summarise(sketches)[1]
 
 
 def summarise(sketches: Sketches) -> tuple[Ints, Codes]:
-    """How many values each sketch holds, shape (3, n), and their `quantile_codes`."""
+    """Return the number of values of each sketch, shape (3, n), and the `quantile_codes`."""
     totals, bins = llq16.summarise(sketches.words, sketches.lengths.reshape(-1), QUANTILES)
     shape = sketches.lengths.shape
     return totals.reshape(shape), (bins + 1).astype(np.uint16).reshape(len(QUANTILES), *shape)
 
 
 def nothing(n: int) -> Stats:
-    """Stats of n targets of which nothing is known: count 0, sent and lost not known."""
+    """Return stats of n targets of which nothing is known: count 0, sent and lost not known."""
     columns = np.zeros((8, 3, n), np.int32)
     columns[[SENT, LOST]] = -1
     return Stats(
@@ -280,7 +280,7 @@ def _arrays(stats: Stats) -> tuple[Columns, Codes, Codes, Bytes, Columns]:
 
 
 def encode_evidence(exchanges: Ints) -> bytes:
-    """Bytes of exchanges of shape (3, n): start, outbound and inbound delay."""
+    """Encode exchanges of shape (3, n): start, outbound and inbound delay."""
     n = exchanges.shape[1]
     if not hasattr(_local, "compressor"):
         _local.compressor = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=True)

@@ -79,7 +79,7 @@ def canonical(words: Words, lengths: Ints) -> tuple[Words, Ints]:
 class Merged:
     """Distributions by group: totals, and bins at the quantiles asked for, shape (quantiles, groups).
 
-    `words` are their canonical sketches of `lengths` words each; None, and lengths 0, where nobody asked for them.
+    `words` are their canonical sketches of `lengths` words each; None, and lengths 0, where they are not wanted.
     """
 
     totals: Ints

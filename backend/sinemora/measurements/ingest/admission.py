@@ -78,7 +78,7 @@ class Submission:
 
     @property
     def is_known(self) -> bool:
-        """Whether the keys cover all meshes and VMs of the report."""
+        """Return True when the keys cover all meshes and VMs of the report."""
         meshes = self.keys.meshes
         return all(window.mesh_key in meshes for window in self.windows) and all(map(np.all, self.living))
 

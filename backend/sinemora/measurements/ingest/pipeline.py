@@ -35,10 +35,10 @@ from sinemora.measurements.store import corrections, inserts, partitions
 
 log = structlog.get_logger(__name__)
 
-# Reports are decoded together on a thread: the native module reads a batch while the event loop goes on. A batch is
+# Reports are decoded together on a thread: the native module reads a batch while the event loop continues. A batch is
 # small, so that none of its reports waits long for the others.
 _BATCH = Limits(reports=64, size_bytes=2 << 20)
-# Larger bodies and JSON take long each: they have threads of their own.
+# Larger bodies and JSON take long: separate threads decode them.
 _LARGE_BODY = 512 << 10
 _THREADS = 2
 

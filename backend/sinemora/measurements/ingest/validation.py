@@ -78,7 +78,7 @@ class Window:
 
     @property
     def is_plain(self) -> bool:
-        """Whether all one-way delays have an assumed origin, and no flows are told apart."""
+        """Return True when all one-way delays have an assumed origin and no flows are stored one by one."""
         return self.asymmetry_source is None and self.by_flow is None
 
     @property
@@ -100,7 +100,7 @@ class Window:
 
 
 def health_of(report: Report) -> dict[str, int | str] | None:
-    """What the agent says of itself, by the names of the contract; None when it says nothing."""
+    """Return the health that an agent reports, by the names of the contract, or None."""
     _plain(report.agent_version, "agent_version")
     if not report.HasField("health"):
         return None

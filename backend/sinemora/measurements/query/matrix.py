@@ -226,7 +226,7 @@ def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Stat
 
 
 def _check_flows(wanted: MatrixQuery) -> None:
-    """ProductError `flows_not_told_apart` where the slowest flow is asked for and nobody knows it."""
+    """ProductError `flows_not_told_apart` where the slowest flow is not known for this query."""
     delays = wanted.metric in (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP) and wanted.by is By.VM
     percentiles = all(one.quantile is not None for one in (wanted.statistic, *wanted.more))
     if wanted.flows is Flows.SLOWEST and not (delays and percentiles):

@@ -41,7 +41,7 @@ def count_frames(session: Session, mesh_key: int, stretch: TierRange, vm_keys: C
 
 
 def starts(session: Session, mesh_key: int, stretch: TierRange) -> list[datetime]:
-    """When the windows of a mesh in a stretch began, ascending."""
+    """Return the starts of the windows of a mesh in a range, ascending."""
     key = "tenant_key = :tenant_key AND mesh_key = :mesh_key AND started_at < :end"
     first, following = (
         f"SELECT started_at FROM {stretch.tier} WHERE {key} AND started_at {after} ORDER BY started_at LIMIT 1"
@@ -107,7 +107,7 @@ class RowVersion(NamedTuple):
 
 
 def versions(session: Session, mesh_key: int, parts: Sequence[TierRange], *, zones: bool = False) -> list[RowVersion]:
-    """The rows of stretches as they are now: of VMs, or between `zones`; with the same version they are the same."""
+    """Return the versions of the rows of ranges, of VMs or between `zones`. The same version means the same rows."""
     if not parts:
         return []
     selects = []
