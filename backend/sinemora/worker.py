@@ -75,7 +75,11 @@ SCHEDULE["alerts.evaluate"] = {
     "schedule": 1.0,
     "options": {"expires": 5, "queue": "fast"},
 }
-SCHEDULE["alerts.look_back"] = {"task": alerts.look_back.name, "schedule": 60.0, "options": {"expires": 60}}
+SCHEDULE["alerts.evaluate_late_data"] = {
+    "task": alerts.evaluate_late_data.name,
+    "schedule": 60.0,
+    "options": {"expires": 60},
+}
 SCHEDULE["alerts.deliver_due"] = {
     "task": alerts.deliver_due.name,
     "schedule": 5.0,

@@ -22,7 +22,7 @@ from lab.incidents.command import mixed
 from lab.incidents.events import HARMLESS, Event
 from lab.incidents.network import TRACES, Mesh, coded, quiet
 from lab.incidents.trial import judge, run
-from sinemora.alerts.evaluation.engine import State, Window, step
+from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
 from sinemora.alerts.evaluation.rule import defaults
 from sinemora.alerts.evaluation.tracking import Track, advance
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
@@ -82,7 +82,7 @@ def wanted() -> list[tuple[Metric, Statistic]]:
 
 
 def evaluation() -> None:
-    large, state = Large(), State(np.arange(VMS))
+    large, state = Large(), EvaluationState(np.arange(VMS))
     rules = [replace(rule, id=f"{rule.id}-{number}") for rule in defaults() for number in (1, 2)]
     spent = []
     window = large.window(1, large.none, large.none)
@@ -98,7 +98,7 @@ def evaluation() -> None:
 
 
 def storm() -> None:
-    large, state = Large(), State(np.arange(VMS))
+    large, state = Large(), EvaluationState(np.arange(VMS))
     dead = large.zone_of == 1
     tracks: dict[str, Track] = {}
     first_s, most, cells = 0.0, 0, 0
@@ -106,12 +106,12 @@ def storm() -> None:
         gone = number > 5
         window = large.window(number, dead if gone else large.none, dead if number > 9 else large.none)
         began = time.process_time()
-        outcome = step(state, defaults(), window)
-        for change in advance(list(tracks.values()), outcome.found, large.zone_of, number * 10, 10):
+        evaluation = step(state, defaults(), window)
+        for change in advance(list(tracks.values()), evaluation.detections, large.zone_of, number * 10, 10):
             tracks[change.track.id] = change.track
         if tracks and not first_s:
             first_s = time.process_time() - began
-        most, cells = max(most, len(tracks)), max(cells, outcome.firing)
+        most, cells = max(most, len(tracks)), max(cells, evaluation.firing)
     figure("alerts_storm_incidents", most, "incidents", bar=1, paths_firing=cells)
     figure("alerts_storm_evaluation_s", round(first_s, 3), "s", part="evaluation and grouping of the window that fires")
 

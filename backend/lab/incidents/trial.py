@@ -8,10 +8,10 @@ import numpy as np
 from lab.incidents.events import Scenario
 from lab.incidents.network import Mesh, Windows
 from sinemora.alerts.evaluation.baseline import Floats
-from sinemora.alerts.evaluation.engine import State, Window, step
+from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
 from sinemora.alerts.evaluation.root_cause import Culprit
 from sinemora.alerts.evaluation.rule import Rule
-from sinemora.alerts.evaluation.tracking import Track, Turn, advance
+from sinemora.alerts.evaluation.tracking import Track, Transition, advance
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 
@@ -32,7 +32,7 @@ class Incident:
 def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
     """Return the incidents of a mesh over its windows."""
     size = mesh.size
-    state = State(np.arange(size))
+    state = EvaluationState(np.arange(size))
     planned = ~np.eye(size, dtype=bool)
     tracks: dict[str, Track] = {}
     told: dict[str, tuple[Culprit, tuple[str, ...], int]] = {}
@@ -47,19 +47,19 @@ def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
             lambda metric, statistic, at=at: _value(windows, at, metric, statistic),  # type: ignore[misc]
             windows.silent[at],
         )
-        outcome = step(state, rules, window)
-        if not outcome.found and not tracks:
+        evaluation = step(state, rules, window)
+        if not evaluation.detections and not tracks:
             continue
         alive = [one for one in tracks.values() if one.ended_at_s is None or ended_at_s - one.ended_at_s <= 1800]
-        for change in advance(alive, outcome.found, mesh.zone_of, ended_at_s, mesh.window_s):
+        for change in advance(alive, evaluation.detections, mesh.zone_of, ended_at_s, mesh.window_s):
             track = change.track
             tracks[track.id] = track
-            if change.turn is Turn.OPENED and change.found is not None:
-                told[track.id] = (track.culprit, tuple(change.found.rules), 1)
-            elif change.turn is Turn.REOPENED:
+            if change.transition is Transition.OPENED and change.detection is not None:
+                told[track.id] = (track.culprit, tuple(change.detection.rules), 1)
+            elif change.transition is Transition.REOPENED:
                 culprit, speaking, times = told[track.id]
                 told[track.id] = (culprit, speaking, times + 1)
-            elif change.turn is Turn.MERGED and change.into is not None:
+            elif change.transition is Transition.MERGED and change.into is not None:
                 del tracks[track.id]
                 told[change.into] = (*told[change.into][:2], told[change.into][2] + told[track.id][2])
     return [

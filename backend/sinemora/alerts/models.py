@@ -1,4 +1,4 @@
-"""Tables of alerts: rules, where they stand, incidents and what was done about them, silences, notifications."""
+"""Tables of alerts: rules and their state, incidents with their timeline, silences, receivers, deliveries."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -38,7 +38,7 @@ class IncidentState(StrEnum):
 
 
 class ReceiverKind(StrEnum):
-    """Where notifications go."""
+    """Kind of a receiver."""
 
     email = "email"
     webhook = "webhook"
@@ -48,7 +48,7 @@ class ReceiverKind(StrEnum):
 
 
 class DeliveryState(StrEnum):
-    """`waiting`: to be sent, or to be tried again at `due_at`."""
+    """State of a delivery. `waiting`: to be sent, or retried, at `due_at`."""
 
     waiting = "waiting"
     sent = "sent"
@@ -56,7 +56,7 @@ class DeliveryState(StrEnum):
 
 
 class AlertRule(Identified, Versioned, TenantOwned, Base):
-    """A rule of a mesh. `condition`, `scope`: `schemas.py`; `origin`: the default it was made from, if any."""
+    """A rule of a mesh. `condition`, `scope`: `rules/schemas.py`; `origin`: the default rule it was created from."""
 
     __tablename__ = "alert_rules"
     __table_args__ = (
@@ -87,7 +87,7 @@ class AlertRule(Identified, Versioned, TenantOwned, Base):
 class AlertState(TenantOwned, Base):
     """Evaluation progress of a mesh, and the state of its rules (bytes: `evaluation/state_codec.py`).
 
-    `watched_since`: start of the time it was evaluated without a break.
+    `looked_at`: last evaluation. `watched_since`: start of the time without a break in evaluation.
     """
 
     __tablename__ = "alert_states"
@@ -105,7 +105,7 @@ class AlertState(TenantOwned, Base):
 
 
 class LateDataProgress(TenantOwned, Base):
-    """Progress of evaluating late data: all of it whose minutes were merged until `looked_until`."""
+    """Progress of evaluating late data: minutes merged until `looked_until` are done."""
 
     __tablename__ = "late_data_progress"
     __table_args__ = (ForeignKeyConstraint(*_OF_MESH, ondelete="CASCADE"),)
@@ -117,9 +117,9 @@ class LateDataProgress(TenantOwned, Base):
 class Incident(Identified, Versioned, TenantOwned, Base):
     """One cause through time.
 
-    `culprit`, `evidence`: see `presentation.py`; `paths`: pairs of VM keys, int32. `seen_at`: the last window that
-    showed it. `ended_at`: its end as measured; `state` is set by people. `silenced_by`: why no one is notified.
-    `found_late_at`: detection time, if it was found in late data.
+    `culprit`, `evidence`: see `incidents/presentation.py`; `paths`: pairs of VM keys, int32. `seen_at`: the last
+    window with it. `ended_at`: its measured end; `state` is set by people. `silenced_by`: the silence that
+    suppresses notifications. `found_late_at`: detection time, if it was found in late data.
     """
 
     __tablename__ = "incidents"
@@ -174,7 +174,7 @@ class IncidentEvent(TenantOwned, Base):
 
 
 class Silence(Identified, Versioned, TenantOwned, Base):
-    """Matchers and a time range without notifications; `weekly` makes it a maintenance window."""
+    """Matchers and a time range without notifications; `weekly` recurs within the range."""
 
     __tablename__ = "silences"
     __table_args__ = (
@@ -192,7 +192,7 @@ class Silence(Identified, Versioned, TenantOwned, Base):
 
 
 class Receiver(Identified, Versioned, TenantOwned, Base):
-    """Where notifications go; `secret` is encrypted (`kit/encryption.py`)."""
+    """A receiver of notifications; `secret` is encrypted (`kit/encryption.py`)."""
 
     __tablename__ = "receivers"
     __table_args__ = (
@@ -208,7 +208,7 @@ class Receiver(Identified, Versioned, TenantOwned, Base):
 
 
 class AlertRouting(Versioned, TenantOwned, Base):
-    """The tree of routes to receivers; one a tenant."""
+    """The routing tree; one per tenant."""
 
     __tablename__ = "alert_routings"
 

@@ -14,9 +14,9 @@ def path_bytes(cells: Ints, mesh: MeshState) -> bytes:
 
 
 def cells_of(paths: bytes, mesh: MeshState) -> Ints:
-    """Return paths (flat) from bytes, without those whose VMs have left."""
+    """Return paths (flat) from bytes, without those of VMs that left the mesh."""
     keys = np.array([member.key for member in mesh.members], np.int64)
     ends = positions_of(keys, np.frombuffer(paths, "<i4").astype(np.int64)).reshape(-1, 2)
     known = (ends != NONE).all(axis=1)
-    found: Ints = np.unique(ends[known, 0] * keys.size + ends[known, 1])
-    return found
+    cells: Ints = np.unique(ends[known, 0] * keys.size + ends[known, 1])
+    return cells

@@ -13,7 +13,7 @@ Url = Annotated[str, Field(pattern=r"^https?://[^\s]+$", max_length=2000)]
 
 
 class Matcher(Write):
-    """A label of incidents and what it must be: `is` this, or `matches` this pattern (with * for anything)."""
+    """A label of incidents and the value it must have; * in `value` matches anything."""
 
     label: Literal["mesh", "severity", "suspect", "rule", "vm", "zone", "application"]
     value: Annotated[str, Field(min_length=1, max_length=200)]

@@ -1,4 +1,4 @@
-"""A mesh whose agents report, window by window, and what alerts make of it."""
+"""A mesh whose agents report window by window; servers for notifications."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ QUIET_NS = 200_000
 
 @dataclass
 class Watched:
-    """A mesh under watch; `slow` paths (source, target by number) take the ns given, `dead` VMs report nothing."""
+    """An evaluated mesh; `slow` paths (source, target by number) take the ns given, `dead` VMs report nothing."""
 
     world: MeshWorld
     slow: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Watched:
         return self.world.owner
 
     def report(self, *, leave_out: tuple[int, ...] = ()) -> int:
-        """All agents report one window; its end."""
+        """Report one window from all agents; return its end (Unix s)."""
         keys = [agent.vm_key for agent in self.world.agents]
         for number, agent in enumerate(self.world.agents):
             if number in leave_out:
@@ -51,32 +51,32 @@ class Watched:
         return self.started_at_s
 
     def evaluate(self, ended_at_s: int, at: datetime | None = None) -> Any:
-        """What the worker does when a window is due, now or at another time."""
+        """Evaluate a due window as the worker does, now or at another time."""
         with tenant_session(self.owner.tenant_id) as session:
-            rules.watch(session, self.world.id)
+            rules.create_default_rules(session, self.world.id)
             return evaluator.evaluate(session, self.world.id, ended_at_s, at or datetime.now(UTC))
 
     def window(self, **options: Any) -> Any:
-        """A window: reported and evaluated."""
+        """Report and evaluate a window."""
         return self.evaluate(self.report(**options))
 
     def rules(self) -> list[dict[str, Any]]:
-        """Those that are switched on."""
-        found = self.owner.get("/v1/alert-rules", params={"mesh_id": str(self.world.id)}).json()["items"]
-        return [one for one in found if one["enabled"]]
+        """Return the enabled rules."""
+        rows = self.owner.get("/v1/alert-rules", params={"mesh_id": str(self.world.id)}).json()["items"]
+        return [rule for rule in rows if rule["enabled"]]
 
     def incidents(self, **params: Any) -> list[dict[str, Any]]:
-        """The list."""
-        found: list[dict[str, Any]] = self.owner.get("/v1/incidents", params=params).json()["items"]
-        return found
+        """Return the incidents of the list."""
+        incidents: list[dict[str, Any]] = self.owner.get("/v1/incidents", params=params).json()["items"]
+        return incidents
 
 
 @pytest.fixture
 def watched(owner: Member, make_mesh: Callable[..., MeshWorld]) -> Watched:
-    """Six VMs in three zones, watched by one plain rule: above 1 ms in two of three windows."""
+    """Six VMs in three zones under one rule: above 1 ms in two of three windows."""
     evaluator.forget()
     world = make_mesh(owner, 6)
-    found = Watched(world)
+    mesh = Watched(world)
     for rule in owner.get("/v1/alert-rules", params={"mesh_id": str(world.id)}).json()["items"]:
         assert owner.patch(f"/v1/alert-rules/{rule['id']}", json={"enabled": False}).status_code == 200
     owner.created(
@@ -88,7 +88,7 @@ def watched(owner: Member, make_mesh: Callable[..., MeshWorld]) -> Watched:
             "runbook_url": "https://runbooks.example/slow",
         },
     )
-    return found
+    return mesh
 
 
 SLOW_NS = 5_000_000
@@ -110,7 +110,7 @@ def mailbox() -> Iterator[Mailbox]:
 
 @pytest.fixture
 def local(monkeypatch: pytest.MonkeyPatch, mailbox: Mailbox) -> Iterator[None]:
-    """An operator who lets receivers be on this machine, keeps secrets, and has a mail server."""
+    """Settings with local receivers, a secret key and a mail server."""
     monkeypatch.setenv("SINEMORA_RECEIVER_NETWORKS", "local")
     monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
     monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{mailbox.port}")

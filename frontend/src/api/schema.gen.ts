@@ -1741,7 +1741,7 @@ export interface paths {
         };
         /**
          * List Incidents
-         * @description Incidents, newest first; those that turned out to be parts of others are left out.
+         * @description List incidents, newest first, without those merged into others.
          */
         get: operations["list_incidents"];
         put?: never;
@@ -1783,7 +1783,7 @@ export interface paths {
         put?: never;
         /**
          * Acknowledge Incident
-         * @description Acknowledge an incident: its notifications are not repeated any more.
+         * @description Acknowledge an incident: its notifications are no longer repeated.
          */
         post: operations["acknowledge_incident"];
         delete?: never;
@@ -1803,7 +1803,7 @@ export interface paths {
         put?: never;
         /**
          * Resolve Incident
-         * @description Say that it is over.
+         * @description Resolve an incident.
          */
         post: operations["resolve_incident"];
         delete?: never;
@@ -1823,7 +1823,7 @@ export interface paths {
         put?: never;
         /**
          * Reopen Incident
-         * @description Say that it is not over.
+         * @description Reopen a resolved incident.
          */
         post: operations["reopen_incident"];
         delete?: never;
@@ -1901,7 +1901,7 @@ export interface paths {
         };
         /**
          * List Alert Rules
-         * @description Rules by name.
+         * @description List rules by name.
          */
         get: operations["list_alert_rules"];
         put?: never;
@@ -1931,7 +1931,7 @@ export interface paths {
         put?: never;
         /**
          * Import Alert Rules
-         * @description Make rules of a mesh what a YAML document says: new ones are made, others changed, those it omits stay.
+         * @description Import rules of a mesh from a YAML document: new ones are created, others changed, omitted ones stay.
          */
         post: operations["import_alert_rules"];
         delete?: never;
@@ -1979,7 +1979,7 @@ export interface paths {
         put?: never;
         /**
          * Create Alert Back Test
-         * @description Try a rule on what was stored; the job's result lists the incidents it would have made.
+         * @description Back-test a rule on stored windows; the job's result lists the incidents it would have created.
          */
         post: operations["create_alert_back_test"];
         delete?: never;
@@ -2017,7 +2017,7 @@ export interface paths {
         };
         /**
          * List Silences
-         * @description Silences, those that end last first; past ones stay.
+         * @description List silences, latest end first, including past ones.
          */
         get: operations["list_silences"];
         put?: never;
@@ -2065,7 +2065,7 @@ export interface paths {
         };
         /**
          * List Receivers
-         * @description Receivers by name, without their secrets.
+         * @description List receivers by name, without their secrets.
          */
         get: operations["list_receivers"];
         put?: never;
@@ -2096,14 +2096,14 @@ export interface paths {
         post?: never;
         /**
          * Delete Receiver
-         * @description Delete a receiver with its log.
+         * @description Delete a receiver with its deliveries.
          */
         delete: operations["delete_receiver"];
         options?: never;
         head?: never;
         /**
          * Update Receiver
-         * @description Change a receiver; a secret that is left out stays.
+         * @description Change a receiver; an omitted secret stays.
          */
         patch: operations["update_receiver"];
         trace?: never;
@@ -2117,12 +2117,12 @@ export interface paths {
         };
         /**
          * Read Alert Routes
-         * @description Read the tree of routes to receivers.
+         * @description Read the routing tree.
          */
         get: operations["read_alert_routes"];
         /**
          * Write Alert Routes
-         * @description Replace the tree.
+         * @description Replace the routing tree.
          */
         put: operations["write_alert_routes"];
         post?: never;
@@ -2143,7 +2143,7 @@ export interface paths {
         put?: never;
         /**
          * Test Receiver
-         * @description Send a test; what came of it is in the log of deliveries.
+         * @description Send a test notification; its result is in the log of deliveries.
          */
         post: operations["test_receiver"];
         delete?: never;
@@ -2161,7 +2161,7 @@ export interface paths {
         };
         /**
          * List Deliveries
-         * @description Notifications, newest first: what was sent, what waits, what failed and why.
+         * @description List deliveries of notifications, newest first: sent, waiting, failed with the reason.
          */
         get: operations["list_deliveries"];
         put?: never;
@@ -2245,7 +2245,7 @@ export interface components {
         };
         /**
          * AffectedRead
-         * @description An application with tasks on the paths of an incident, and what it is predicted to keep of its performance.
+         * @description An application with tasks on the paths of an incident; `performance`: predicted share of its best.
          */
         AffectedRead: {
             /**
@@ -2845,7 +2845,7 @@ export interface components {
             mesh_id: string;
             /**
              * Hours
-             * @description How far back; by minutes beyond the windows kept
+             * @description Look-back in hours; in steps of a minute beyond the retention of windows
              * @default 24
              */
             hours: number;
@@ -3045,7 +3045,7 @@ export interface components {
         };
         /**
          * ConditionModel
-         * @description When a window of a path is a breach (docs/alerts.md).
+         * @description Condition under which a window of a path is a breach (docs/alerts.md).
          */
         ConditionModel: {
             kind: components["schemas"]["Kind"];
@@ -3055,7 +3055,7 @@ export interface components {
             statistic: components["schemas"]["Statistic"];
             /**
              * Above
-             * @description Of a threshold: ns, or a ratio
+             * @description Threshold in ns, or a ratio
              * @default 0
              */
             above: number;
@@ -3066,7 +3066,7 @@ export interface components {
             deviations: number;
             /**
              * Rise Ns
-             * @description At least so much above what is usual, or above the median
+             * @description Least rise above the baseline, ns; of a spike: above the median
              * @default 0
              */
             rise_ns: number;
@@ -3107,7 +3107,7 @@ export interface components {
         };
         /**
          * CulpritRead
-         * @description Who is at fault: `other` is the target's of a path or a pair of zones.
+         * @description A culprit; `other`: the target of a path or a pair of zones. `words`: its display name.
          */
         CulpritRead: {
             /** Suspect */
@@ -3451,7 +3451,7 @@ export interface components {
         };
         /**
          * DeliveryState
-         * @description `waiting`: to be sent, or to be tried again at `due_at`.
+         * @description State of a delivery. `waiting`: to be sent, or retried, at `due_at`.
          * @enum {string}
          */
         DeliveryState: "waiting" | "sent" | "failed";
@@ -3702,7 +3702,7 @@ export interface components {
         };
         /**
          * EvidenceRead
-         * @description What an incident rests on.
+         * @description Evidence of an incident. `rise_ns`: median rise above the baseline.
          */
         EvidenceRead: {
             /** Hypotheses */
@@ -3831,7 +3831,7 @@ export interface components {
         };
         /**
          * HeatmapRead
-         * @description The paths around a culprit: deviations from what is usual (or loss), [source][target]; null where unknown.
+         * @description Paths around a culprit: deviations from the baseline (or loss), [source][target]; null where unknown.
          */
         HeatmapRead: {
             /** Names */
@@ -3846,7 +3846,7 @@ export interface components {
         };
         /**
          * HypothesisRead
-         * @description A culprit with what speaks for it: of `known` paths it would spoil, `bad` look bad.
+         * @description A culprit with its evidence: of `known` paths in its set, `bad` look bad.
          */
         HypothesisRead: {
             /** Suspect */
@@ -3864,7 +3864,7 @@ export interface components {
         };
         /**
          * IncidentRead
-         * @description An incident with everything known of it.
+         * @description An incident with its evidence, affected applications, timeline and similar incidents.
          */
         IncidentRead: {
             /**
@@ -3912,7 +3912,7 @@ export interface components {
             merged_into: string | null;
             /**
              * Found Late At
-             * @description When it was found, if that was in windows that came late
+             * @description Time of detection, if the incident was found in late data
              */
             found_late_at: string | null;
             /** Version */
@@ -3981,7 +3981,7 @@ export interface components {
             merged_into: string | null;
             /**
              * Found Late At
-             * @description When it was found, if that was in windows that came late
+             * @description Time of detection, if the incident was found in late data
              */
             found_late_at: string | null;
             /** Version */
@@ -4193,7 +4193,7 @@ export interface components {
         };
         /**
          * Matcher
-         * @description A label of incidents and what it must be: `is` this, or `matches` this pattern (with * for anything).
+         * @description A label of incidents and the value it must have; * in `value` matches anything.
          */
         Matcher: {
             /**
@@ -5374,8 +5374,10 @@ export interface components {
         };
         /**
          * ReceiverFields
-         * @description Where notifications go. `settings`: `to` (addresses) of email, `url` of webhook; `secret`: `key` signs a webhook,
-         *     `url` of slack and teams, `routing_key` of pagerduty. Secrets are never shown again.
+         * @description A receiver of notifications.
+         *
+         *     `settings`: `to` (addresses) of email, `url` of webhook. `secret`: `key` that signs a webhook, `url` of slack and
+         *     teams, `routing_key` of pagerduty. Secrets are write-only.
          */
         ReceiverFields: {
             /** Name */
@@ -5392,7 +5394,7 @@ export interface components {
         };
         /**
          * ReceiverKind
-         * @description Where notifications go.
+         * @description Kind of a receiver.
          * @enum {string}
          */
         ReceiverKind: "email" | "webhook" | "slack" | "pagerduty" | "teams";
@@ -5425,7 +5427,7 @@ export interface components {
         };
         /**
          * ReceiverUpdate
-         * @description Changes of a receiver; a secret that is left out stays.
+         * @description Changes of a receiver; omitted fields stay.
          */
         ReceiverUpdate: {
             /** Name */
@@ -5768,8 +5770,9 @@ export interface components {
         };
         /**
          * Route
-         * @description A branch: incidents that match go to its receivers; the first branch that matches has them, unless it says
-         *     `continue_`. Without matchers all match.
+         * @description A route: matching incidents go to its receivers, or to those of its first matching child route.
+         *
+         *     With `continue_`, later siblings are tried as well. Without matchers all incidents match.
          */
         "Route-Input": {
             /** Matchers */
@@ -5790,8 +5793,9 @@ export interface components {
         };
         /**
          * Route
-         * @description A branch: incidents that match go to its receivers; the first branch that matches has them, unless it says
-         *     `continue_`. Without matchers all match.
+         * @description A route: matching incidents go to its receivers, or to those of its first matching child route.
+         *
+         *     With `continue_`, later siblings are tried as well. Without matchers all incidents match.
          */
         "Route-Output": {
             /** Matchers */
@@ -5812,7 +5816,7 @@ export interface components {
         };
         /**
          * RoutingRead
-         * @description The tree, and its version.
+         * @description The routing tree and its version.
          */
         RoutingRead: {
             root: components["schemas"]["Route-Output"];
@@ -5821,7 +5825,7 @@ export interface components {
         };
         /**
          * RoutingWrite
-         * @description The tree.
+         * @description The routing tree.
          */
         RoutingWrite: {
             root: components["schemas"]["Route-Input"];
@@ -5877,8 +5881,9 @@ export interface components {
         };
         /**
          * RulePreview
-         * @description By window of the path (`points_at`: its start): what the rule compares, above which limit it is a breach, and
-         *     whether it fires. ns, or ratios; null where unknown. `notes`: in words, what one path does not show.
+         * @description Value, limit and firing of a rule by window of a path (`points_at`: its start).
+         *
+         *     Values above their limit are a breach. In ns, or ratios; null where unknown. `notes`: what one path cannot show.
          */
         RulePreview: {
             /** Points At */
@@ -5894,7 +5899,7 @@ export interface components {
         };
         /**
          * RulePreviewCreate
-         * @description A rule to be looked at on one path; nothing is saved.
+         * @description A rule to preview on one path; nothing is saved.
          */
         RulePreviewCreate: {
             /** Name */
@@ -5952,7 +5957,7 @@ export interface components {
             target_id: string;
             /**
              * Hours
-             * @description How far back
+             * @description Look-back in hours
              * @default 3
              */
             hours: number;
@@ -6008,7 +6013,7 @@ export interface components {
         };
         /**
          * RuleUpdate
-         * @description Changes of a rule; what is left out stays.
+         * @description Changes of a rule; omitted fields stay.
          */
         RuleUpdate: {
             /** Name */
@@ -6032,10 +6037,10 @@ export interface components {
             runbook_url?: string | null;
         };
         /**
-         * RulesBrought
-         * @description What bringing a document did: names of rules made, changed, and found as they were.
+         * RulesImported
+         * @description Result of an import: names of rules created, changed and unchanged.
          */
-        RulesBrought: {
+        RulesImported: {
             /** Created */
             created: string[];
             /** Changed */
@@ -6226,7 +6231,7 @@ export interface components {
         Scope: "read" | "write";
         /**
          * ScopeModel
-         * @description Which paths a rule is about: all of these must hold; empty: all paths. VMs and zones by name.
+         * @description Scope of a rule: paths that meet all of these; empty: all paths. VMs and zones by name.
          */
         ScopeModel: {
             /**
@@ -6345,7 +6350,7 @@ export interface components {
         };
         /**
          * Severity
-         * @description How much it matters.
+         * @description Severity of a rule and its incidents.
          * @enum {string}
          */
         Severity: "info" | "warning" | "critical";
@@ -6388,7 +6393,7 @@ export interface components {
         };
         /**
          * SilencePreview
-         * @description The incidents of the last week that a silence would have matched.
+         * @description Incidents of the last week that a silence would have matched.
          */
         SilencePreview: {
             /** Incidents */
@@ -6396,7 +6401,7 @@ export interface components {
         };
         /**
          * SilenceRead
-         * @description A silence; `active` now.
+         * @description A silence; `active`: it applies now.
          */
         SilenceRead: {
             /**
@@ -6706,7 +6711,7 @@ export interface components {
         };
         /**
          * TimelineEntry
-         * @description Something that happened to an incident, or was said of it.
+         * @description An event in the timeline of an incident.
          */
         TimelineEntry: {
             /**
@@ -6723,7 +6728,7 @@ export interface components {
         };
         /**
          * Timescale
-         * @description What is usual: over the last half hour, over days, or at this hour of the week in the last weeks.
+         * @description Memory of a baseline: the last half hour, days, or this hour of the week in the last weeks.
          * @enum {string}
          */
         Timescale: "short" | "long" | "weekly";
@@ -6950,14 +6955,14 @@ export interface components {
         Waiting: "rounds" | "requests";
         /**
          * Weekly
-         * @description Every week at a time of UTC. `weekday`: 0 is Monday.
+         * @description A weekly recurrence in UTC. `weekday`: 0 is Monday.
          */
         Weekly: {
             /** Weekday */
             weekday: number;
             /**
              * Minute
-             * @description Of the day
+             * @description Minute of the day
              */
             minute: number;
             /** Lasts Min */
@@ -15748,7 +15753,7 @@ export interface operations {
     list_incidents: {
         parameters: {
             query?: {
-                /** @description Only of this mesh */
+                /** @description Only incidents of this mesh */
                 mesh_id?: string | null;
                 /** @description Only these */
                 state?: components["schemas"]["IncidentState"][] | null;
@@ -16375,7 +16380,7 @@ export interface operations {
     list_alert_rules: {
         parameters: {
             query?: {
-                /** @description Only of this mesh */
+                /** @description Only rules of this mesh */
                 mesh_id?: string | null;
                 /** @description Items per page */
                 limit?: number;
@@ -16614,7 +16619,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RulesBrought"];
+                    "application/json": components["schemas"]["RulesImported"];
                 };
             };
             /** @description Unauthorized */
@@ -17914,7 +17919,7 @@ export interface operations {
     list_deliveries: {
         parameters: {
             query?: {
-                /** @description Only of this incident */
+                /** @description Only deliveries of this incident */
                 incident_id?: string | null;
                 /** @description Items per page */
                 limit?: number;

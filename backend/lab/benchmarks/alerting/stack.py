@@ -211,7 +211,7 @@ def seconds_to_webhook(found: Product, listener: Listener, vms: int, windows: in
     """
     world = found.world("latency", vms)
     with tenant_session(found.tenant_id) as session:
-        rules.watch(session, world.mesh_id)
+        rules.create_default_rules(session, world.mesh_id)
         session.add(_above(world.mesh_id))
     agents = Agents(world, seed)
     start_s = first_window(vms * (windows + 3), lambda: agents.request(0, agents.quiet(0), 0))

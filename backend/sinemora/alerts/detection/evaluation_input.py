@@ -1,4 +1,4 @@
-"""A mesh as evaluation sees it: rules from rows, windows from frames."""
+"""Input of evaluation: windows from stored frames, silent agents, applications below their objective."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -33,71 +33,69 @@ def zone_of(mesh: MeshState) -> Ints:
 def window(
     session: Session, mesh: MeshState, ended_at_s: int, silent: Flags, below: dict[str, float], seasons: Seasons
 ) -> Window:
-    """Return the window that the stored frames of one window give."""
+    """Return one window from its stored frames."""
     cells = cells_of(session, mesh, TierRange(Tier.RAW, utc(ended_at_s - mesh.window_s), utc(ended_at_s)))
     return replace(window_of(mesh, cells, ended_at_s, mesh.window_s, seasons), silent=silent, below=below)
 
 
 def window_of(mesh: MeshState, cells: Cells, ended_at_s: int, lasts_s: int, seasons: Seasons) -> Window:
-    """Return cells as a window without silent members."""
-    nobody = np.zeros(len(mesh.members), np.bool_)
+    """Return a window of these cells, without silent members."""
+    silent = np.zeros(len(mesh.members), np.bool_)
     values = values_of(cells)
-    return Window(ended_at_s, lasts_s, keys_of(mesh), zone_of(mesh), cells.planned, values, nobody, seasons=seasons)
+    return Window(ended_at_s, lasts_s, keys_of(mesh), zone_of(mesh), cells.planned, values, silent, seasons=seasons)
 
 
-def cells_of(session: Session, mesh: MeshState, stretch: TierRange) -> Cells:
+def cells_of(session: Session, mesh: MeshState, tier_range: TierRange) -> Cells:
     """Return the cells of all paths of a mesh for one window, or one step of a tier."""
-    stored = [one for chunk in frames.frames(session, mesh.key, [stretch], sketches=False) for one in chunk]
-    shifts = corrections.in_range(session, mesh.key, stretch.start, stretch.end)
+    stored = [one for chunk in frames.frames(session, mesh.key, [tier_range], sketches=False) for one in chunk]
+    shifts = corrections.in_range(session, mesh.key, tier_range.start, tier_range.end)
     pairs, _ = merge.newest(stored, corrections=shifts)
     return matrix.vm_cells(keys_of(mesh), planned(mesh.members), pairs, None, settings().stale_windows)
 
 
 def values_of(cells: Cells) -> Values:
-    """Matrices of cells as evaluation asks for them, each made once. Where nothing came back all is lost."""
-    made: dict[tuple[Metric, Statistic], Floats] = {}
+    """Return a function that computes matrices of cells, each once. Loss is 1 where nothing came back."""
+    cache: dict[tuple[Metric, Statistic], Floats] = {}
 
     def values(metric: Metric, statistic: Statistic) -> Floats:
-        found = made.get((metric, statistic))
-        if found is None:
+        matrix_values = cache.get((metric, statistic))
+        if matrix_values is None:
             measured = matrix.measure(cells, metric, statistic)
-            found = np.where(measured.valued, measured.values, np.nan).astype(np.float32)
+            matrix_values = np.where(measured.valued, measured.values, np.nan).astype(np.float32)
             if metric is Metric.LOSS:
-                found[~measured.valued & (measured.states == State.LOST)] = 1.0
-            made[metric, statistic] = found
-        return found
+                matrix_values[~measured.valued & (measured.states == State.LOST)] = 1.0
+            cache[metric, statistic] = matrix_values
+        return matrix_values
 
     return values
 
 
 def silent_members(session: Session, mesh: MeshState, since: datetime, at: datetime) -> Flags:
-    """Return the members whose agent should have reported by now, given how long the mesh has been watched, and
-    has not.
-    """
-    gone = {
+    """Return the members whose agent is overdue, given the start of uninterrupted evaluation of the mesh."""
+    silent_keys = {
         key
         for key, last_at, every_s in queries.last_reports(session, mesh.id)
         if status_of(None, last_at and max(last_at, since), every_s, at, settings().stale_windows) is AgentStatus.silent
     }
-    return np.array([member.key in gone for member in mesh.members], np.bool_)
+    return np.array([member.key in silent_keys for member in mesh.members], np.bool_)
 
 
 def below_objective(session: Session, mesh: MeshState) -> dict[str, float]:
     """Return by name how far each application with an objective is below it (NaN: unknown)."""
-    found = {}
+    distances = {}
     for application in applications.applications_of(session, mesh.id):
         if application.objective is not None:
             predicted = performance_of(session, application)
-            found[application.name] = float("nan") if predicted is None else application.objective - predicted
-    return found
+            distances[application.name] = float("nan") if predicted is None else application.objective - predicted
+    return distances
 
 
-def late_windows(session: Session, mesh: MeshState, ended_at_s: int, looked_at: datetime, at_most: int) -> list[int]:
-    """Ends of earlier windows of which something came since a look at them."""
+def late_windows(session: Session, mesh: MeshState, ended_at_s: int, evaluated_at: datetime, at_most: int) -> list[int]:
+    """Return ends (Unix s) of earlier windows with frames received after their evaluation."""
     end = utc(ended_at_s - mesh.window_s)
     start = end - timedelta(seconds=at_most * mesh.window_s)
-    found = queries.late_frames(session, mesh.key, start, end, looked_at)
-    return [started_at_s + mesh.window_s for started_at_s in found]
+    starts = queries.late_frames(session, mesh.key, start, end, evaluated_at)
+    return [started_at_s + mesh.window_s for started_at_s in starts]
 
 
 def now() -> datetime:

@@ -1,4 +1,4 @@
-"""Evaluation of the windows of meshes: which are due, their result, and what is stored of it."""
+"""Evaluate due windows of meshes; store rule states, baselines and incidents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ import structlog
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection import evaluation_input, queries, seasons
-from sinemora.alerts.detection.queries import Reported
+from sinemora.alerts.detection.queries import MeshReports
 from sinemora.alerts.evaluation import state_codec
-from sinemora.alerts.evaluation.engine import Outcome, State, amend, step
+from sinemora.alerts.evaluation.engine import Evaluation, EvaluationState, amend, step
 from sinemora.alerts.evaluation.rule import Kind
 from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
 from sinemora.alerts.evaluation.tracking import REOPENED_S, advance
@@ -28,44 +28,44 @@ from sinemora.meshes.service import mesh_state
 log = structlog.get_logger(__name__)
 
 GRACE_S = 3.0
-"""How long after its end a window waits for agents that have not reported it."""
-FORGOTTEN = timedelta(days=1)
+"""Grace period after a window's end for agents that have not reported it."""
+ACTIVE_FOR = timedelta(days=1)
 _CATCH_UP = 6
 _STALE_WINDOWS = 3
 # Baselines of small meshes are kept with each window; those of large ones every five minutes.
 _SMALL_VMS = 128
 _BASELINES_EVERY = timedelta(minutes=5)
 _MEMORY_MAX = 64
-# Nobody looked for so long: the backend was away, and no agent could report to it.
-_AWAY = timedelta(minutes=1)
+# After a longer gap between evaluations the backend was down, and agents could not report.
+_DOWN_AFTER = timedelta(minutes=1)
 
-_memory: dict[UUID, State] = {}
+_states: dict[UUID, EvaluationState] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
-    """What an evaluation came to: the mesh, the end of its newest window (Unix s), what it found."""
+class MeshEvaluation:
+    """Result for a mesh: end of its newest window (Unix s), detections, ids of the incidents that changed."""
 
     mesh: MeshState
     ended_at_s: int
-    outcome: Outcome
-    told: list[UUID]
+    evaluation: Evaluation
+    changed: list[UUID]
 
 
-def due_end_s(one: Reported, now_s: float) -> int | None:
-    """End of the newest window of a mesh that is to be evaluated now: all have reported it, or waited long enough."""
-    newest, blocks = one.ends[0]
-    if one.evaluated_s is None:
+def due_end_s(reports: MeshReports, now_s: float) -> int | None:
+    """Return the end of the newest window that is due: all agents have reported it, or the grace period is over."""
+    newest, blocks = reports.ends[0]
+    if reports.evaluated_s is None:
         return newest
-    expected = sum(count for end, count in one.ends if end > newest - _STALE_WINDOWS * one.window_s)
-    due = int((now_s - GRACE_S) // one.window_s) * one.window_s
+    expected = sum(count for end, count in reports.ends if end > newest - _STALE_WINDOWS * reports.window_s)
+    due = int((now_s - GRACE_S) // reports.window_s) * reports.window_s
     if blocks >= expected and newest > due:
         due = newest
-    return due if due > one.evaluated_s else None
+    return due if due > reports.evaluated_s else None
 
 
-def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> Evaluated | None:
-    """Evaluate a mesh up to a window, including missed windows before it. Return None when another process does."""
+def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> MeshEvaluation | None:
+    """Evaluate a mesh up to a window, with missed windows before it. Return None if another process does."""
     began = perf_counter()
     row = queries.locked_state(session, mesh_id)
     if row is None or (row.evaluated_until is not None and row.evaluated_until >= utc(ended_at_s)):
@@ -74,67 +74,69 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     if len(mesh.members) < 2:
         row.evaluated_until = utc(ended_at_s)
         return None
-    away = _AWAY + timedelta(seconds=_STALE_WINDOWS * mesh.window_s)
-    if row.watched_since is None or row.looked_at is None or at - row.looked_at > away:
+    down_after = _DOWN_AFTER + timedelta(seconds=_STALE_WINDOWS * mesh.window_s)
+    if row.watched_since is None or row.looked_at is None or at - row.looked_at > down_after:
         row.watched_since = at
     rules = rules_of(session, mesh)
     state = _state_of(row)
-    ordinary = seasons.seasons_of(session, mesh, rules, ended_at_s)
+    usual = seasons.seasons_of(session, mesh, rules, ended_at_s)
     if row.looked_at is not None and state.ended_at_s is not None:
         for late_s in evaluation_input.late_windows(session, mesh, state.ended_at_s, row.looked_at, WINDOWS_MAX):
-            amend(state, rules, evaluation_input.window(session, mesh, late_s, _no_member(mesh), {}, ordinary))
+            amend(state, rules, evaluation_input.window(session, mesh, late_s, _no_member(mesh), {}, usual))
     first_s = ended_at_s
     if state.ended_at_s is not None:
         first_s = max(state.ended_at_s + mesh.window_s, ended_at_s - (_CATCH_UP - 1) * mesh.window_s)
     below: dict[str, float] = {}
     if any(rule.condition.kind is Kind.PERFORMANCE for rule in rules):
         below = evaluation_input.below_objective(session, mesh)
-    told: list[UUID] = []
-    outcome = Outcome([], 0, 0)
+    changed: list[UUID] = []
+    evaluation = Evaluation([], 0, 0)
     for end_s in range(first_s, ended_at_s + 1, mesh.window_s):
         newest = end_s == ended_at_s
         silent = evaluation_input.silent_members(session, mesh, row.watched_since, at) if newest else _no_member(mesh)
-        window = evaluation_input.window(session, mesh, end_s, silent, below if newest else {}, ordinary)
-        outcome = step(state, rules, window)
-        rows = incident_queries.going_on(session, mesh.id, utc(end_s - REOPENED_S))
-        if outcome.found or rows:
+        window = evaluation_input.window(session, mesh, end_s, silent, below if newest else {}, usual)
+        evaluation = step(state, rules, window)
+        rows = incident_queries.ongoing(session, mesh.id, utc(end_s - REOPENED_S))
+        if evaluation.detections or rows:
             known = incident_store.tracks_of(rows, mesh)
-            ids = [str(uuid4()) for _ in outcome.found]
-            changes = advance(known, outcome.found, window.zone_of, end_s, mesh.window_s, ids)
-            told += incident_store.write(session, mesh, rules, changes, rows, state, window, at)
-    _keep(row, state, mesh, ended_at_s, at)
-    row.firing, row.took_ms = outcome.firing, round((perf_counter() - began) * 1000)
-    return Evaluated(mesh, ended_at_s, outcome, told)
+            ids = [str(uuid4()) for _ in evaluation.detections]
+            changes = advance(known, evaluation.detections, window.zone_of, end_s, mesh.window_s, ids)
+            changed += incident_store.apply(session, mesh, rules, changes, rows, state, window, at)
+    _store(row, state, mesh, ended_at_s, at)
+    row.firing, row.took_ms = evaluation.firing, round((perf_counter() - began) * 1000)
+    return MeshEvaluation(mesh, ended_at_s, evaluation, changed)
 
 
 def _no_member(mesh: MeshState) -> np.ndarray:
     return np.zeros(len(mesh.members), np.bool_)
 
 
-def _state_of(row: AlertState) -> State:
-    """Return the state of a mesh: from memory if this process evaluated the last window, else from the store."""
-    kept = _memory.get(row.mesh_id)
-    if kept is not None and row.evaluated_until is not None and kept.ended_at_s == row.evaluated_until.timestamp():
-        return kept
+def _state_of(row: AlertState) -> EvaluationState:
+    """Return the state of a mesh: from memory if this process evaluated the last window, else from the database."""
+    cached = _states.get(row.mesh_id)
+    if cached is not None and row.evaluated_until is not None and cached.ended_at_s == row.evaluated_until.timestamp():
+        return cached
     try:
         return state_codec.decode(row.rule_states, row.baselines)
     except state_codec.StateError as error:
-        log.warning("state of alerts cannot be read; it is learnt anew", mesh=str(row.mesh_id), error=str(error))
-        return State(np.zeros(0, np.int64))
+        log.warning(
+            "alert state unreadable: rule states and baselines start empty", mesh=str(row.mesh_id), error=str(error)
+        )
+        return EvaluationState(np.zeros(0, np.int64))
 
 
-def _keep(row: AlertState, state: State, mesh: MeshState, ended_at_s: int, at: datetime) -> None:
+def _store(row: AlertState, state: EvaluationState, mesh: MeshState, ended_at_s: int, at: datetime) -> None:
     row.evaluated_until, row.looked_at = utc(ended_at_s), at
     row.rule_states = state_codec.encode(state, baselines=False)
     small = len(mesh.members) <= _SMALL_VMS
     if small or row.baselines_at is None or at - row.baselines_at >= _BASELINES_EVERY:
         row.baselines, row.baselines_at = state_codec.encode(state, baselines=True), at
-    while len(_memory) >= _MEMORY_MAX and row.mesh_id not in _memory:
-        _memory.pop(next(iter(_memory)))
-    _memory[row.mesh_id] = state
+    while len(_states) >= _MEMORY_MAX and row.mesh_id not in _states:
+        _states.pop(next(iter(_states)))
+    _states[row.mesh_id] = state
 
 
 def forget(meshes: Sequence[UUID] | None = None) -> None:
-    """Let the next evaluation begin from what was stored."""
-    for mesh_id in list(_memory) if meshes is None else meshes:
-        _memory.pop(mesh_id, None)
+    """Drop states from memory; the next evaluation reads them from the database."""
+    for mesh_id in list(_states) if meshes is None else meshes:
+        _states.pop(mesh_id, None)

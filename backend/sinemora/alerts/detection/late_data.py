@@ -1,9 +1,9 @@
-"""Windows that came long after their time: what they show of the past is found apart from the present.
+"""Evaluate late data: windows received long after they ended.
 
-An agent that could not reach the backend sends what it kept for hours. Evaluation takes in what is at most 16 windows
-late; the rest is seen when its minutes have been merged anew, and once nothing more has come for two minutes it is gone
-through in order, beginning with what is usual now for each path. What it shows is an incident that is over. The state
-of the present is read, never written. Silence is left out: whoever could not be heard then was told of then.
+An agent that could not reach the backend sends hours of buffered windows later. Live evaluation accepts windows that
+are up to 16 windows late. Older ones are noticed when their minutes are merged again. Once no more has arrived for two
+minutes they are replayed in order, starting from today's baselines. Incidents found this way have already ended. The
+live state is read, never written. Silence rules are left out: live evaluation reported the silence at the time.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection import queries
 from sinemora.alerts.detection.replay import Span, Step, in_steps, replay
-from sinemora.alerts.detection.replay_inputs import Completed, Predictions
+from sinemora.alerts.detection.replay_inputs import Completion, Predictions
 from sinemora.alerts.evaluation import state_codec
-from sinemora.alerts.evaluation.engine import State, Window
+from sinemora.alerts.evaluation.engine import EvaluationState, Window
 from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule, Severity
 from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
 from sinemora.alerts.evaluation.tracking import REOPENED_S, Track, same_cause
@@ -40,32 +40,32 @@ from sinemora.meshes.service import get_mesh, mesh_state
 log = structlog.get_logger(__name__)
 
 REACH = timedelta(days=1)
-"""What is older than this when it comes is stored, and not looked at: a back-test tells of it."""
+"""Older data is stored but not evaluated; a back-test covers it."""
 QUIET = timedelta(minutes=2)
-"""Late windows are looked at when no more have come for so long …"""
-PATIENCE = timedelta(minutes=30)
-"""… or when the first of them has waited so long."""
-# Merging minutes takes up to so long after their end; what takes longer holds something that was late.
+"""Late windows are evaluated when none has arrived for this long …"""
+WAIT_MAX = timedelta(minutes=30)
+"""… or when the first of them has waited this long."""
+# Minutes are merged at most this long after their end; those merged later contain late data.
 _MERGING = timedelta(seconds=90)
-# Rules see so much before and after what came late, and what lies closer together is gone through as one.
+# Rules see this much before and after late data; ranges closer together are replayed as one.
 _AROUND = timedelta(seconds=REOPENED_S)
-# Windows times paths that are gone through as they were reported; more than that by minutes.
+# Windows × paths up to which a range is replayed by windows; larger ranges are replayed by minutes.
 _BY_WINDOWS_MAX = 30_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
-    """Minutes that hold late windows, in one stretch: begins and ends (Unix s)."""
+class LateRange:
+    """A range of minutes with late windows: start and end (Unix s)."""
 
     first_s: int
     last_s: int
 
 
 @dataclass(slots=True)
-class _Seen:
-    """An incident of the past as it grows: its row (not in the database), its track, from when to when it was seen.
+class _PastIncident:
+    """An incident of the past during replay: its row (not in the database), its track, first and last time seen.
 
-    Rules stand still where nothing is known; the past is seen only where something is.
+    Rules keep their state where data is missing, so only windows with data count as seen.
     """
 
     row: Incident
@@ -75,16 +75,16 @@ class _Seen:
 
 
 @dataclass(slots=True)
-class Looked:
-    """What a look back came to: stretches, ids of incidents found, of incidents known that late windows show too."""
+class LateDataResult:
+    """Result of evaluating late data: ranges, ids of new incidents, ids of known incidents it confirms."""
 
-    stretches: list[Late] = field(default_factory=list)
-    found: list[UUID] = field(default_factory=list)
-    known: list[UUID] = field(default_factory=list)
+    ranges: list[LateRange] = field(default_factory=list)
+    new: list[UUID] = field(default_factory=list)
+    confirmed: list[UUID] = field(default_factory=list)
 
 
-def look_back(session: Session, mesh_id: UUID, now: datetime) -> Looked | None:
-    """Find incidents in late data of a mesh. Return None when there is nothing to do, or another process does it."""
+def evaluate_late_data(session: Session, mesh_id: UUID, now: datetime) -> LateDataResult | None:
+    """Find incidents in late data of a mesh. Return None if there is none, or another process evaluates it."""
     evaluated_until = session.scalar(select(AlertState.evaluated_until).where(AlertState.mesh_id == mesh_id))
     if evaluated_until is None:
         return None
@@ -100,44 +100,44 @@ def look_back(session: Session, mesh_id: UUID, now: datetime) -> Looked | None:
     if not merged:
         return None
     times = [merged_at for _, merged_at in merged]
-    if now - max(times) < QUIET and now - min(times) < PATIENCE:
+    if now - max(times) < QUIET and now - min(times) < WAIT_MAX:
         return None
     ready = [(start, merged_at) for start, merged_at in merged if merged_at <= now - QUIET]
     if not ready:
         return None
-    looked = Looked(stretches_of([int(start.timestamp()) for start, _ in ready]))
-    _look(session, mesh_state(session, mesh_id), looked, now)
+    result = LateDataResult(ranges_of([int(start.timestamp()) for start, _ in ready]))
+    _evaluate(session, mesh_state(session, mesh_id), result, now)
     row.looked_until = max(merged_at for _, merged_at in ready)
-    log.info("late windows looked at", mesh=str(mesh_id), stretches=len(looked.stretches), found=len(looked.found))
-    return looked
+    log.info("late data evaluated", mesh=str(mesh_id), ranges=len(result.ranges), new=len(result.new))
+    return result
 
 
-def _look(session: Session, mesh: MeshState, looked: Looked, now: datetime) -> None:
+def _evaluate(session: Session, mesh: MeshState, result: LateDataResult, now: datetime) -> None:
     if len(mesh.members) < 2:
         return
     present = session.get_one(AlertState, mesh.id)
     rules = [rule for rule in rules_of(session, mesh) if rule.condition.kind is not Kind.SILENT]
-    seen: list[_Seen] = []
-    for late in looked.stretches:
+    seen: list[_PastIncident] = []
+    for late in result.ranges:
         seen += _replayed(session, mesh, rules, present, late)
-    _write(session, mesh, seen, looked, now)
+    _write(session, mesh, seen, result, now)
 
 
-def stretches_of(minutes_s: Sequence[int]) -> list[Late]:
-    """Minutes (begins, ascending) as stretches: those close together are one."""
-    found: list[Late] = []
+def ranges_of(minutes_s: Sequence[int]) -> list[LateRange]:
+    """Return minutes (starts, Unix s, ascending) as ranges; those close together become one."""
+    ranges: list[LateRange] = []
     for start_s in minutes_s:
         end_s = start_s + Tier.MINUTE.step_s
-        if found and start_s - found[-1].last_s <= 2 * _AROUND.total_seconds():
-            found[-1] = Late(found[-1].first_s, end_s)
+        if ranges and start_s - ranges[-1].last_s <= 2 * _AROUND.total_seconds():
+            ranges[-1] = LateRange(ranges[-1].first_s, end_s)
         else:
-            found.append(Late(start_s, end_s))
-    return found
+            ranges.append(LateRange(start_s, end_s))
+    return ranges
 
 
-def _span(mesh: MeshState, present: AlertState, late: Late) -> Span:
+def _span(mesh: MeshState, present: AlertState, late: LateRange) -> Span:
     """Return the span to replay for a range: some time before it, so that rule states settle, and after it."""
-    assert present.evaluated_until is not None  # asked before
+    assert present.evaluated_until is not None  # checked by the caller
     around_s = int(_AROUND.total_seconds())
     end_s = min(late.last_s + around_s, int(present.evaluated_until.timestamp()))
     paths = len(mesh.members) * (len(mesh.members) - 1)
@@ -147,26 +147,28 @@ def _span(mesh: MeshState, present: AlertState, late: Late) -> Span:
     return Span(tier, first_s + step_s, end_s // step_s * step_s, step_s)
 
 
-def _replayed(session: Session, mesh: MeshState, rules: Sequence[Rule], present: AlertState, late: Late) -> list[_Seen]:
+def _replayed(
+    session: Session, mesh: MeshState, rules: Sequence[Rule], present: AlertState, late: LateRange
+) -> list[_PastIncident]:
     """Return the incidents of a range, over or not, that involve late data."""
     span = _span(mesh, present, late)
-    asked = [in_steps(rule, span.step_s / mesh.window_s) for rule in rules] if span.tier is not Tier.RAW else rules
-    ruled = {rule.id: rule for rule in asked}
+    step_rules = [in_steps(rule, span.step_s / mesh.window_s) for rule in rules] if span.tier is not Tier.RAW else rules
+    ruled = {rule.id: rule for rule in step_rules}
     state = _current_baselines(present)
     predictions = Predictions(session, mesh)
-    seen: dict[str, _Seen] = {}
-    for step in replay(session, mesh, asked, state, span, Completed(session, mesh, asked, span)):
+    seen: dict[str, _PastIncident] = {}
+    for step in replay(session, mesh, step_rules, state, span, Completion(session, mesh, step_rules, span)):
         _follow(session, mesh, ruled, state, step, seen, predictions)
         seen = {id: one for id, one in seen.items() if id in step.tracks}
     return [one for one in seen.values() if one.begins_s < late.last_s and one.seen_s > late.first_s]
 
 
-def _current_baselines(present: AlertState) -> State:
+def _current_baselines(present: AlertState) -> EvaluationState:
     """Return a separate state with today's baselines and no rule states."""
     try:
         state = state_codec.decode(None, present.baselines)
     except state_codec.StateError as error:
-        log.warning("baselines cannot be read; they are learnt anew", error=str(error))
+        log.warning("baselines unreadable: they start empty", error=str(error))
         state = state_codec.decode(None, None)
     state.ended_at_s = None
     return state
@@ -176,33 +178,33 @@ def _follow(
     session: Session,
     mesh: MeshState,
     ruled: dict[str, Rule],
-    state: State,
+    state: EvaluationState,
     step: Step,
-    seen: dict[str, _Seen],
+    seen: dict[str, _PastIncident],
     predictions: Predictions,
 ) -> None:
     window = step.window
     for change in step.changes:
-        one = seen.get(change.track.id)
-        if one is not None and not _any_known(window, change.track):
+        past = seen.get(change.track.id)
+        if past is not None and not _any_known(window, change.track):
             continue
-        if one is None and change.found is not None:
+        if past is None and change.detection is not None:
             row = incident_store.new_incident(session, mesh, ruled, change, state, window)
-            begins_s = window.ended_at_s - change.found.windows_ago * window.window_s
-            one = seen[change.track.id] = _Seen(row, change.track, begins_s, window.ended_at_s)
-            said = {"paths": row.paths}
-        elif one is not None:
-            one.track, said = change.track, {}
-            if change.found is not None:
-                one.seen_s = window.ended_at_s
-                said = incident_store.grown(one.row, mesh, ruled, change, state, window)
+            begins_s = window.ended_at_s - change.detection.windows_ago * window.window_s
+            past = seen[change.track.id] = _PastIncident(row, change.track, begins_s, window.ended_at_s)
+            values = {"paths": row.paths}
+        elif past is not None:
+            past.track, values = change.track, {}
+            if change.detection is not None:
+                past.seen_s = window.ended_at_s
+                values = incident_store.columns_of_change(past.row, mesh, ruled, change, state, window)
         else:
             continue
-        for name, value in said.items():
-            setattr(one.row, name, value)
-        if "paths" in said:
+        for name, value in values.items():
+            setattr(past.row, name, value)
+        if "paths" in values:
             predicted = predictions.at(window)
-            one.row.applications = affected(session, mesh, change.track, predicted)
+            past.row.applications = affected(session, mesh, change.track, predicted)
 
 
 def _any_known(window: Window, track: Track) -> bool:
@@ -211,39 +213,41 @@ def _any_known(window: Window, track: Track) -> bool:
     return bool((known[track.cells] if track.cells.size else known).any())
 
 
-def _write(session: Session, mesh: MeshState, seen: Sequence[_Seen], looked: Looked, now: datetime) -> None:
-    """Add what is new to the incidents, say of those known that late windows show them too, tell of the gravest."""
+def _write(
+    session: Session, mesh: MeshState, seen: Sequence[_PastIncident], result: LateDataResult, now: datetime
+) -> None:
+    """Insert new incidents, add a note to known ones that late data confirms, notify about the most severe new one."""
     new: list[Incident] = []
-    for one in sorted(seen, key=lambda one: one.track.opened_at_s):
-        start, end = utc(one.begins_s - REOPENED_S), utc(one.seen_s + REOPENED_S)
-        past = incident_store.tracks_of(incident_queries.going_on(session, mesh.id, start, end), mesh)
-        known = same_cause(one.track, past)
+    for past in sorted(seen, key=lambda past: past.track.opened_at_s):
+        start, end = utc(past.begins_s - REOPENED_S), utc(past.seen_s + REOPENED_S)
+        past = incident_store.tracks_of(incident_queries.ongoing(session, mesh.id, start, end), mesh)
+        known = same_cause(past.track, past)
         if known is not None:
-            _said_of_known(session, UUID(known.id), one, looked, now)
+            _confirm(session, UUID(known.id), past, result, now)
             continue
-        row = one.row
+        row = past.row
         row.state, row.found_late_at = IncidentState.resolved, now
-        row.seen_at = row.ended_at = utc(one.seen_s)
-        incident_store.put(session, row, mesh, one.track)
-        late = _words(now - row.seen_at)
-        incident_store.note(session, row.id, row.ended_at, "ended", "not seen any more")
-        incident_store.note(session, row.id, now, "late", f"found in windows that came late: it was over {late} ago")
-        incident_store.mute(session, row, mesh, row.opened_at)
+        row.seen_at = row.ended_at = utc(past.seen_s)
+        incident_store.insert(session, row, mesh, past.track)
+        delay = _duration_text(now - row.seen_at)
+        incident_store.add_event(session, row.id, row.ended_at, "ended", "Condition no longer met.")
+        incident_store.add_event(session, row.id, now, "late", f"Detected in late data, {delay} after it had ended.")
+        incident_store.apply_silences(session, row, mesh, row.opened_at)
         new.append(row)
-        looked.found.append(row.id)
-    told = [row for row in new if row.silenced_by is None]
-    if told:
-        gravest = max(told, key=lambda row: (SEVERITIES.index(Severity(row.severity)), len(row.paths)))
-        dispatch.tell(session, gravest, mesh, "late", now)
+        result.new.append(row.id)
+    notifiable = [row for row in new if row.silenced_by is None]
+    if notifiable:
+        most_severe = max(notifiable, key=lambda row: (SEVERITIES.index(Severity(row.severity)), len(row.paths)))
+        dispatch.notify(session, most_severe, mesh, "late", now)
 
 
-def _said_of_known(session: Session, incident_id: UUID, one: _Seen, looked: Looked, now: datetime) -> None:
-    looked.known.append(incident_id)
+def _confirm(session: Session, incident_id: UUID, past: _PastIncident, result: LateDataResult, now: datetime) -> None:
+    result.confirmed.append(incident_id)
     if not incident_queries.has_event(session, incident_id, "late"):
-        times = f"{utc(one.begins_s):%Y-%m-%d %H:%M:%S} to {utc(one.seen_s):%H:%M:%S} UTC"
-        incident_store.note(session, incident_id, now, "late", f"windows that came late show it too, from {times}")
+        times = f"{utc(past.begins_s):%Y-%m-%d %H:%M:%S} to {utc(past.seen_s):%H:%M:%S} UTC"
+        incident_store.add_event(session, incident_id, now, "late", f"Confirmed by late data from {times}.")
 
 
-def _words(ago: timedelta) -> str:
-    hours, minutes = divmod(round(ago.total_seconds() / 60), 60)
+def _duration_text(duration: timedelta) -> str:
+    hours, minutes = divmod(round(duration.total_seconds() / 60), 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"

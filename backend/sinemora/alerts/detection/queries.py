@@ -1,4 +1,4 @@
-"""SQL of alerts."""
+"""SQL of detection."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,8 +15,8 @@ from sinemora.measurements.store.tiers import Tier
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
-    """How far a mesh has reported: window ends (Unix s, newest first) with how many blocks of frames ended then."""
+class MeshReports:
+    """MeshReports windows of a mesh: ends (Unix s, newest first), each with its number of frame blocks."""
 
     tenant_id: UUID
     mesh_id: UUID
@@ -25,8 +25,8 @@ class Reported:
     ends: list[tuple[int, int]]
 
 
-def reported(session: Session, since: datetime) -> list[Reported]:
-    """Meshes with windows since then. In a system session."""
+def reported_meshes(session: Session, since: datetime) -> list[MeshReports]:
+    """Return the meshes with windows since a time. Needs a system session."""
     rows = session.execute(
         text(
             "SELECT m.tenant_id, m.id, m.window_s, extract(epoch FROM s.evaluated_until)::bigint AS evaluated,"
@@ -37,11 +37,11 @@ def reported(session: Session, since: datetime) -> list[Reported]:
         ),
         {"since": since},
     )
-    found: dict[UUID, Reported] = {}
+    meshes: dict[UUID, MeshReports] = {}
     for row in rows:
-        one = found.setdefault(row.id, Reported(row.tenant_id, row.id, row.window_s, row.evaluated, []))
-        one.ends.append((row.ended, row.blocks))
-    return list(found.values())
+        mesh = meshes.setdefault(row.id, MeshReports(row.tenant_id, row.id, row.window_s, row.evaluated, []))
+        mesh.ends.append((row.ended, row.blocks))
+    return list(meshes.values())
 
 
 def locked_state(session: Session, mesh_id: UUID) -> AlertState | None:
@@ -52,7 +52,7 @@ def locked_state(session: Session, mesh_id: UUID) -> AlertState | None:
 
 
 def late_frames(session: Session, mesh_key: int, start: datetime, end: datetime, received_after: datetime) -> list[int]:
-    """Starts (Unix s) of windows of a mesh in [start, end) of which something came after a time."""
+    """Return starts (Unix s) of windows of a mesh in [start, end) with frames received after a time."""
     rows = session.execute(
         text(
             "SELECT DISTINCT extract(epoch FROM started_at)::bigint FROM probe_frames WHERE tenant_key = :tenant_key"
@@ -73,16 +73,16 @@ def late_frames(session: Session, mesh_key: int, start: datetime, end: datetime,
 def reporters(
     session: Session, mesh_key: int, tier: Tier, start: datetime, end: datetime, in_time: timedelta | None
 ) -> dict[int, list[int]]:
-    """Keys of the VMs with windows of a mesh that began in [start, end), by their start (Unix s).
+    """Return keys of the VMs that reported windows of a mesh starting in [start, end), by start (Unix s).
 
-    `in_time`: only what came within so long after the end of its window.
+    `in_time`: ignore frames received longer than this after the end of their window.
     """
-    came = " AND received_at <= started_at + make_interval(secs => window_s) + :in_time" if in_time else ""
+    received = " AND received_at <= started_at + make_interval(secs => window_s) + :in_time" if in_time else ""
     rows = session.execute(
         text(
             f"SELECT DISTINCT extract(epoch FROM started_at)::bigint, vm_key FROM {tier}"
             " WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key AND started_at >= :start AND started_at < :end"
-            + came
+            + received
         ),
         {
             "tenant_key": session.info["tenant_key"],
@@ -92,17 +92,18 @@ def reporters(
             **({"in_time": in_time} if in_time else {}),
         },
     )
-    found: dict[int, list[int]] = {}
+    vm_keys: dict[int, list[int]] = {}
     for started_at_s, vm_key in rows:
-        found.setdefault(started_at_s, []).append(vm_key)
-    return found
+        vm_keys.setdefault(started_at_s, []).append(vm_key)
+    return vm_keys
 
 
 def minutes_merged(
     session: Session, mesh_key: int, start: datetime, end: datetime, merged_after: datetime, late: timedelta
 ) -> list[tuple[datetime, datetime]]:
-    """Return start and merge time of the minutes of a mesh in [start, end) that were merged after a time, and so
-    long after their end that late data must have arrived; by start.
+    """Return start and merge time of minutes of a mesh in [start, end) that contain late data, by start.
+
+    Such minutes were merged after `merged_after`, and more than `late` after their end.
     """
     rows = session.execute(
         text(
@@ -144,7 +145,7 @@ def locked_late_data_progress(session: Session, mesh_id: UUID) -> LateDataProgre
 
 
 def watched_meshes(session: Session, since: datetime) -> list[tuple[UUID, UUID]]:
-    """(tenant, mesh) of all that have been evaluated since a time. In a system session."""
+    """Return (tenant, mesh) of all meshes evaluated since a time. Needs a system session."""
     rows = session.execute(
         select(AlertState.tenant_id, AlertState.mesh_id)
         .where(AlertState.evaluated_until >= since)

@@ -7,20 +7,20 @@ from uuid import uuid4
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection import evaluation_input, seasons
-from sinemora.alerts.evaluation.engine import State, Window, step
+from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
 from sinemora.alerts.evaluation.rule import Rule
-from sinemora.alerts.evaluation.tracking import REOPENED_S, Change, Track, Turn, advance
+from sinemora.alerts.evaluation.tracking import REOPENED_S, Change, Track, Transition, advance
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier, TierRange
 from sinemora.meshes.plan import MeshState
 
-Completing = Callable[[Window], Window]
-"""Adds to a window what frames alone do not say: who is silent, which application is below its objective."""
+Complete = Callable[[Window], Window]
+"""Adds silent agents and applications below their objective to a window of frames."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Windows, or steps of a tier: those that end from `first_s` to `last_s` (Unix s), one every `step_s`."""
+    """Windows, or steps of a tier, that end from `first_s` to `last_s` (Unix s), one every `step_s`."""
 
     tier: Tier
     first_s: int
@@ -30,7 +30,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One window with what it changed; `tracks`: incidents so far, by id, those merged into others left out."""
+    """One window and its changes; `tracks`: incidents so far by id, without those merged into others."""
 
     window: Window
     changes: list[Change]
@@ -38,28 +38,28 @@ class Step:
 
 
 def replay(
-    session: Session, mesh: MeshState, rules: Sequence[Rule], state: State, span: Span, complete: Completing
+    session: Session, mesh: MeshState, rules: Sequence[Rule], state: EvaluationState, span: Span, complete: Complete
 ) -> Iterator[Step]:
-    """Evaluate one window after the other; `state` takes them in, baselines learn from them."""
+    """Evaluate windows in order; updates `state`, baselines learn from each window."""
     tracks: dict[str, Track] = {}
     hours = seasons.new_cache()
     for ended_at_s in range(span.first_s, span.last_s + 1, span.step_s):
-        ordinary = seasons.seasons_of(session, mesh, rules, ended_at_s, hours)
-        stretch = TierRange(span.tier, utc(ended_at_s - span.step_s), utc(ended_at_s))
-        cells = evaluation_input.cells_of(session, mesh, stretch)
-        window = complete(evaluation_input.window_of(mesh, cells, ended_at_s, span.step_s, ordinary))
-        outcome = step(state, rules, window)
+        usual = seasons.seasons_of(session, mesh, rules, ended_at_s, hours)
+        tier_range = TierRange(span.tier, utc(ended_at_s - span.step_s), utc(ended_at_s))
+        cells = evaluation_input.cells_of(session, mesh, tier_range)
+        window = complete(evaluation_input.window_of(mesh, cells, ended_at_s, span.step_s, usual))
+        evaluation = step(state, rules, window)
         alive = [one for one in tracks.values() if one.ended_at_s is None or ended_at_s - one.ended_at_s <= REOPENED_S]
-        ids = [str(uuid4()) for _ in outcome.found]
-        changes = advance(alive, outcome.found, window.zone_of, ended_at_s, span.step_s, ids)
+        ids = [str(uuid4()) for _ in evaluation.detections]
+        changes = advance(alive, evaluation.detections, window.zone_of, ended_at_s, span.step_s, ids)
         for change in changes:
             tracks[change.track.id] = change.track
-            if change.turn is Turn.MERGED:
+            if change.transition is Transition.MERGED:
                 del tracks[change.track.id]
         yield Step(window, changes, tracks)
 
 
 def in_steps(rule: Rule, windows: float) -> Rule:
-    """Return the rule for steps of several windows: M of N in about the same time, at least one of one."""
+    """Return the rule for steps of several windows: M of N over about the same time, at least 1 of 1."""
     x, y = (max(1, -int(-one // windows)) for one in (rule.x, rule.y))
     return replace(rule, x=x, y=y)

@@ -1,6 +1,4 @@
-"""What frames alone do not say of windows of the past: whose agent was silent, which application was below its
-objective. Told from what is stored, as far as that can tell.
-"""
+"""Silent agents and application performance for replayed windows, reconstructed from stored data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -27,20 +25,20 @@ from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier
 from sinemora.meshes.plan import MeshState
 
-Predicting = Callable[[Application], float | None]
-"""What an application keeps of its performance, None where that cannot be told."""
+Predict = Callable[[Application], float | None]
+"""Predicted performance of an application, None if unknown."""
 
-# Rows of who reported are read so many seconds at a time.
+# Reporters are read in chunks of this many seconds.
 _READ_S = 3600
-_NAMED = 10
+_NAMES_MAX = 10
 
 
-class Attendance:
-    """Who has reported, window by window; asked in the order of time.
+class ReportHistory:
+    """VMs that reported, by window; windows must be requested in order.
 
-    A VM counts as silent when nothing of it was stored for as long as the present would wait for it. Windows that
-    came too late to count then do not count now, where the time they came is kept (not by minutes). A window nobody
-    reported says nothing: agents and backend cannot be told apart.
+    A VM counts as silent after the time that live evaluation would have waited. Windows received too late to count
+    then do not count now, as far as receive times are kept (not for minutes). A window without any report counts as
+    no silence: an outage of all agents and one of the backend look alike.
     """
 
     def __init__(self, session: Session, mesh: MeshState, span: Span) -> None:
@@ -48,7 +46,7 @@ class Attendance:
         self._keys = keys_of(mesh)
         self._patience_s = silent_after(mesh.window_s, settings().stale_windows).total_seconds()
         self._seen_s = np.zeros(self._keys.size, np.int64)
-        self._anybody_s = 0
+        self._reporting_since_s = 0
         self._read_until_s = span.first_s - span.step_s
         self._present: dict[int, list[int]] = {}
 
@@ -58,17 +56,17 @@ class Attendance:
         known = positions_of(self._keys, np.array(keys, np.int64))
         known = known[known >= 0]
         if not known.size:
-            self._anybody_s = 0
+            self._reporting_since_s = 0
             return np.zeros(self._keys.size, np.bool_)
-        if not self._anybody_s:
-            self._anybody_s = ended_at_s
+        if not self._reporting_since_s:
+            self._reporting_since_s = ended_at_s
         self._seen_s[known] = ended_at_s
-        since = np.maximum(self._seen_s, self._anybody_s)
-        found: Flags = (self._seen_s > 0) & (ended_at_s - since > self._patience_s)
-        return found
+        since = np.maximum(self._seen_s, self._reporting_since_s)
+        silent: Flags = (self._seen_s > 0) & (ended_at_s - since > self._patience_s)
+        return silent
 
     def never_seen(self) -> list[str]:
-        """Names of VMs that have reported nothing so far."""
+        """Return names of VMs that have reported nothing so far."""
         return [member.name for member, seen_s in zip(self._mesh.members, self._seen_s, strict=True) if not seen_s]
 
     def _reporters(self, started_at_s: int) -> list[int]:
@@ -81,13 +79,11 @@ class Attendance:
 
 
 class Predictions:
-    """What the applications of a mesh would keep of their performance under round trips of the past: with the curves
-    they have now and their tasks where they are now.
-    """
+    """Predicted performance of a mesh's applications under past round trips, with today's curves and placement."""
 
     def __init__(self, session: Session, mesh: MeshState) -> None:
-        found = applications.applications_of(session, mesh.id)
-        entries = attach.entries(session, found)
+        rows = applications.applications_of(session, mesh.id)
+        entries = attach.entries(session, rows)
         places: dict[UUID, int] = {member.id: at for at, member in enumerate(mesh.members)}
         self._known = {
             one.name: (
@@ -96,15 +92,15 @@ class Predictions:
                 np.array([-1 if task.vm_id is None else places.get(task.vm_id, -1) for task in one.tasks], np.intp),
                 attach.sensitivity(one, entries[one.id]),
             )
-            for one in found
+            for one in rows
         }
 
     @property
     def objectives(self) -> int:
-        """How many state one."""
+        """Return the number of applications with an objective."""
         return sum(objective is not None for objective, *_ in self._known.values())
 
-    def at(self, window: Window) -> Predicting:
+    def at(self, window: Window) -> Predict:
         """Return predictions for one window; None for an application that is unknown."""
 
         def predicted(application: Application) -> float | None:
@@ -114,12 +110,12 @@ class Predictions:
 
     def below(self, window: Window) -> dict[str, float]:
         """Return by name how far each application with an objective is below it in a window (NaN: unknown)."""
-        found = {}
+        distances = {}
         for name, (objective, *_) in self._known.items():
             if objective is not None:
                 predicted = self._performance(name, window)
-                found[name] = float("nan") if predicted is None else objective - predicted
-        return found
+                distances[name] = float("nan") if predicted is None else objective - predicted
+        return distances
 
     def _performance(self, name: str, window: Window) -> float | None:
         _, links, at, sensitivity = self._known[name]
@@ -127,38 +123,39 @@ class Predictions:
         return reached(links, at, trips, sensitivity).mean()
 
 
-class Completed:
-    """What rules of these kinds need to know of each window, and what they cannot."""
+class Completion:
+    """Adds the inputs that silence and performance rules need to replayed windows."""
 
     def __init__(self, session: Session, mesh: MeshState, rules: Sequence[Rule], span: Span) -> None:
         kinds = {rule.condition.kind for rule in rules}
         self._by_minutes = span.tier is not Tier.RAW
-        self._attendance = Attendance(session, mesh, span) if Kind.SILENT in kinds else None
+        self._reports = ReportHistory(session, mesh, span) if Kind.SILENT in kinds else None
         self._predictions = Predictions(session, mesh) if Kind.PERFORMANCE in kinds else None
 
     def __call__(self, window: Window) -> Window:
-        if self._attendance is not None:
-            window = replace(window, silent=self._attendance.silent(window.ended_at_s))
+        if self._reports is not None:
+            window = replace(window, silent=self._reports.silent(window.ended_at_s))
         if self._predictions is not None:
             window = replace(window, below=self._predictions.below(window))
         return window
 
     def notes(self) -> list[str]:
-        """Return in words the basis of the result and what stored data cannot show."""
-        found = []
-        if self._attendance is not None:
-            found.append(
-                "Whose agent was silent is told from the windows that are stored. Where nobody has any, agents and"
-                " backend cannot be told apart: that counts as no silence."
+        """Return notes on the basis and the limits of the result."""
+        notes = []
+        if self._reports is not None:
+            notes.append(
+                "Silence is derived from stored windows. Windows without any report count as no silence: an outage of"
+                " all agents and one of the backend look alike."
             )
             if self._by_minutes:
-                found.append("When reports came is not kept so long: those that came late count as if in time.")
-            if never := self._attendance.never_seen():
-                shown = ", ".join(never[:_NAMED]) + (f" and {len(never) - _NAMED} more" if len(never) > _NAMED else "")
-                found.append(f"Of {shown} no window was stored in this time: silence cannot be told.")
+                notes.append("Late reports count as in time: receive times are not kept for minutes.")
+            if never_reported := self._reports.never_seen():
+                more = len(never_reported) - _NAMES_MAX
+                names = ", ".join(never_reported[:_NAMES_MAX]) + (f" and {more} more" if more > 0 else "")
+                notes.append(f"No windows stored for {names}: silence is unknown.")
         if self._predictions is not None:
             if self._predictions.objectives:
-                found.append("Performance is predicted with the tasks, curves and objectives of now.")
+                notes.append("Performance is predicted with today's placement, curves and objectives.")
             else:
-                found.append("No application of this mesh states an objective: nothing can be below it.")
-        return found
+                notes.append("No application of this mesh has an objective: performance rules cannot fire.")
+        return notes

@@ -18,8 +18,8 @@ router = APIRouter(
 
 @router.post("/alert-back-tests", status_code=202, responses=responses(404, 409, 422))
 def create_alert_back_test(response: Response, body: BackTestCreate, session: SessionDep, actor: Editor) -> JobRead:
-    """Try a rule on what was stored; the job's result lists the incidents it would have made."""
-    job = backtest.ask(session, actor, body)
+    """Back-test a rule on stored windows; the job's result lists the incidents it would have created."""
+    job = backtest.submit(session, actor, body)
     response.headers["Location"] = f"/v1/jobs/{job.id}"
     return jobs.read(job)
 

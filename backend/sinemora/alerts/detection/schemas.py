@@ -14,21 +14,24 @@ class BackTestCreate(RuleFields):
     """A rule to evaluate on stored windows; nothing is saved, no one is notified."""
 
     mesh_id: UUID
-    hours: Annotated[int, Field(ge=1, le=720, description="How far back; by minutes beyond the windows kept")] = 24
+    hours: Annotated[
+        int, Field(ge=1, le=720, description="Look-back in hours; in steps of a minute beyond the retention of windows")
+    ] = 24
 
 
 class RulePreviewCreate(RuleFields):
-    """A rule to be looked at on one path; nothing is saved."""
+    """A rule to preview on one path; nothing is saved."""
 
     mesh_id: UUID
     source_id: UUID
     target_id: UUID
-    hours: Annotated[int, Field(ge=1, le=24, description="How far back")] = 3
+    hours: Annotated[int, Field(ge=1, le=24, description="Look-back in hours")] = 3
 
 
 class RulePreview(Read):
-    """By window of the path (`points_at`: its start): what the rule compares, above which limit it is a breach, and
-    whether it fires. ns, or ratios; null where unknown. `notes`: in words, what one path does not show.
+    """Value, limit and firing of a rule by window of a path (`points_at`: its start).
+
+    Values above their limit are a breach. In ns, or ratios; null where unknown. `notes`: what one path cannot show.
     """
 
     points_at: list[datetime]

@@ -1,4 +1,4 @@
-"""Usual values at an hour of the week, read from stored hours, for all paths of a mesh at once."""
+"""Seasonal baselines: usual values at an hour of the week, from stored hours, for all paths of a mesh."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -86,7 +86,7 @@ def _learn(session: Session, mesh: MeshState, known: MeshSeasons, hour: datetime
 
 
 def season_of_path(hours: Mapping[datetime, float], at: datetime) -> Season | None:
-    """Return the usual value of one path, shape (1,), from its hours (NaN: unknown); None where too few are known."""
+    """Return the season of one path, shape (1,), from its hours (NaN: unknown); None if too few are known."""
     hour = floor(at, 3600)
     levels = [
         _median([np.full(1, hours.get(hour + shift - week * _WEEK, np.nan), np.float32) for week in _WEEKS])

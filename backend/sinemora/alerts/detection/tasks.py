@@ -1,4 +1,4 @@
-"""Sweeps of alerts: windows that are due, notifications that were not sent."""
+"""Periodic tasks of alerts: evaluate due windows and late data, send due notifications."""
 
 from datetime import UTC, datetime
 
@@ -19,49 +19,49 @@ _AT_ONCE = 200
 
 @celery.task(name="alerts.evaluate")
 def evaluate() -> None:
-    """Evaluate every mesh that has a window which is due. It is found in the database, so none is ever lost."""
+    """Evaluate every mesh with a due window. Due windows are found in the database, so none is lost."""
     now = datetime.now(UTC)
     with system_session() as session:
-        meshes = queries.reported(session, now - evaluator.FORGOTTEN)
-    for one in meshes:
-        end_s = evaluator.due_end_s(one, now.timestamp())
+        meshes = queries.reported_meshes(session, now - evaluator.ACTIVE_FOR)
+    for mesh in meshes:
+        end_s = evaluator.due_end_s(mesh, now.timestamp())
         if end_s is None:
             continue
         try:
-            with tenant_session(one.tenant_id) as session:
-                rules.watch(session, one.mesh_id)
-                found = evaluator.evaluate(session, one.mesh_id, end_s, now)
+            with tenant_session(mesh.tenant_id) as session:
+                rules.create_default_rules(session, mesh.mesh_id)
+                result = evaluator.evaluate(session, mesh.mesh_id, end_s, now)
         except Exception:
-            evaluator.forget([one.mesh_id])  # it may have taken in what was not written down
-            log.exception("mesh not evaluated", mesh=str(one.mesh_id))
+            evaluator.forget([mesh.mesh_id])  # the state in memory may be ahead of the database
+            log.exception("mesh not evaluated", mesh=str(mesh.mesh_id))
             continue
-        for incident_id in found.told if found else ():
-            announce(one.mesh_id, "incident", {"id": str(incident_id)})
+        for incident_id in result.changed if result else ():
+            announce(mesh.mesh_id, "incident", {"id": str(incident_id)})
 
 
 @celery.task(name="alerts.deliver_due")
 def deliver_due() -> None:
-    """Send what is due: what is to be tried again, and what never reached a worker."""
+    """Send due notifications: retries, and those that never reached a worker."""
     with system_session() as session:
         waiting = notification_queries.due_deliveries(session, datetime.now(UTC), _AT_ONCE)
     for tenant_id, delivery_id in waiting:
         delivery.attempt(tenant_id, delivery_id)
 
 
-@celery.task(name="alerts.look_back")
-def look_back() -> None:
-    """Look at windows of the past that came late, mesh by mesh."""
+@celery.task(name="alerts.evaluate_late_data")
+def evaluate_late_data() -> None:
+    """Evaluate late data, mesh by mesh."""
     now = datetime.now(UTC)
     with system_session() as session:
-        meshes = queries.watched_meshes(session, now - evaluator.FORGOTTEN)
+        meshes = queries.watched_meshes(session, now - evaluator.ACTIVE_FOR)
     for tenant_id, mesh_id in meshes:
         try:
             with tenant_session(tenant_id) as session:
-                looked = late_data.look_back(session, mesh_id, now)
+                result = late_data.evaluate_late_data(session, mesh_id, now)
         except Exception:
-            log.exception("late windows not looked at", mesh=str(mesh_id))
+            log.exception("late data not evaluated", mesh=str(mesh_id))
             continue
-        for incident_id in [*looked.found, *looked.known] if looked else ():
+        for incident_id in [*result.new, *result.confirmed] if result else ():
             announce(mesh_id, "incident", {"id": str(incident_id)})
 
 

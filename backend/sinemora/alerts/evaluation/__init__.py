@@ -1,1 +1,1 @@
-"""The pure core of alerts: what one window of a mesh means under its rules. numpy only; time is an argument."""
+"""Pure core of alerts: evaluate one window of a mesh under its rules. numpy only; time is an argument."""

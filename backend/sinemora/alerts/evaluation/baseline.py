@@ -1,10 +1,10 @@
-"""What is usual for each path: a robust level and spread that follow the path, for all paths at once.
+"""Baselines: a robust level and spread that follow each path, for all paths at once.
 
 The level is Huber's location (1964) and the spread the median absolute deviation, both by stochastic approximation
 (Robbins and Monro, 1951): each window moves them a little, an outlier no more than a large ordinary value, so a short
 event leaves no trace. A path far above its level hardly moves it: a long event becomes the new level in days, not in
-minutes. Two memories are kept, of half an hour and of more than two days; a value that is high for the short one and
-ordinary for the long one is a return (the end of a weekend's dip), not an event.
+minutes. There are two memories, of half an hour and of more than two days. A value that is high for the short one and
+usual for the long one is a return (the end of a weekend's dip), not an event.
 """
 
 from collections.abc import Sequence
@@ -24,25 +24,25 @@ SHORT, LONG = 0, 1
 MEMORY = (180, 20_000)
 """Windows each level remembers."""
 LEARNT = 120
-"""Windows after which a baseline says something: twenty minutes of ten-second windows."""
+"""Windows a baseline needs before it is used: twenty minutes of ten-second windows."""
 LEARNT_LONG = 1440
-# Who has seen little has not seen how far delay wanders: the spread counts as wider by so many windows over those seen.
+# A young baseline underestimates the spread: deviations are weighted by count / (count + this).
 _YOUNG = (200, 400)
 _SIGMA = np.float32(0.6745)
 _HUBER = np.float32(1.5)
-# From here on a value hardly moves its level, by memory: days should not follow a drift of hours.
+# Deviations beyond which a value hardly moves its level, by memory: days should not follow a drift of hours.
 _FAR = (np.float32(4.0), np.float32(3.0))
 _SLOWER = np.float32(0.1)
 _COUNT_MAX = 60_000
-# A value is coded to 0.8 %, so a path cannot be steadier than that; nor than half a microsecond.
+# Values are coded to 0.8 %, so the spread is at least that, and at least half a microsecond.
 _FLOOR_SHARE, _FLOOR = np.float32(0.006), np.float32(500.0)
 
 
 @dataclass(slots=True)
 class Baseline:
-    """Level and spread (one standard deviation of what is usual) of every path in the unit of the metric.
+    """Level and spread (one standard deviation of usual values) of every path, in the unit of the metric.
 
-    `level` and `spread` have shape (2, …), by `SHORT` and `LONG`; `count` says how many windows went in.
+    `level` and `spread` have shape (2, …), by `SHORT` and `LONG`; `count`: number of windows learnt.
     """
 
     level: Floats
@@ -56,17 +56,15 @@ class Baseline:
 
     def known(self, memory: int) -> Flags:
         """Return the mask of paths with a learnt level."""
-        found: Flags = self.count >= (LEARNT if memory == SHORT else LEARNT_LONG)
-        return found
+        mask: Flags = self.count >= (LEARNT if memory == SHORT else LEARNT_LONG)
+        return mask
 
     def deviations(self, values: Floats, memory: int, *, floor: float = 1.0) -> Floats:
         """Return the number of deviations of each value above its level; NaN where either is unknown."""
         return self.deviations_from(self.level[memory], values, memory, floor=floor)
 
     def deviations_from(self, level: Floats, values: Floats, memory: int, *, floor: float = 1.0) -> Floats:
-        """Return the number of deviations of each value above another level of the same paths; NaN where any
-        is unknown.
-        """
+        """Return the number of deviations of each value above another level; NaN where any is unknown."""
         z: Floats = values - level
         z /= self._spread(memory, floor)
         z *= _TRUST[memory][self.count]
@@ -74,11 +72,11 @@ class Baseline:
 
     def reach(self, level: Floats, deviations: float, memory: int, *, floor: float = 1.0) -> Floats:
         """Return the value a number of deviations above a level: the inverse of `deviations_from`."""
-        found: Floats = level + np.float32(deviations) * self._spread(memory, floor) / _TRUST[memory][self.count]
-        return found
+        value: Floats = level + np.float32(deviations) * self._spread(memory, floor) / _TRUST[memory][self.count]
+        return value
 
     def learn(self, values: Floats, *, floor: float = 1.0) -> None:
-        """Take in one window; paths without a value stay as they are. `floor` scales the least spread (0: none)."""
+        """Learn from one window; paths without a value keep their baseline. `floor` scales the least spread."""
         known = np.isfinite(values)
         if not known.all():
             values = np.where(known, values, self.level[SHORT])
@@ -124,12 +122,12 @@ class Baseline:
         least *= _FLOOR_SHARE
         least += _FLOOR
         least *= np.float32(floor)
-        found: Floats = np.maximum(self.spread[memory], least)
-        return found
+        spread: Floats = np.maximum(self.spread[memory], least)
+        return spread
 
 
 def _gains(memory: int) -> Floats:
-    """Gain by how many windows went in: a mean at first, then a memory."""
+    """Return the gain by number of windows learnt: a mean at first, then exponential."""
     return np.maximum(1.5 / (np.arange(memory + 1) + 2), 1.5 / memory).astype(np.float32)
 
 
@@ -139,21 +137,21 @@ _GAINS: Sequence[Floats] = tuple(_gains(memory) for memory in MEMORY)
 def _trust(memory: int) -> Floats:
     """Return the weight of a deviation by the number of windows learnt from; NaN before it is learnt."""
     count = np.arange(_COUNT_MAX + 1)
-    found = count / (count + _YOUNG[memory])
-    found[: LEARNT if memory == SHORT else LEARNT_LONG] = np.nan
-    return found.astype(np.float32)
+    weights = count / (count + _YOUNG[memory])
+    weights[: LEARNT if memory == SHORT else LEARNT_LONG] = np.nan
+    return weights.astype(np.float32)
 
 
 _TRUST: Sequence[Floats] = tuple(_trust(memory) for memory in (SHORT, LONG))
 
 
 def rearranged(array: npt.NDArray[Scalar], positions: Ints) -> npt.NDArray[Scalar]:
-    """Rows (and columns of a square array) by their old positions; zeros for -1."""
+    """Return rows (and columns of a square array) by their old positions; zeros for -1."""
     known = positions >= 0
     old = positions[known]
-    found = np.zeros((positions.size,) * array.ndim, array.dtype)
+    result = np.zeros((positions.size,) * array.ndim, array.dtype)
     if array.ndim == 1:
-        found[known] = array[old]
+        result[known] = array[old]
     else:
-        found[np.ix_(known, known)] = array[np.ix_(old, old)]
-    return found
+        result[np.ix_(known, known)] = array[np.ix_(old, old)]
+    return result

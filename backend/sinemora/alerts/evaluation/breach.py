@@ -1,4 +1,4 @@
-"""Whether a window of each path is a breach of a condition."""
+"""Breaches: compare a window of every path with a condition."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sinemora.alerts.evaluation.rule import Condition, Kind, Timescale
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 Values = Callable[[Metric, Statistic], Floats]
-"""One number of every path [source][target] of a window (ns, or a ratio), float32, NaN where there is none."""
+"""Values of a window by path [source][target] (ns, or a ratio), float32, NaN where unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +24,15 @@ class Season:
 
 
 Seasons = Callable[[Metric, Statistic], Season | None]
-"""The season of a metric and statistic now; None where nothing is known of any path."""
+"""The season of a metric and statistic now; None if no path has one."""
 
 _USUAL = 3.5
 _HINT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """Of every path: in breach, known at all, and whether it looks bad although it may not be in breach."""
+class Breaches:
+    """Masks of paths: in breach, known at all, and bad: elevated, though maybe not in breach."""
 
     breach: Flags
     known: Flags
@@ -44,49 +44,52 @@ def least_spread(metric: Metric) -> float:
     return 2e-5 if metric is Metric.LOSS else 1.0
 
 
-def judge(condition: Condition, values: Values, baseline: Baseline | None, season: Season | None = None) -> Judged:
-    """Compare; `baseline` and `season` are those of the condition's metric and statistic, before they have learnt from
-    this window.
+def breaches_of(
+    condition: Condition, values: Values, baseline: Baseline | None, season: Season | None = None
+) -> Breaches:
+    """Compare a window with a condition.
+
+    `baseline` and `season` belong to the condition's metric and statistic, before they learn from this window.
     """
     if condition.kind is Kind.BASELINE:
         if baseline is None:
-            raise ValueError("a condition on what is usual needs a baseline")
-        seen = magnitude(condition.metric, condition.statistic, values)
-        return _above_usual(condition, seen, baseline, season)
+            raise ValueError("a baseline condition needs a baseline")
+        compared = magnitude(condition.metric, condition.statistic, values)
+        return _above_usual(condition, compared, baseline, season)
     if condition.kind is Kind.SPIKE:
         largest, median = (values(condition.metric, one) for one in (Statistic.MAX, Statistic.P50))
         rise = largest - median
         breach = rise >= condition.rise_ns
-        return Judged(breach, np.isfinite(rise), breach)
-    seen = magnitude(condition.metric, condition.statistic, values)
-    breach = seen > condition.above
-    return Judged(breach, np.isfinite(seen), breach)
+        return Breaches(breach, np.isfinite(rise), breach)
+    compared = magnitude(condition.metric, condition.statistic, values)
+    breach = compared > condition.above
+    return Breaches(breach, np.isfinite(compared), breach)
 
 
 def magnitude(metric: Metric, statistic: Statistic, values: Values) -> Floats:
-    """Return the value a condition compares: of asymmetry its magnitude, whatever its sign."""
-    found = values(metric, statistic)
-    return np.abs(found) if metric is Metric.ASYMMETRY else found
+    """Return the values a condition compares: of asymmetry the magnitude."""
+    matrix_values = values(metric, statistic)
+    return np.abs(matrix_values) if metric is Metric.ASYMMETRY else matrix_values
 
 
 def limit(condition: Condition, values: Values, baseline: Baseline | None, season: Season | None = None) -> Floats:
-    """Return the value above which a window of each path is a breach; NaN where that is still unknown."""
-    seen = magnitude(condition.metric, condition.statistic, values)
+    """Return the limit above which a window of each path is a breach; NaN where it is still unknown."""
+    compared = magnitude(condition.metric, condition.statistic, values)
     if condition.kind is Kind.SPIKE:
         above_median: Floats = values(condition.metric, Statistic.P50) + np.float32(condition.rise_ns)
         return above_median
     if condition.kind is not Kind.BASELINE or baseline is None:
-        return np.full(seen.shape, condition.above, np.float32)
+        return np.full(compared.shape, condition.above, np.float32)
     memory, floor = condition.memory, least_spread(condition.metric)
-    level = _level(condition, baseline, season, seen.shape)
-    found: Floats = baseline.reach(level, condition.deviations, memory, floor=floor)
-    found = np.maximum(found, level + np.float32(condition.rise_ns))
+    level = _level(condition, baseline, season, compared.shape)
+    limits: Floats = baseline.reach(level, condition.deviations, memory, floor=floor)
+    limits = np.maximum(limits, level + np.float32(condition.rise_ns))
     if memory == SHORT:
-        found = np.fmax(found, baseline.reach(baseline.level[LONG], _USUAL, LONG, floor=floor))
+        limits = np.fmax(limits, baseline.reach(baseline.level[LONG], _USUAL, LONG, floor=floor))
     if season is not None and condition.timescale is not Timescale.WEEKLY:
-        found = np.fmax(found, baseline.reach(season.highest, _USUAL, LONG, floor=floor))
-    found[~np.isfinite(baseline.deviations_from(level, level, memory, floor=floor))] = np.nan
-    return found
+        limits = np.fmax(limits, baseline.reach(season.highest, _USUAL, LONG, floor=floor))
+    limits[~np.isfinite(baseline.deviations_from(level, level, memory, floor=floor))] = np.nan
+    return limits
 
 
 def _level(condition: Condition, baseline: Baseline, season: Season | None, shape: tuple[int, ...]) -> Floats:
@@ -97,18 +100,18 @@ def _level(condition: Condition, baseline: Baseline, season: Season | None, shap
     return np.full(shape, np.nan, np.float32) if season is None else season.level
 
 
-def _above_usual(condition: Condition, seen: Floats, baseline: Baseline, season: Season | None) -> Judged:
+def _above_usual(condition: Condition, values: Floats, baseline: Baseline, season: Season | None) -> Breaches:
     memory, floor = condition.memory, least_spread(condition.metric)
-    level = _level(condition, baseline, season, seen.shape)
-    z = baseline.deviations_from(level, seen, memory, floor=floor)
-    rise = seen - level
-    usual = np.zeros(seen.shape, np.bool_)
+    level = _level(condition, baseline, season, values.shape)
+    z = baseline.deviations_from(level, values, memory, floor=floor)
+    rise = values - level
+    usual = np.zeros(values.shape, np.bool_)
     if memory == SHORT:
-        # Ordinary for the last days: a dip has ended, nothing has begun.
-        usual |= baseline.deviations(seen, LONG, floor=floor) < _USUAL
+        # Usual for the last days: a dip has ended, no event has begun.
+        usual |= baseline.deviations(values, LONG, floor=floor) < _USUAL
     if season is not None and condition.timescale is not Timescale.WEEKLY:
-        # Ordinary for this hour of the week: it comes every week.
-        usual |= baseline.deviations_from(season.highest, seen, LONG, floor=floor) < _USUAL
+        # Usual for this hour of the week.
+        usual |= baseline.deviations_from(season.highest, values, LONG, floor=floor) < _USUAL
     breach = (z > condition.deviations) & (rise > condition.rise_ns) & ~usual
     bad = (z > _HINT * condition.deviations) & (rise > _HINT * condition.rise_ns) & ~usual
-    return Judged(breach, np.isfinite(z), bad)
+    return Breaches(breach, np.isfinite(z), bad)

@@ -1,4 +1,4 @@
-"""When it began, and when it ended: the point at which a series of windows changes most."""
+"""Change point of a series: the window at which its level changes most."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,11 +7,10 @@ _LEAST = 2
 
 
 def change_point(values: npt.ArrayLike) -> tuple[int, float] | None:
-    """Index of the first value after the change that explains a series best, and the size of the change.
+    """Return the index of the first value after the best change point, and the size of the change.
 
-    Of all ways to cut the series in two, the one that leaves the least sum of absolute deviations from the medians of
-    its parts (least absolute deviations, so that single outliers do not decide); NaN are left out. None when the
-    series is too short or no cut explains anything.
+    The best cut leaves the least sum of absolute deviations from the medians of both parts, so that single outliers
+    do not decide. NaN are ignored. Return None if the series is too short or no cut explains 20 % of the deviations.
     """
     series = np.asarray(values, np.float64)
     at = np.flatnonzero(np.isfinite(series))

@@ -1,4 +1,4 @@
-"""One evaluation: a window of a mesh under all its rules, for all paths at once. The same input, the same outcome."""
+"""Evaluate a window of a mesh under all its rules, for all paths at once. Deterministic."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,15 +7,15 @@ import numpy as np
 
 from sinemora.alerts.evaluation import root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Baseline, Flags, Floats, Ints
-from sinemora.alerts.evaluation.breach import Season, Seasons, Values, judge, least_spread, magnitude
-from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, Picture, Suspect
+from sinemora.alerts.evaluation.breach import Season, Seasons, Values, breaches_of, least_spread, magnitude
+from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, PathEvidence, Suspect
 from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Kind, Rule, Severity, sources
 from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 
-# Of a zone's VMs (or a mesh's), silent together: it is the zone.
+# From this share of silent VMs, the suspect is their zone (or the mesh).
 _ZONE_SHARE = 0.6
-_GONE = 0.99
+_LOST = 0.99
 
 Series = tuple[Metric, Statistic]
 
@@ -44,8 +44,8 @@ class Window:
 
 
 @dataclass(slots=True)
-class State:
-    """What evaluation remembers of a mesh between windows: an axis of VM keys, baselines, and where rules stand."""
+class EvaluationState:
+    """State of a mesh between windows: the axis of VM keys, baselines, rule states."""
 
     keys: Ints
     ended_at_s: int | None = None
@@ -54,11 +54,11 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A cause that rules speak of: paths (flat), the rules (ids) with how many of them each has, how much it matters.
+class Detection:
+    """A cause with its firing rules: rule ids with their number of paths, highest severity.
 
-    `windows_ago`: how long it has been seen, at most 16. `application`: the one that is below its objective, if that
-    is what it is about.
+    `windows_ago`: age of the first breach in windows, at most 16. `application`: the one below its objective, if the
+    rule is about performance.
     """
 
     cause: Cause
@@ -69,17 +69,17 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What an evaluation found; `alone` paths fire and are seen by too few VMs for their rules."""
+class Evaluation:
+    """Result of evaluating a window; `alone`: firing paths that too few VMs see for their rules."""
 
-    found: list[Found]
+    detections: list[Detection]
     firing: int
     alone: int
 
 
-def step(state: State, rules: Sequence[Rule], window: Window) -> Outcome:
-    """Evaluate a window; `state` takes it in. Windows come in order; one that was missed is seen as nothing."""
-    _follow(state, window.keys)
+def step(state: EvaluationState, rules: Sequence[Rule], window: Window) -> Evaluation:
+    """Evaluate a window and update `state`. Windows come in order; a missed one counts as missing data."""
+    _rearrange(state, window.keys)
     gap = 1
     if state.ended_at_s is not None:
         gap = max(1, round((window.ended_at_s - state.ended_at_s) / window.window_s))
@@ -90,16 +90,16 @@ def step(state: State, rules: Sequence[Rule], window: Window) -> Outcome:
     views = [_paths(state, rule, window, gap) for rule in on_paths]
     signed = _signed(state, window)
     _learn(state, on_paths, window)
-    found = _silent(state, [rule for rule in rules if rule.condition.kind is Kind.SILENT], window, views, gap)
+    detections = _silent(state, [rule for rule in rules if rule.condition.kind is Kind.SILENT], window, views, gap)
     grouped, alone = _grouped(views, signed, window, state)
-    found += grouped
-    found += _applications(state, [rule for rule in rules if rule.condition.kind is Kind.PERFORMANCE], window, gap)
+    detections += grouped
+    detections += _applications(state, [rule for rule in rules if rule.condition.kind is Kind.PERFORMANCE], window, gap)
     firing = sum(int(np.count_nonzero(view.rule_state.firing)) for view in views)
-    return Outcome(found, firing, alone)
+    return Evaluation(detections, firing, alone)
 
 
-def amend(state: State, rules: Sequence[Rule], window: Window) -> None:
-    """Let a window that came late take its place: what it says counts from the next `step` on."""
+def amend(state: EvaluationState, rules: Sequence[Rule], window: Window) -> None:
+    """Apply a late window at its place in time; it counts from the next `step` on."""
     if state.ended_at_s is None or not np.array_equal(state.keys, window.keys):
         return
     age = round((state.ended_at_s - window.ended_at_s) / window.window_s)
@@ -110,14 +110,14 @@ def amend(state: State, rules: Sequence[Rule], window: Window) -> None:
         baseline = state.baselines.get((condition.metric, condition.statistic))
         if condition.kind is Kind.BASELINE and baseline is None:
             continue
-        judged = judge(condition, window.values, baseline, _season(rule, window))
-        looked = window.planned if rule.scope is None else window.planned & rule.scope
-        rule_state.amend(judged.breach & looked, judged.known & looked, age)
+        breaches = breaches_of(condition, window.values, baseline, _season(rule, window))
+        in_scope = window.planned if rule.scope is None else window.planned & rule.scope
+        rule_state.amend(breaches.breach & in_scope, breaches.known & in_scope, age)
 
 
 @dataclass(slots=True)
-class _View:
-    """A rule on paths in this window."""
+class _RuleView:
+    """A path rule in this window."""
 
     rule: Rule
     rule_state: RuleState
@@ -126,8 +126,8 @@ class _View:
     known: Flags
 
 
-def _follow(state: State, keys: Ints) -> None:
-    """Bring the state to the axis of this window."""
+def _rearrange(state: EvaluationState, keys: Ints) -> None:
+    """Rearrange the state to the axis of this window."""
     if np.array_equal(state.keys, keys):
         return
     positions, size = positions_of(state.keys, keys), state.keys.size
@@ -138,37 +138,37 @@ def _follow(state: State, keys: Ints) -> None:
     state.keys = keys.copy()
 
 
-def _rule_state(state: State, id: str, shape: tuple[int, ...]) -> RuleState:
-    found = state.rule_states.get(id)
-    if found is None or found.hits.shape != shape:
-        found = state.rule_states[id] = RuleState.new(shape)
-    return found
+def _rule_state(state: EvaluationState, id: str, shape: tuple[int, ...]) -> RuleState:
+    rule_state = state.rule_states.get(id)
+    if rule_state is None or rule_state.hits.shape != shape:
+        rule_state = state.rule_states[id] = RuleState.new(shape)
+    return rule_state
 
 
-def _baseline(state: State, series: Series, shape: tuple[int, ...]) -> Baseline:
-    found = state.baselines.get(series)
-    if found is None:
-        found = state.baselines[series] = Baseline.new(shape)
-    return found
+def _baseline(state: EvaluationState, series: Series, shape: tuple[int, ...]) -> Baseline:
+    baseline = state.baselines.get(series)
+    if baseline is None:
+        baseline = state.baselines[series] = Baseline.new(shape)
+    return baseline
 
 
-def _paths(state: State, rule: Rule, window: Window, gap: int) -> _View:
+def _paths(state: EvaluationState, rule: Rule, window: Window, gap: int) -> _RuleView:
     shape = (window.keys.size,) * 2
     condition = rule.condition
     baseline = None
     if condition.kind is Kind.BASELINE:
         baseline = _baseline(state, (condition.metric, condition.statistic), shape)
-    judged = judge(condition, window.values, baseline, _season(rule, window))
-    looked = window.planned if rule.scope is None else window.planned & rule.scope
-    known = judged.known & looked
-    breach, bad = judged.breach & known, judged.bad & known
+    breaches = breaches_of(condition, window.values, baseline, _season(rule, window))
+    in_scope = window.planned if rule.scope is None else window.planned & rule.scope
+    known = breaches.known & in_scope
+    breach, bad = breaches.breach & known, breaches.bad & known
     rule_state = _rule_state(state, rule.id, shape)
     rule_state.step(breach, known, rule.m_of_n(window.window_s), gap)
-    if not looked.all():
-        away = rule_state.firing & ~looked
-        if away.any():
-            rule_state.clear(away)
-    return _View(rule, rule_state, rule_state.firing.copy(), bad, known)
+    if not in_scope.all():
+        outside = rule_state.firing & ~in_scope
+        if outside.any():
+            rule_state.clear(outside)
+    return _RuleView(rule, rule_state, rule_state.firing.copy(), bad, known)
 
 
 def _season(rule: Rule, window: Window) -> Season | None:
@@ -176,8 +176,8 @@ def _season(rule: Rule, window: Window) -> Season | None:
     return window.seasons(condition.metric, condition.statistic) if condition.kind is Kind.BASELINE else None
 
 
-def _signed(state: State, window: Window) -> Floats | None:
-    """Deviations of one-way delays with their sign, by whatever statistic has a baseline."""
+def _signed(state: EvaluationState, window: Window) -> Floats | None:
+    """Return signed deviations of one-way delays, by the first statistic with a baseline."""
     for metric, statistic in state.baselines:
         if metric is Metric.ONE_WAY_DELAY:
             values = window.values(metric, statistic)
@@ -185,27 +185,29 @@ def _signed(state: State, window: Window) -> Floats | None:
     return None
 
 
-def _learn(state: State, rules: Sequence[Rule], window: Window) -> None:
-    wanted = dict.fromkeys(
+def _learn(state: EvaluationState, rules: Sequence[Rule], window: Window) -> None:
+    learnt = dict.fromkeys(
         (rule.condition.metric, rule.condition.statistic) for rule in rules if rule.condition.kind is Kind.BASELINE
     )
-    for series in wanted:
+    for series in learnt:
         state.baselines[series].learn(magnitude(*series, window.values), floor=least_spread(series[0]))
 
 
-def _silent(state: State, rules: Sequence[Rule], window: Window, views: Sequence[_View], gap: int) -> list[Found]:
-    """Return silent agents, or zones of them, as causes. What fires on their paths is a consequence, left out."""
-    found: list[Found] = []
+def _silent(
+    state: EvaluationState, rules: Sequence[Rule], window: Window, views: Sequence[_RuleView], gap: int
+) -> list[Detection]:
+    """Return silent agents, or zones of them, as causes. Rules firing on their paths are consequences: removed."""
+    detections: list[Detection] = []
     for rule in rules:
-        looked: Flags = np.ones(window.keys.size, np.bool_)
+        in_scope: Flags = np.ones(window.keys.size, np.bool_)
         if rule.scope is not None:
-            looked = np.asarray(rule.scope.any(axis=1), np.bool_)
+            in_scope = np.asarray(rule.scope.any(axis=1), np.bool_)
         rule_state = _rule_state(state, rule.id, (window.keys.size,))
-        rule_state.step(window.silent & looked, looked, rule.m_of_n(window.window_s), gap)
-        gone = rule_state.firing
-        if not gone.any():
+        rule_state.step(window.silent & in_scope, in_scope, rule.m_of_n(window.window_s), gap)
+        silent = rule_state.firing
+        if not silent.any():
             continue
-        for culprit, members in _silent_culprits(gone, window.zone_of):
+        for culprit, members in _silent_culprits(silent, window.zone_of):
             inside = root_cause.explains(culprit, window.zone_of) & window.planned
             cells = np.zeros(0, np.int64)
             for view in views:
@@ -216,24 +218,26 @@ def _silent(state: State, rules: Sequence[Rule], window: Window, views: Sequence
                 view.bad &= ~inside
                 view.known &= ~inside
             best = Hypothesis(culprit, float(members), members, members)
-            ago = int(np.bitwise_count(rule_state.hits[gone]).max())
-            found.append(Found(Cause((best,), cells), {rule.id: max(1, cells.size)}, rule.severity, ago))
-    return found
+            ago = int(np.bitwise_count(rule_state.hits[silent]).max())
+            detections.append(Detection(Cause((best,), cells), {rule.id: max(1, cells.size)}, rule.severity, ago))
+    return detections
 
 
-def _silent_culprits(gone: Flags, zone_of: Ints) -> list[tuple[Culprit, int]]:
-    if gone.size > 3 and gone.mean() >= _ZONE_SHARE and np.unique(zone_of[gone]).size > 1:
-        return [(Culprit(Suspect.MESH, 0), int(gone.sum()))]
-    members, silent = (np.bincount(one, minlength=int(zone_of.max()) + 1) for one in (zone_of, zone_of[gone]))
+def _silent_culprits(silent_mask: Flags, zone_of: Ints) -> list[tuple[Culprit, int]]:
+    if silent_mask.size > 3 and silent_mask.mean() >= _ZONE_SHARE and np.unique(zone_of[silent_mask]).size > 1:
+        return [(Culprit(Suspect.MESH, 0), int(silent_mask.sum()))]
+    members, silent = (np.bincount(one, minlength=int(zone_of.max()) + 1) for one in (zone_of, zone_of[silent_mask]))
     zones = (silent > 1) & (silent >= _ZONE_SHARE * members)
-    found = [(Culprit(Suspect.ZONE, at), int(silent[at])) for at in np.flatnonzero(zones).tolist()]
-    return found + [(Culprit(Suspect.AGENT, at), 1) for at in np.flatnonzero(gone & ~zones[zone_of]).tolist()]
+    culprits = [(Culprit(Suspect.ZONE, at), int(silent[at])) for at in np.flatnonzero(zones).tolist()]
+    return culprits + [(Culprit(Suspect.AGENT, at), 1) for at in np.flatnonzero(silent_mask & ~zones[zone_of]).tolist()]
 
 
-def _grouped(views: Sequence[_View], signed: Floats | None, window: Window, state: State) -> tuple[list[Found], int]:
-    """Causes of what fires on paths: those that see directions apart first, then what they leave unexplained."""
+def _grouped(
+    views: Sequence[_RuleView], signed: Floats | None, window: Window, state: EvaluationState
+) -> tuple[list[Detection], int]:
+    """Return causes of firing paths: of direction-aware rules first, then of what those leave unexplained."""
     shape = (window.keys.size,) * 2
-    gone = window.values(Metric.LOSS, Statistic.MEAN) >= _GONE
+    lost = window.values(Metric.LOSS, Statistic.MEAN) >= _LOST
     explained: list[Cause] = []
     for chosen in (
         [view for view in views if view.rule.condition.directed],
@@ -254,11 +258,11 @@ def _grouped(views: Sequence[_View], signed: Floats | None, window: Window, stat
                 explained[at] = Cause(cause.hypotheses, np.union1d(cause.cells, np.flatnonzero(follows)))
                 firing &= ~follows
         clock = all(view.rule.condition.metric is Metric.CLOCK_ERROR for view in chosen if view.firing.any())
-        picture = Picture(
-            firing, bad, known, signed if chosen[0].rule.condition.directed else None, gone, window.zone_of
+        evidence = PathEvidence(
+            firing, bad, known, signed if chosen[0].rule.condition.directed else None, lost, window.zone_of
         )
-        explained += [_of_clock(cause) if clock else cause for cause in root_cause.causes(picture)]
-    found: list[Found] = []
+        explained += [_of_clock(cause) if clock else cause for cause in root_cause.causes(evidence)]
+    detections: list[Detection] = []
     alone = 0
     for cause in explained:
         rules = _firing_rules(views, cause)
@@ -267,8 +271,8 @@ def _grouped(views: Sequence[_View], signed: Floats | None, window: Window, stat
             continue
         severity = max((view.rule.severity for view in views if view.rule.id in rules), key=SEVERITIES.index)
         ago = max(_seen_for(view.rule_state, cause.cells) for view in views if view.rule.id in rules)
-        found.append(Found(cause, rules, severity, ago))
-    return found, alone
+        detections.append(Detection(cause, rules, severity, ago))
+    return detections, alone
 
 
 def _of_clock(cause: Cause) -> Cause:
@@ -280,27 +284,27 @@ def _of_clock(cause: Cause) -> Cause:
     return Cause((clock, *cause.hypotheses[1:]), cause.cells)
 
 
-def _firing_rules(views: Sequence[_View], cause: Cause) -> dict[str, int]:
-    """Return the rules that fire on paths of a cause and are seen by enough VMs, with the number of paths each."""
-    found = {}
+def _firing_rules(views: Sequence[_RuleView], cause: Cause) -> dict[str, int]:
+    """Return the rules that fire on paths of a cause and are seen by enough VMs, with their number of paths."""
+    counts = {}
     for view in views:
-        own = cause.cells[view.firing.reshape(-1)[cause.cells]]
+        cells = cause.cells[view.firing.reshape(-1)[cause.cells]]
         fewest = max(1, view.rule.sources_min)
-        # No more VMs than paths: most causes are of one path, which is told without counting them.
-        if own.size >= fewest and (fewest == 1 or sources(own, view.firing.shape[0]) >= fewest):
-            found[view.rule.id] = int(own.size)
-    return found
+        # There are at most as many VMs as paths, so causes of one path need no count.
+        if cells.size >= fewest and (fewest == 1 or sources(cells, view.firing.shape[0]) >= fewest):
+            counts[view.rule.id] = int(cells.size)
+    return counts
 
 
 def _seen_for(rule_state: RuleState, cells: Ints) -> int:
-    """Windows since most of these paths were first in breach."""
+    """Return the number of windows since most of these paths were first in breach."""
     hits = rule_state.hits.reshape(-1)[cells]
     hits = hits[hits > 0]
     return int(np.median(np.ceil(np.log2(hits.astype(np.float64) + 1)))) if hits.size else 1
 
 
-def _applications(state: State, rules: Sequence[Rule], window: Window, gap: int) -> list[Found]:
-    found = []
+def _applications(state: EvaluationState, rules: Sequence[Rule], window: Window, gap: int) -> list[Detection]:
+    detections = []
     names = sorted(window.below)
     below = np.array([window.below[name] for name in names], np.float64)
     for rule in rules:
@@ -310,9 +314,9 @@ def _applications(state: State, rules: Sequence[Rule], window: Window, gap: int)
             breach: Flags = below[at : at + 1] > rule.condition.above
             rule_state.step(breach & known, known, rule.m_of_n(window.window_s), gap)
             if rule_state.firing[0]:
-                # Which one it is its name says, not its place among those of this window.
+                # Identified by name, not by its position in this window.
                 best = Hypothesis(Culprit(Suspect.APPLICATION, 0), 1.0, 1, 1)
                 ago = _seen_for(rule_state, np.zeros(1, np.int64))
                 cause = Cause((best,), np.zeros(0, np.int64))
-                found.append(Found(cause, {rule.id: 1}, rule.severity, ago, name))
-    return found
+                detections.append(Detection(cause, {rule.id: 1}, rule.severity, ago, name))
+    return detections

@@ -1,12 +1,12 @@
-"""Whom firing paths point at: a VM's way out or in, the VM, a pair of zones, a zone, one path, a clock.
+"""Root cause of firing paths: egress or ingress of a VM, the VM, a pair of zones, a zone, one path, a clock.
 
-Every suspect explains a set of paths. If it is at fault, most of the paths in its set look bad; if not, few do. The
-score of a suspect is the logarithm of how much likelier its paths are as they are with it at fault than without
-(Bernoulli, with the two shares below), so a suspect wins by what it explains and loses by every good path it should
-have spoilt. The best one is taken with its paths, then the next for what is left: each is one cause.
+Every suspect explains a set of paths. If it is at fault, most of these paths look bad; if not, few do. The score of a
+suspect is the log-likelihood ratio of its paths with it at fault and without (Bernoulli, with the two shares below).
+Bad paths in its set raise the score, good paths lower it. The best suspect is chosen with its paths, then the next one
+for the remaining paths: each is one cause.
 
-A clock is told from a path by its sign: when the clock of a VM steps, what goes in one direction seems later by as
-much as what goes in the other seems sooner.
+A clock differs from a path by the sign: when the clock of a VM steps, one-way delays in one direction grow by as much
+as those in the other direction shrink.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ CAUSES_MAX = 64
 
 
 class Suspect(StrEnum):
-    """What may be at fault. `agent`: the VM, or the agent on it, is gone."""
+    """Kind of suspect. `agent`: the VM, or the agent on it, is down."""
 
     EGRESS = "egress"
     INGRESS = "ingress"
@@ -45,8 +45,8 @@ class Suspect(StrEnum):
 
 OF_VM = (Suspect.EGRESS, Suspect.INGRESS, Suspect.VM, Suspect.CLOCK, Suspect.AGENT)
 OF_ZONES = (Suspect.ZONE, Suspect.ZONE_PAIR)
-# Of two that explain the same, the plainer one.
-_PLAINNESS = {
+# Of two suspects that explain the same paths, the simpler one wins.
+_COMPLEXITY = {
     Suspect.PATH: 0.0,
     Suspect.PAIR: 0.3,
     Suspect.EGRESS: 0.5,
@@ -70,7 +70,7 @@ class Culprit:
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A culprit with what speaks for it: of `known` paths in its set `bad` look bad."""
+    """A culprit with its evidence: of `known` paths in its set, `bad` look bad."""
 
     culprit: Culprit
     score: float
@@ -80,7 +80,7 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What a set of firing paths (flat indices) comes from, best hypothesis first."""
+    """Cause of a set of firing paths (flat indices), best hypothesis first."""
 
     hypotheses: tuple[Hypothesis, ...]
     cells: Ints
@@ -91,10 +91,10 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """What is known of all paths [source][target]: which fire, which look bad at all, which can be judged.
+class PathEvidence:
+    """State of all paths [source][target] in a window: firing, bad, and known (with data).
 
-    `signed`: deviations of one-way delays, NaN where unknown, None when nothing is known of them. `gone`: nothing
+    `signed`: signed deviations of one-way delays, NaN where unknown, None without a baseline. `lost`: nothing
     arrives. `zone_of`: the zone of each VM, ascending.
     """
 
@@ -102,26 +102,26 @@ class Picture:
     bad: Flags
     known: Flags
     signed: Floats | None
-    gone: Flags
+    lost: Flags
     zone_of: Ints
 
 
-def causes(picture: Picture) -> list[Cause]:
+def causes(evidence: PathEvidence) -> list[Cause]:
     """Return the causes of the firing paths, the one that explains most first; every firing path is in exactly one."""
-    size = picture.zone_of.size
-    bad, known, firing = picture.bad | picture.firing, picture.known | picture.firing, picture.firing.copy()
-    found: list[Cause] = []
-    clocks = _Clocks(picture.signed, known) if picture.signed is not None else None
-    while firing.any() and len(found) < CAUSES_MAX:
-        # Where a clock deceives, nothing is known of paths: what it explains is put aside first.
-        ranked = _ranked(firing, bad, known, clocks, picture.zone_of)
-        chosen = next((one for one in ranked if (_cells(one.culprit, picture.zone_of) & firing).any()), None)
+    size = evidence.zone_of.size
+    bad, known, firing = evidence.bad | evidence.firing, evidence.known | evidence.firing, evidence.firing.copy()
+    explained_causes: list[Cause] = []
+    clocks = _Clocks(evidence.signed, known) if evidence.signed is not None else None
+    while firing.any() and len(explained_causes) < CAUSES_MAX:
+        # Paths explained by a clock step carry no other information, so they are set aside first.
+        ranked = _ranked(firing, bad, known, clocks, evidence.zone_of)
+        chosen = next((one for one in ranked if (_cells(one.culprit, evidence.zone_of) & firing).any()), None)
         if chosen is None or chosen.score < _FOR:
             break
-        inside = _cells(chosen.culprit, picture.zone_of)
+        inside = _cells(chosen.culprit, evidence.zone_of)
         cells = np.flatnonzero(inside & firing)
-        others = [one for one in ranked if one.culprit != chosen.culprit][:3]
-        found.append(Cause((_gone(chosen, cells, picture.gone), *others), cells))
+        others = [hypothesis for hypothesis in ranked if hypothesis.culprit != chosen.culprit][:3]
+        explained_causes.append(Cause((_or_agent(chosen, cells, evidence.lost), *others), cells))
         if clocks is not None:
             clocks.explain(inside)
         explained = inside & bad
@@ -130,8 +130,8 @@ def causes(picture: Picture) -> list[Cause]:
         firing &= ~inside
     for at in np.flatnonzero(firing).tolist():
         alone = Hypothesis(Culprit(Suspect.PATH, at // size, at % size), _FOR, 1, 1)
-        found.append(Cause((alone,), np.array([at])))
-    return found
+        explained_causes.append(Cause((alone,), np.array([at])))
+    return explained_causes
 
 
 def explains(culprit: Culprit, zone_of: Ints) -> Flags:
@@ -140,7 +140,7 @@ def explains(culprit: Culprit, zone_of: Ints) -> Flags:
 
 
 def _ranked(firing: Flags, bad: Flags, known: Flags, clocks: "_Clocks | None", zone_of: Ints) -> list[Hypothesis]:
-    """Hypotheses of all kinds, the best of each kind and then some, by score."""
+    """Return the best hypotheses of each kind, by score."""
     size, zones = zone_of.size, int(zone_of.max()) + 1
     good = known & ~bad
     rows, columns = (_sums(bad, axis) for axis in (1, 0))
@@ -151,83 +151,83 @@ def _ranked(firing: Flags, bad: Flags, known: Flags, clocks: "_Clocks | None", z
     good_cross = good_blocks.sum(axis=1) + good_blocks.sum(axis=0) - np.diagonal(good_blocks)
     several = np.outer(members, members) > 1
     np.fill_diagonal(several, zones > 1)  # a mesh within one zone is the mesh
-    found: list[Hypothesis] = []
-    found += _best(Suspect.EGRESS, rows, good_rows, size > 2)
-    found += _best(Suspect.INGRESS, columns, good_columns, size > 2)
-    found += _best(Suspect.VM, rows + columns, good_rows + good_columns, size > 2)
-    found += _best(Suspect.ZONE_PAIR, blocks, good_blocks, several)
-    found += _best(Suspect.ZONE, cross, good_cross, (members > 1) & (zones > 1))
-    found += _best(Suspect.MESH, rows.sum(keepdims=True), good_rows.sum(keepdims=True), size > 3)
-    found += _paths(firing)
+    hypotheses: list[Hypothesis] = []
+    hypotheses += _best(Suspect.EGRESS, rows, good_rows, size > 2)
+    hypotheses += _best(Suspect.INGRESS, columns, good_columns, size > 2)
+    hypotheses += _best(Suspect.VM, rows + columns, good_rows + good_columns, size > 2)
+    hypotheses += _best(Suspect.ZONE_PAIR, blocks, good_blocks, several)
+    hypotheses += _best(Suspect.ZONE, cross, good_cross, (members > 1) & (zones > 1))
+    hypotheses += _best(Suspect.MESH, rows.sum(keepdims=True), good_rows.sum(keepdims=True), size > 3)
+    hypotheses += _paths(firing)
     if clocks is not None:
-        found += clocks.ranked()
-    return sorted(found, key=lambda one: -one.score)
+        hypotheses += clocks.ranked()
+    return sorted(hypotheses, key=lambda hypothesis: -hypothesis.score)
 
 
 def _best(suspect: Suspect, bad: Ints, good: Ints, allowed: Flags | bool, most: int = 2) -> list[Hypothesis]:
-    score = bad * _FOR - good * _AGAINST - _PLAINNESS[suspect]
+    score = bad * _FOR - good * _AGAINST - _COMPLEXITY[suspect]
     score = np.where((bad > 1) & allowed, score, -np.inf)
     flat = score.reshape(-1)
     order = np.argsort(-flat, kind="stable")[:most] if flat.size <= 4096 else _top(flat, most)
     width = score.shape[-1]
-    found = []
+    hypotheses = []
     for at in order[np.isfinite(flat[order])].tolist():
         culprit = Culprit(suspect, *divmod(at, width)) if score.ndim == 2 else Culprit(suspect, at)
         wrong, right = int(bad.reshape(-1)[at]), int(good.reshape(-1)[at])
-        found.append(Hypothesis(culprit, float(flat[at]), wrong, wrong + right))
-    return found
+        hypotheses.append(Hypothesis(culprit, float(flat[at]), wrong, wrong + right))
+    return hypotheses
 
 
 def _top(scores: npt.NDArray[np.floating], most: int) -> Ints:
     at = np.argpartition(-scores, most)[:most]
-    found: Ints = at[np.argsort(-scores[at], kind="stable")]
-    return found
+    indices: Ints = at[np.argsort(-scores[at], kind="stable")]
+    return indices
 
 
 def _paths(firing: Flags) -> list[Hypothesis]:
-    """Single paths, and pairs that fire both ways; where there are many, something else explains them better."""
+    """Return single paths, and pairs that fire in both directions; none if many fire (another kind explains more)."""
     if np.count_nonzero(firing) > _PATHS_MAX:
         return []
-    found = []
+    hypotheses = []
     for source, target in zip(*(part.tolist() for part in np.nonzero(firing)), strict=True):
-        found.append(Hypothesis(Culprit(Suspect.PATH, source, target), _FOR, 1, 1))
+        hypotheses.append(Hypothesis(Culprit(Suspect.PATH, source, target), _FOR, 1, 1))
         if source < target and firing[target, source]:
-            score = 2 * _FOR - _PLAINNESS[Suspect.PAIR]
-            found.append(Hypothesis(Culprit(Suspect.PAIR, source, target), score, 2, 2))
-    return found
+            score = 2 * _FOR - _COMPLEXITY[Suspect.PAIR]
+            hypotheses.append(Hypothesis(Culprit(Suspect.PAIR, source, target), score, 2, 2))
+    return hypotheses
 
 
-def _gone(chosen: Hypothesis, cells: Ints, gone: Flags) -> Hypothesis:
-    """Return the VM as culprit, where nothing arrives from it and at it."""
-    if chosen.culprit.suspect is Suspect.VM and gone.reshape(-1)[cells].mean() > 0.9:
+def _or_agent(chosen: Hypothesis, cells: Ints, lost: Flags) -> Hypothesis:
+    """Return the agent as culprit instead of the VM, if nothing arrives from it and at it."""
+    if chosen.culprit.suspect is Suspect.VM and lost.reshape(-1)[cells].mean() > 0.9:
         return Hypothesis(Culprit(Suspect.AGENT, chosen.culprit.at), chosen.score, chosen.bad, chosen.known)
     return chosen
 
 
 def _cells(culprit: Culprit, zone_of: Ints) -> Flags:
     size = zone_of.size
-    found = np.zeros((size, size), np.bool_)
+    mask = np.zeros((size, size), np.bool_)
     at, other = culprit.at, culprit.other
     match culprit.suspect:
         case Suspect.EGRESS:
-            found[at, :] = True
+            mask[at, :] = True
         case Suspect.INGRESS:
-            found[:, at] = True
+            mask[:, at] = True
         case Suspect.VM | Suspect.CLOCK | Suspect.AGENT:
-            found[at, :] = found[:, at] = True
+            mask[at, :] = mask[:, at] = True
         case Suspect.ZONE_PAIR:
-            found[np.ix_(zone_of == at, zone_of == other)] = True
+            mask[np.ix_(zone_of == at, zone_of == other)] = True
         case Suspect.ZONE:
-            found[zone_of == at, :] = found[:, zone_of == at] = True
+            mask[zone_of == at, :] = mask[:, zone_of == at] = True
         case Suspect.PATH:
-            found[at, other] = True
+            mask[at, other] = True
         case Suspect.PAIR:
-            found[at, other] = found[other, at] = True
+            mask[at, other] = mask[other, at] = True
         case Suspect.MESH:
-            found[...] = True
+            mask[...] = True
         case Suspect.APPLICATION:
-            pass  # its paths are told by the application
-    return found
+            pass  # the application determines its paths
+    return mask
 
 
 def _sums(flags: Flags, axis: int) -> Ints:
@@ -236,31 +236,31 @@ def _sums(flags: Flags, axis: int) -> Ints:
 
 
 def _blocks(flags: Flags, zone_of: Ints, zones: int) -> Ints:
-    """Sums of zone x zone; VMs of a zone stand together."""
+    """Return sums by pair of zones; VMs of a zone are consecutive."""
     starts = np.searchsorted(zone_of, np.arange(zones))
     by_row = np.add.reduceat(flags.astype(np.int32), starts, axis=0)
-    found: Ints = np.add.reduceat(by_row, starts, axis=1).astype(np.int64)
-    return found
+    sums: Ints = np.add.reduceat(by_row, starts, axis=1).astype(np.int64)
+    return sums
 
 
 class _Clocks:
-    """What speaks for clocks: one direction of a VM up, the other down by about as much."""
+    """Evidence for clock steps: one direction of a VM up, the other down by about as much."""
 
     def __init__(self, signed: Floats, known: Flags) -> None:
-        judged = np.isfinite(signed) & known
-        self._signed = np.where(judged, np.clip(signed, -50, 50), np.nan)
+        valid = np.isfinite(signed) & known
+        self._signed = np.where(valid, np.clip(signed, -50, 50), np.nan)
         self._up, self._down = signed > _SIGN, signed < -_SIGN
-        self._judged = judged
+        self._known = valid
 
     def explain(self, cells: Flags) -> None:
-        """Put aside what is explained."""
-        self._judged &= ~cells
+        """Exclude explained paths."""
+        self._known &= ~cells
         self._up &= ~cells
         self._down &= ~cells
 
     def ranked(self) -> list[Hypothesis]:
         """Return the best clock hypotheses."""
-        rows, columns = (_sums(self._judged, axis) for axis in (1, 0))
+        rows, columns = (_sums(self._known, axis) for axis in (1, 0))
         known = rows + columns
         scores: list[tuple[float, int, int]] = []
         for out, into in ((self._up, self._down), (self._down, self._up)):
@@ -270,7 +270,7 @@ class _Clocks:
             fits = (share >= _CLOCK_SHARE) & (rows > 1) & (columns > 1)
             for at in np.flatnonzero(fits).tolist():
                 if self._balanced(at):
-                    score = bad[at] * _FOR - (known[at] - bad[at]) * _AGAINST - _PLAINNESS[Suspect.CLOCK]
+                    score = bad[at] * _FOR - (known[at] - bad[at]) * _AGAINST - _COMPLEXITY[Suspect.CLOCK]
                     scores.append((float(score), at, int(bad[at])))
         return [
             Hypothesis(Culprit(Suspect.CLOCK, at), score, bad, int(known[at]))
@@ -279,31 +279,31 @@ class _Clocks:
 
     def _balanced(self, at: int) -> bool:
         """Return whether one direction gained about as much as the other lost."""
-        judged = self._judged
+        known = self._known
         out, into = (
             float(np.median(part[valid])) if valid.any() else 0.0
             for part, valid in (
-                (self._signed[at], judged[at]),
-                (self._signed[:, at], judged[:, at]),
+                (self._signed[at], known[at]),
+                (self._signed[:, at], known[:, at]),
             )
         )
         return abs(out + into) <= _CLOCK_BALANCE * max(abs(out), abs(into))
 
 
 def name(culprit: Culprit, vms: Sequence[str], zones: Sequence[str]) -> str:
-    """Return a culprit in words."""
+    """Return the display name of a culprit."""
     at, other = culprit.at, culprit.other
     match culprit.suspect:
         case Suspect.EGRESS:
-            return f"everything {vms[at]} sends"
+            return f"egress of {vms[at]}"
         case Suspect.INGRESS:
-            return f"everything sent to {vms[at]}"
+            return f"ingress of {vms[at]}"
         case Suspect.VM:
             return f"VM {vms[at]}"
         case Suspect.CLOCK:
             return f"clock of {vms[at]}"
         case Suspect.AGENT:
-            return f"{vms[at]} or its agent is gone"
+            return f"VM {vms[at]} or its agent is down"
         case Suspect.ZONE_PAIR:
             return f"zone {zones[at]} to zone {zones[other]}" if at != other else f"within zone {zones[at]}"
         case Suspect.ZONE:
@@ -311,7 +311,7 @@ def name(culprit: Culprit, vms: Sequence[str], zones: Sequence[str]) -> str:
         case Suspect.PATH:
             return f"path {vms[at]} to {vms[other]}"
         case Suspect.PAIR:
-            return f"{vms[at]} and {vms[other]}, both ways"
+            return f"paths between {vms[at]} and {vms[other]}"
         case Suspect.MESH:
             return "the whole mesh"
         case Suspect.APPLICATION:

@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 
 class Timescale(StrEnum):
-    """What is usual: over the last half hour, over days, or at this hour of the week in the last weeks."""
+    """Memory of a baseline: the last half hour, days, or this hour of the week in the last weeks."""
 
     SHORT = "short"
     LONG = "long"
@@ -33,7 +33,7 @@ class Timescale(StrEnum):
 
 
 class Severity(StrEnum):
-    """How much it matters."""
+    """Severity of a rule and its incidents."""
 
     INFO = "info"
     WARNING = "warning"
@@ -43,7 +43,7 @@ class Severity(StrEnum):
 SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.CRITICAL)
 PER_PATH = (Kind.THRESHOLD, Kind.BASELINE, Kind.SPIKE)
 DIRECTED = (Metric.ONE_WAY_DELAY, Metric.LOSS, Metric.JITTER)
-"""Metrics whose two directions are measured apart, so that they can tell which one is at fault."""
+"""Metrics measured per direction: they show which direction is at fault."""
 SPIKE_RISE_NS = 500_000.0
 _SPIKES_A_WEEK = 2380
 _BY_CHANCE = 5e-5
@@ -53,9 +53,9 @@ _BY_CHANCE = 5e-5
 class Condition:
     """When a window of a path is a breach.
 
-    `above`: value (ns, ratio or, for performance, how far below the objective) of a threshold; of asymmetry the
-    magnitude counts. `deviations`: how far above what is usual, by `timescale`. `rise_ns`: and by how much at least
-    (of a loss: as a ratio); of a spike how far above the median.
+    `above`: threshold in ns or as a ratio; for performance the distance below the objective; for asymmetry it applies
+    to the magnitude. `deviations`: deviations above the baseline of `timescale`. `rise_ns`: least rise above the
+    baseline (of loss: a ratio); of a spike, least rise above the median.
     """
 
     kind: Kind
@@ -68,20 +68,20 @@ class Condition:
 
     @property
     def memory(self) -> int:
-        """Index of its timescale in a baseline; an hour of the week is as steady as days are."""
+        """Return the index of its timescale in a baseline; an hour of the week uses the long memory."""
         return SHORT if self.timescale is Timescale.SHORT else LONG
 
     @property
     def directed(self) -> bool:
-        """Whether it sees the directions of a pair apart."""
+        """Return whether the condition distinguishes the directions of a pair."""
         return self.kind in PER_PATH and self.metric in DIRECTED
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule of one mesh. `sources_min`: how many VMs must see it, at one end or the other, before it is an incident.
+    """A rule of one mesh. `sources_min`: number of VMs that must see the breach, as sources or targets.
 
-    `scope` [source][target] says which paths it is about; None: all. Durations in seconds.
+    `scope` [source][target]: mask of its paths; None: all. Durations in seconds.
     """
 
     id: str
@@ -103,7 +103,7 @@ class Rule:
 def defaults(window_s: int = 10) -> list[Rule]:
     """Return the default rules of a mesh with this window length.
 
-    `docs/alerts.md` has their numbers, with what they find and what they miss.
+    `docs/alerts.md` has their figures, with measured detection and miss rates.
     """
     one_way, loss = Metric.ONE_WAY_DELAY, Metric.LOSS
     spikes_x, spikes_y = spike_windows(window_s)
@@ -123,7 +123,7 @@ def defaults(window_s: int = 10) -> list[Rule]:
         ),
         Rule(
             "drift",
-            "Delay above what it was for days",
+            "Delay above its long-term baseline",
             Condition(Kind.BASELINE, one_way, deviations=4.5, rise_ns=15_000, timescale=Timescale.LONG),
             x=5,
             y=6,
@@ -133,7 +133,7 @@ def defaults(window_s: int = 10) -> list[Rule]:
         Rule("path-loss", "Loss on a path", Condition(Kind.THRESHOLD, loss, above=0.15)),
         Rule(
             "lost",
-            "Nothing arrives",
+            "All packets lost",
             Condition(Kind.THRESHOLD, loss, above=0.99),
             severity=Severity.CRITICAL,
             x=2,
@@ -141,7 +141,7 @@ def defaults(window_s: int = 10) -> list[Rule]:
         ),
         Rule(
             "spikes",
-            "Spikes again and again",
+            "Repeated delay spikes",
             Condition(Kind.SPIKE, one_way, rise_ns=SPIKE_RISE_NS),
             severity=Severity.INFO,
             x=spikes_x,
@@ -150,7 +150,7 @@ def defaults(window_s: int = 10) -> list[Rule]:
         ),
         Rule(
             "clock",
-            "Clocks worse than usual",
+            "Clock error above its baseline",
             Condition(Kind.BASELINE, Metric.CLOCK_ERROR, deviations=12.0, rise_ns=100_000),
             x=3,
             y=3,

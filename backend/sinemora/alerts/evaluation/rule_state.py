@@ -1,7 +1,7 @@
-"""Where a rule stands on every path: X of the last Y windows, hold, keep firing. Missing data is its own state.
+"""State of a rule on every path: X of the last Y windows, hold, keep firing. Missing data is a state of its own.
 
-The last 16 windows of a path are two words of bits, newest in the lowest one: in which a breach was seen, and in which
-anything was. So a late window can still take its place, and an evaluation is a few operations on whole arrays.
+The last 16 windows of a path are two words of bits, the newest in the lowest bit: windows with a breach, and windows
+with data. A late window can still be applied, and an evaluation is a few operations on whole arrays.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _LONGEST = 65_535
 
 
 class Phase(IntEnum):
-    """`inactive`: seen and not in breach; `unknown`: too few windows have data to say so."""
+    """Phase of a rule on a path. `inactive`: no breach; `unknown`: too few windows with data."""
 
     INACTIVE = 0
     PENDING = 1
@@ -45,7 +45,7 @@ class MOutOfN:
 
 @dataclass(slots=True)
 class RuleState:
-    """One rule on all its paths; arrays of one shape. `run`: windows the breach has counted, `quiet`: since it did."""
+    """One rule on all its paths; arrays of one shape. `run`: windows with M of N met, `quiet`: windows since."""
 
     hits: Words
     seen: Words
@@ -55,14 +55,14 @@ class RuleState:
 
     @classmethod
     def new(cls, shape: tuple[int, ...]) -> "RuleState":
-        """Return a state that has seen nothing."""
+        """Return an empty state."""
         hits, seen, run, quiet = np.zeros((4, *shape), np.uint16)
         return cls(hits, seen, run, quiet, np.zeros(shape, np.bool_))
 
     def step(self, breach: Flags, known: Flags, m_of_n: MOutOfN, windows: int = 1) -> None:
-        """Take in the window that ended `windows` after the last one; between them nothing was seen.
+        """Apply the window that ended `windows` windows after the last one; those between count as missing.
 
-        Where `known` is false the path stands still.
+        Paths where `known` is false keep their state.
         """
         by = np.uint16(min(windows, WINDOWS_MAX))
         for word, bit in ((self.hits, breach), (self.seen, known)):
@@ -74,7 +74,7 @@ class RuleState:
         self._settle(known, m_of_n)
 
     def amend(self, breach: Flags, known: Flags, age: int) -> None:
-        """Put what came late in its place, `age` windows before the newest; it counts from the next `step` on."""
+        """Apply a late window, `age` windows before the newest; it counts from the next `step` on."""
         if age < WINDOWS_MAX:
             bit = np.uint16(1 << age)
             self.hits |= np.where(breach & known, bit, np.uint16(0))
@@ -87,23 +87,23 @@ class RuleState:
         if not at.size:
             return
         run, quiet = self.run.reshape(-1), self.quiet.reshape(-1)
-        met = np.bitwise_count(hits[at] & m_of_n.mask) >= m_of_n.x
-        now = known.reshape(-1)[at]
-        counted = np.where(met, np.minimum(run[at], _LONGEST - 1) + 1, np.where(now, 0, run[at]))
-        still = np.where(met, 0, np.where(now, np.minimum(quiet[at], _LONGEST - 1) + 1, quiet[at]))
+        breached = np.bitwise_count(hits[at] & m_of_n.mask) >= m_of_n.x
+        seen = known.reshape(-1)[at]
+        counted = np.where(breached, np.minimum(run[at], _LONGEST - 1) + 1, np.where(seen, 0, run[at]))
+        still = np.where(breached, 0, np.where(seen, np.minimum(quiet[at], _LONGEST - 1) + 1, quiet[at]))
         run[at], quiet[at] = counted, still
-        firing[at] = np.where(firing[at], still <= m_of_n.keep, met & (counted > m_of_n.hold))
+        firing[at] = np.where(firing[at], still <= m_of_n.keep, breached & (counted > m_of_n.hold))
 
     def phases(self, m_of_n: MOutOfN) -> npt.NDArray[np.uint8]:
         """Return the `Phase` of every path."""
-        found = np.full(self.hits.shape, Phase.INACTIVE, np.uint8)
-        found[np.bitwise_count(self.seen & m_of_n.mask) < m_of_n.x] = Phase.UNKNOWN
-        found[np.bitwise_count(self.hits & m_of_n.mask) >= m_of_n.x] = Phase.PENDING
-        found[self.firing] = Phase.FIRING
-        return found
+        phases = np.full(self.hits.shape, Phase.INACTIVE, np.uint8)
+        phases[np.bitwise_count(self.seen & m_of_n.mask) < m_of_n.x] = Phase.UNKNOWN
+        phases[np.bitwise_count(self.hits & m_of_n.mask) >= m_of_n.x] = Phase.PENDING
+        phases[self.firing] = Phase.FIRING
+        return phases
 
     def clear(self, where: Flags) -> None:
-        """Forget paths that are not measured any more, or may not speak."""
+        """Reset paths that are no longer measured or in scope."""
         for word in (self.hits, self.seen, self.run, self.quiet):
             word[where] = 0
         self.firing[where] = False

@@ -1,4 +1,4 @@
-"""State as bytes: what rules know survives a restart.
+"""Codec of evaluation state: rule states and baselines as bytes, so that they survive a restart.
 
 0  4  magic `SNA1`
 4  4  length of the JSON header
@@ -15,7 +15,7 @@ import numpy.typing as npt
 import zstandard
 
 from sinemora.alerts.evaluation.baseline import Baseline
-from sinemora.alerts.evaluation.engine import State
+from sinemora.alerts.evaluation.engine import EvaluationState
 from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 
@@ -25,10 +25,10 @@ _BASELINE, _RULE_STATE = ("level", "spread", "count"), ("hits", "seen", "run", "
 
 
 class StateError(ValueError):
-    """These bytes are no state this version can read."""
+    """Bytes that this version cannot read as a state."""
 
 
-def encode(state: State, *, baselines: bool) -> bytes:
+def encode(state: EvaluationState, *, baselines: bool) -> bytes:
     """Return the rule states as bytes, or the baselines."""
     parts: list[tuple[dict[str, Any], npt.NDArray[Any]]] = []
     if baselines:
@@ -39,26 +39,26 @@ def encode(state: State, *, baselines: bool) -> bytes:
         for id, rule_state in state.rule_states.items():
             for field in _RULE_STATE:
                 parts.append(_part(id, field, getattr(rule_state, field)))
-    header = {"ended_at_s": state.ended_at_s, "keys": int(state.keys.size), "arrays": [said for said, _ in parts]}
-    told = json.dumps(header).encode()
+    header = {"ended_at_s": state.ended_at_s, "keys": int(state.keys.size), "arrays": [part for part, _ in parts]}
+    header_bytes = json.dumps(header).encode()
     body = state.keys.astype("<i8").tobytes() + b"".join(
         array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for _, array in parts
     )
-    return _HEAD.pack(_MAGIC, len(told)) + told + zstandard.ZstdCompressor(level=1).compress(body)
+    return _HEAD.pack(_MAGIC, len(header_bytes)) + header_bytes + zstandard.ZstdCompressor(level=1).compress(body)
 
 
-def decode(rule_states: bytes | None, baselines: bytes | None) -> State:
+def decode(rule_states: bytes | None, baselines: bytes | None) -> EvaluationState:
     """Return the state from both parts; missing parts are unknown. Raises `StateError`."""
-    state = State(np.zeros(0, np.int64))
+    state = EvaluationState(np.zeros(0, np.int64))
     if rule_states is not None:
-        state.ended_at_s, state.keys, found = _read(rule_states)
-        for id, arrays in found.items():
+        state.ended_at_s, state.keys, parts = _read(rule_states)
+        for id, arrays in parts.items():
             state.rule_states[id] = RuleState(*(arrays[field] for field in _RULE_STATE))
     if baselines is not None:
-        ended_at_s, keys, found = _read(baselines)
+        ended_at_s, keys, parts = _read(baselines)
         if rule_states is None:
             state.ended_at_s, state.keys = ended_at_s, keys
-        for name, arrays in found.items():
+        for name, arrays in parts.items():
             metric, statistic = name.split("/")
             baseline = Baseline(*(arrays[field] for field in _BASELINE))
             if not np.array_equal(keys, state.keys):
@@ -75,17 +75,17 @@ def _read(blob: bytes) -> tuple[int | None, npt.NDArray[np.int64], dict[str, dic
     try:
         magic, size = _HEAD.unpack_from(blob)
         if magic != _MAGIC:
-            raise StateError("not a state of alerts")
+            raise StateError("no alert state: wrong magic")
         header = json.loads(blob[_HEAD.size : _HEAD.size + size])
         body = zstandard.ZstdDecompressor().decompress(blob[_HEAD.size + size :])
         keys = np.frombuffer(body, "<i8", header["keys"]).astype(np.int64)
         offset = keys.nbytes
-        found: dict[str, dict[str, npt.NDArray[Any]]] = {}
-        for said in header["arrays"]:
-            count = int(np.prod(said["shape"], dtype=np.int64))
-            array = np.frombuffer(body, said["type"], count, offset).reshape(said["shape"]).copy()
+        parts: dict[str, dict[str, npt.NDArray[Any]]] = {}
+        for part in header["arrays"]:
+            count = int(np.prod(part["shape"], dtype=np.int64))
+            array = np.frombuffer(body, part["type"], count, offset).reshape(part["shape"]).copy()
             offset += array.nbytes
-            found.setdefault(said["name"], {})[said["field"]] = array
+            parts.setdefault(part["name"], {})[part["field"]] = array
     except (struct.error, ValueError, KeyError, zstandard.ZstdError) as error:
         raise StateError(str(error)) from error
-    return header["ended_at_s"], keys, found
+    return header["ended_at_s"], keys, parts

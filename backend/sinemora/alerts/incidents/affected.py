@@ -25,7 +25,7 @@ def performance_of(session: Session, application: Application) -> float | None:
 
 
 def vms_of(mesh: MeshState, track: Track) -> set[UUID]:
-    """Return the VMs that its paths touch."""
+    """Return the VMs at the ends of its paths."""
     size = len(mesh.members)
     return {mesh.members[at].id for at in np.unique(np.concatenate((track.cells // size, track.cells % size))).tolist()}
 
@@ -33,13 +33,13 @@ def vms_of(mesh: MeshState, track: Track) -> set[UUID]:
 def affected(
     session: Session, mesh: MeshState, track: Track, predicted: Callable[[Application], float | None]
 ) -> list[dict[str, Any]]:
-    """Applications with a link on the paths of an incident, and what they keep of their performance."""
+    """Return the applications with a link on the paths of an incident, with their predicted performance."""
     ends = vms_of(mesh, track)
-    found = []
+    rows = []
     for application in applications.applications_of(session, mesh.id):
         vms = {task.vm_id for task in application.tasks if task.vm_id is not None}
         if len(vms & ends) > 1 or application.name == track.application:
-            found.append(
+            rows.append(
                 {
                     "id": str(application.id),
                     "name": application.name,
@@ -47,4 +47,4 @@ def affected(
                     "objective": application.objective,
                 }
             )
-    return found
+    return rows

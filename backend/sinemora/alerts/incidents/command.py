@@ -10,7 +10,7 @@ from sinemora.kit.commands import Terminal, calls_api, percent
 
 app = Typer(rich_markup_mode=None)
 incidents = Typer(rich_markup_mode=None)
-app.add_typer(incidents, name="incidents", help="List incidents, decide on them (API key).")
+app.add_typer(incidents, name="incidents", help="List, acknowledge and resolve incidents (API key).")
 
 IncidentId = Annotated[str, Argument(help="Id of the incident.")]
 Text = Annotated[str, Option(help="Text for the timeline.")]
@@ -51,33 +51,33 @@ def _print_incident(client: Terminal, incident: Any) -> None:
     )
     client.print_line(f"{incident['paths']} paths; rules: {', '.join(incident['rules'])}")
     for suspect in incident["evidence"]["hypotheses"]:
-        paths = f"{suspect['bad']} of {suspect['known']} paths look bad"
+        paths = f"{suspect['bad']} of {suspect['known']} paths bad"
         client.print_line(f"  {suspect['words']}: {paths}, score {suspect['score']}")
     for affected in incident["applications"]:
         share = percent(affected["performance"])
-        client.print_line(f"  application {affected['name']}: predicted {share} of its best")
+        client.print_line(f"  application {affected['name']}: predicted performance {share} of the best")
     rows = [(entry["at"][:19], entry["kind"], entry["actor"], entry["text"]) for entry in incident["timeline"]]
-    client.print_result(incident, ("at", "", "who", "text"), rows)
+    client.print_result(incident, ("at", "event", "actor", "text"), rows)
 
 
 @incidents.command()
 @calls_api
 def acknowledge(client: Terminal, id: IncidentId, text: Text = "") -> None:
-    """Say that somebody is at it."""
+    """Acknowledge an incident: its notifications are not repeated."""
     _decide(client, f"{id}/acknowledge", text)
 
 
 @incidents.command()
 @calls_api
 def resolve(client: Terminal, id: IncidentId, text: Text = "") -> None:
-    """Say that it is over."""
+    """Resolve an incident."""
     _decide(client, f"{id}/resolve", text)
 
 
 @incidents.command()
 @calls_api
 def reopen(client: Terminal, id: IncidentId, text: Text = "") -> None:
-    """Say that it is not over."""
+    """Reopen a resolved incident."""
     _decide(client, f"{id}/reopen", text)
 
 
@@ -101,4 +101,4 @@ def assign(
     """Assign an incident; without a name: unassign it."""
     body = {"assignee": assignee}
     incident = client.read(f"/v1/incidents/{id}/assignees", body, method="PUT", If_Match="*")
-    client.print_result(incident, ("assignee",), [(incident["assignee"] or "nobody",)])
+    client.print_result(incident, ("assignee",), [(incident["assignee"] or "none",)])

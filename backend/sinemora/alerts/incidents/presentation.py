@@ -1,4 +1,4 @@
-"""Names of culprits, evidence for people, and rows back as tracks for evaluation."""
+"""Presentation of incidents: title, culprit and evidence; and rows as tracks for evaluation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from sinemora.alerts.evaluation import root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Floats, Ints
-from sinemora.alerts.evaluation.engine import Found, State, Window
+from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window
 from sinemora.alerts.evaluation.root_cause import OF_ZONES, Culprit, Hypothesis, Suspect
 from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule
 from sinemora.alerts.evaluation.tracking import Track
@@ -18,15 +18,15 @@ from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import zone_runs
 
 HEATMAP_MAX = 24
-# From this share of lost packets on a rule is about paths on which nothing arrives.
-_NOTHING_ARRIVES = 0.9
+# From this loss threshold a rule is about paths that lose all packets.
+_ALL_LOST = 0.9
 _MESH_WIDE = {
-    Metric.ONE_WAY_DELAY: "the whole mesh is slower",
-    Metric.ROUND_TRIP: "the whole mesh is slower",
-    Metric.ASYMMETRY: "directions differ in the whole mesh",
-    Metric.LOSS: "packets are lost in the whole mesh",
-    Metric.CLOCK_ERROR: "clocks of the whole mesh are worse",
-    Metric.JITTER: "delays vary more in the whole mesh",
+    Metric.ONE_WAY_DELAY: "delay increased in the whole mesh",
+    Metric.ROUND_TRIP: "delay increased in the whole mesh",
+    Metric.ASYMMETRY: "asymmetric delays in the whole mesh",
+    Metric.LOSS: "packet loss in the whole mesh",
+    Metric.CLOCK_ERROR: "clock error increased in the whole mesh",
+    Metric.JITTER: "jitter increased in the whole mesh",
 }
 
 
@@ -46,34 +46,34 @@ def culprit_json(culprit: Culprit, mesh: MeshState, application: str | None) -> 
     return {"suspect": culprit.suspect.value, "at": named[0], "other": named[1], "words": words}
 
 
-def title_of(culprit: Mapping[str, Any], found: Found, rules: Mapping[str, Rule], mesh: MeshState) -> str:
-    """Return the title of an incident: its culprit, or, if that is the whole mesh, what is wrong with it.
+def title_of(culprit: Mapping[str, Any], detection: Detection, rules: Mapping[str, Rule], mesh: MeshState) -> str:
+    """Return the title of an incident: its culprit, or the symptom if the culprit is the whole mesh.
 
-    Of several rules the one that fires on most paths decides, then the most severe.
+    Of several rules, the one that fires on most paths decides, then the most severe.
     """
-    speaking = [rules[id] for id in found.rules if id in rules]
-    if culprit["suspect"] != Suspect.MESH.value or not speaking:
+    firing_rules = [rules[id] for id in detection.rules if id in rules]
+    if culprit["suspect"] != Suspect.MESH.value or not firing_rules:
         return str(culprit["words"])
-    rule = max(speaking, key=lambda one: (found.rules[one.id], SEVERITIES.index(one.severity)))
+    rule = max(firing_rules, key=lambda rule: (detection.rules[rule.id], SEVERITIES.index(rule.severity)))
     condition = rule.condition
     if condition.kind is Kind.SILENT:
-        everyone = found.cause.hypotheses[0].bad == len(mesh.members)
-        return "every agent of the mesh is silent" if everyone else "most agents of the mesh are silent"
+        all_members = detection.cause.hypotheses[0].bad == len(mesh.members)
+        return "all agents of the mesh silent" if all_members else "most agents of the mesh silent"
     if condition.kind is Kind.SPIKE:
-        return "spikes again and again in the whole mesh"
-    if condition.metric is Metric.LOSS and condition.above >= _NOTHING_ARRIVES:
-        return "nothing arrives in the whole mesh"
+        return "repeated delay spikes in the whole mesh"
+    if condition.metric is Metric.LOSS and condition.above >= _ALL_LOST:
+        return "all packets lost in the whole mesh"
     return _MESH_WIDE[condition.metric]
 
 
-def hypothesis_json(one: Hypothesis, mesh: MeshState) -> dict[str, Any]:
+def hypothesis_json(hypothesis: Hypothesis, mesh: MeshState) -> dict[str, Any]:
     """Return a hypothesis as JSON."""
-    said = culprit_json(one.culprit, mesh, None)
-    return {**said, "score": round(one.score, 2), "bad": one.bad, "known": one.known}
+    culprit = culprit_json(hypothesis.culprit, mesh, None)
+    return {**culprit, "score": round(hypothesis.score, 2), "bad": hypothesis.bad, "known": hypothesis.known}
 
 
 def track_of(row: Incident, mesh: MeshState) -> Track | None:
-    """Return a row as the track that evaluation follows; None when its culprit has left the mesh."""
+    """Return the track of a row; None if its culprit has left the mesh."""
     suspect = Suspect(row.suspect)
     runs = zone_runs(mesh)
     ids = [run.id for run in runs] if suspect in OF_ZONES else [member.id for member in mesh.members]
@@ -97,16 +97,16 @@ def track_of(row: Incident, mesh: MeshState) -> Track | None:
     )
 
 
-def evidence_of(found: Found, mesh: MeshState, state: State, window: Window) -> dict[str, Any]:
-    """Return the evidence of a cause: its hypotheses, and the current values of paths near the culprit."""
-    cells, size = found.cause.cells, len(mesh.members)
+def evidence_of(detection: Detection, mesh: MeshState, state: EvaluationState, window: Window) -> dict[str, Any]:
+    """Return the evidence of a detection: its hypotheses, and the current values of paths around the culprit."""
+    cells, size = detection.cause.cells, len(mesh.members)
     signed, unit = _deviations(state, window), "deviations"
     if signed is None or not np.isfinite(signed.reshape(-1)[cells]).any():
         signed, unit = window.values(Metric.LOSS, Statistic.MEAN), "loss"
     chosen = _around(cells, size)
     part = signed[np.ix_(chosen, chosen)]
     return {
-        "hypotheses": [hypothesis_json(one, mesh) for one in found.cause.hypotheses],
+        "hypotheses": [hypothesis_json(one, mesh) for one in detection.cause.hypotheses],
         "heatmap": {
             "names": [mesh.members[at].name for at in chosen.tolist()],
             "unit": unit,
@@ -114,19 +114,19 @@ def evidence_of(found: Found, mesh: MeshState, state: State, window: Window) -> 
         },
         "paths": int(cells.size),
         "rise_ns": _rise_ns(cells, state, window),
-        "application": found.application,
+        "application": detection.application,
     }
 
 
-def _deviations(state: State, window: Window) -> Floats | None:
+def _deviations(state: EvaluationState, window: Window) -> Floats | None:
     for (metric, statistic), baseline in state.baselines.items():
         if metric is Metric.ONE_WAY_DELAY:
             return baseline.deviations(window.values(metric, statistic), SHORT)
     return None
 
 
-def _rise_ns(cells: Ints, state: State, window: Window) -> int | None:
-    """Median of how far one-way delays of the paths are above what is usual."""
+def _rise_ns(cells: Ints, state: EvaluationState, window: Window) -> int | None:
+    """Return the median rise of one-way delays of the paths above their baseline."""
     for (metric, statistic), baseline in state.baselines.items():
         if metric is Metric.ONE_WAY_DELAY and cells.size:
             rise = (window.values(metric, statistic) - baseline.level[SHORT]).reshape(-1)[cells]
@@ -136,11 +136,11 @@ def _rise_ns(cells: Ints, state: State, window: Window) -> int | None:
 
 
 def _around(cells: Ints, size: int) -> Ints:
-    """Return the VMs with most of the paths, and others for comparison, in the order of the mesh."""
+    """Return the VMs with most of the paths, and others for comparison, in mesh order."""
     if size <= HEATMAP_MAX:
         return np.arange(size)
     weight = np.bincount(np.concatenate((cells // size, cells % size)), minlength=size)
     most = np.argsort(-weight, kind="stable")[: HEATMAP_MAX - 4]
     others = np.setdiff1d(np.arange(size), most)[:: max(1, (size - most.size) // 4)][:4]
-    found: Ints = np.sort(np.concatenate((most, others)))
-    return found
+    chosen: Ints = np.sort(np.concatenate((most, others)))
+    return chosen

@@ -37,11 +37,13 @@ def agent_events(
     return [(at, name, message or "") for at, name, message in rows]
 
 
-def going_on(
+def ongoing(
     session: Session, mesh_id: UUID, ended_after: datetime, onset_until: datetime | None = None
 ) -> list[Incident]:
-    """Incidents of a mesh that go on or ended after a time, and began until another one if it is given; oldest first,
-    those merged into others left out."""
+    """Return incidents of a mesh that are open or ended after a time, oldest first, without merged ones.
+
+    `onset_until`: only those that began by then.
+    """
     return list(
         session.scalars(
             select(Incident)
@@ -58,12 +60,12 @@ def going_on(
 
 def has_event(session: Session, incident_id: UUID, kind: str) -> bool:
     """Return whether the timeline of an incident has an event of this kind."""
-    found = select(IncidentEvent.id).where(IncidentEvent.incident_id == incident_id, IncidentEvent.kind == kind)
-    return session.scalar(found.limit(1)) is not None
+    event = select(IncidentEvent.id).where(IncidentEvent.incident_id == incident_id, IncidentEvent.kind == kind)
+    return session.scalar(event.limit(1)) is not None
 
 
 def similar(session: Session, incident: Incident, limit: int) -> list[Incident]:
-    """Earlier incidents with the same culprit, newest first."""
+    """Return earlier incidents with the same culprit, newest first."""
     return list(
         session.scalars(
             select(Incident)
@@ -81,6 +83,6 @@ def similar(session: Session, incident: Incident, limit: int) -> list[Incident]:
 
 
 def locked_incident(session: Session, incident_id: UUID) -> Incident | None:
-    """Lock and return the tenant's incident; others who change it wait."""
-    found = select(Incident).where(Incident.id == incident_id).with_for_update(of=Incident)
-    return session.scalars(found, execution_options={"populate_existing": True}).one_or_none()
+    """Lock and return the tenant's incident; concurrent changes wait."""
+    query = select(Incident).where(Incident.id == incident_id).with_for_update(of=Incident)
+    return session.scalars(query, execution_options={"populate_existing": True}).one_or_none()

@@ -28,53 +28,53 @@ def list_incidents(
     session: SessionDep,
     actor: Viewer,
     page: Paging,
-    mesh_id: Annotated[UUID | None, Query(description="Only of this mesh")] = None,
+    mesh_id: Annotated[UUID | None, Query(description="Only incidents of this mesh")] = None,
     state: Annotated[list[IncidentState] | None, Query(description="Only these")] = None,
     severity: Annotated[list[Severity] | None, Query(description="Only these")] = None,
 ) -> Slice[IncidentSummary]:
-    """Incidents, newest first; those that turned out to be parts of others are left out."""
-    wanted = select(Incident).where(Incident.merged_into.is_(None))
+    """List incidents, newest first, without those merged into others."""
+    query = select(Incident).where(Incident.merged_into.is_(None))
     if mesh_id is not None:
-        wanted = wanted.where(Incident.mesh_id == mesh_id)
+        query = query.where(Incident.mesh_id == mesh_id)
     if state:
-        wanted = wanted.where(Incident.state.in_(state))
+        query = query.where(Incident.state.in_(state))
     if severity:
-        wanted = wanted.where(Incident.severity.in_(severity))
-    found = paginate(session, wanted, page, Incident.opened_at, Incident.id, descending=True)
-    return Slice([service.summary(row) for row in found.items], found.next_cursor)
+        query = query.where(Incident.severity.in_(severity))
+    slice_ = paginate(session, query, page, Incident.opened_at, Incident.id, descending=True)
+    return Slice([service.summary(row) for row in slice_.items], slice_.next_cursor)
 
 
 @router.get("/incidents/{incident_id}", responses=responses(404))
 def read_incident(request: Request, incident_id: UUID, session: SessionDep, actor: Viewer) -> IncidentRead:
     """Read one incident: its suspect with the evidence, affected applications, timeline, similar earlier incidents."""
-    return _shown(request, session, service.get_incident(session, incident_id))
+    return _read(request, session, service.get_incident(session, incident_id))
 
 
 @router.post("/incidents/{incident_id}/acknowledge", responses=responses(404, 409, 412, 422))
 def acknowledge_incident(
     request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> IncidentRead:
-    """Acknowledge an incident: its notifications are not repeated any more."""
+    """Acknowledge an incident: its notifications are no longer repeated."""
     state = IncidentState.acknowledged
-    return _shown(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
+    return _read(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
 
 
 @router.post("/incidents/{incident_id}/resolve", responses=responses(404, 409, 412, 422))
 def resolve_incident(
     request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> IncidentRead:
-    """Say that it is over."""
+    """Resolve an incident."""
     state = IncidentState.resolved
-    return _shown(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
+    return _read(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
 
 
 @router.post("/incidents/{incident_id}/reopen", responses=responses(404, 409, 412, 422))
 def reopen_incident(
     request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> IncidentRead:
-    """Say that it is not over."""
+    """Reopen a resolved incident."""
     state = IncidentState.open
-    return _shown(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
+    return _read(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
 
 
 @router.post("/incidents/{incident_id}/notes", status_code=201, responses=responses(404, 422))
@@ -82,7 +82,7 @@ def create_incident_note(
     request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor
 ) -> IncidentRead:
     """Add a note to the timeline."""
-    return _shown(request, session, service.add_note(session, actor, incident_id, body.text))
+    return _read(request, session, service.add_note(session, actor, incident_id, body.text))
 
 
 @router.put("/incidents/{incident_id}/assignees", responses=responses(404, 412, 422))
@@ -95,10 +95,10 @@ def assign_incident(
     precondition: Precondition,
 ) -> IncidentRead:
     """Assign an incident to a person; null: to no one."""
-    return _shown(request, session, service.assign(session, actor, incident_id, body.assignee, precondition))
+    return _read(request, session, service.assign(session, actor, incident_id, body.assignee, precondition))
 
 
-def _shown(request: Request, session: SessionDep, row: Incident) -> IncidentRead:
+def _read(request: Request, session: SessionDep, row: Incident) -> IncidentRead:
     tag(request, row)
     return service.incident_read(session, row)
 

@@ -1,4 +1,4 @@
-"""Shapes of incidents on the wire: who is at fault, what speaks for it, what was done; delays in ns."""
+"""Wire shapes of incidents: culprit, evidence, timeline. Delays in ns."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -19,7 +19,7 @@ class CulpritPlace(Read):
 
 
 class CulpritRead(Read):
-    """Who is at fault: `other` is the target's of a path or a pair of zones."""
+    """A culprit; `other`: the target of a path or a pair of zones. `words`: its display name."""
 
     suspect: str
     at: CulpritPlace | None
@@ -28,7 +28,7 @@ class CulpritRead(Read):
 
 
 class HypothesisRead(CulpritRead):
-    """A culprit with what speaks for it: of `known` paths it would spoil, `bad` look bad."""
+    """A culprit with its evidence: of `known` paths in its set, `bad` look bad."""
 
     score: float
     bad: int
@@ -36,7 +36,7 @@ class HypothesisRead(CulpritRead):
 
 
 class HeatmapRead(Read):
-    """The paths around a culprit: deviations from what is usual (or loss), [source][target]; null where unknown."""
+    """Paths around a culprit: deviations from the baseline (or loss), [source][target]; null where unknown."""
 
     names: list[str]
     unit: Literal["deviations", "loss"]
@@ -44,7 +44,7 @@ class HeatmapRead(Read):
 
 
 class EvidenceRead(Read):
-    """What an incident rests on."""
+    """Evidence of an incident. `rise_ns`: median rise above the baseline."""
 
     hypotheses: list[HypothesisRead]
     heatmap: HeatmapRead
@@ -78,12 +78,12 @@ class IncidentSummary(Read):
     assignee: str | None
     silenced_by: str | None
     merged_into: UUID | None
-    found_late_at: datetime | None = Field(description="When it was found, if that was in windows that came late")
+    found_late_at: datetime | None = Field(description="Time of detection, if the incident was found in late data")
     version: int
 
 
 class TimelineEntry(Read):
-    """Something that happened to an incident, or was said of it."""
+    """An event in the timeline of an incident."""
 
     at: datetime
     kind: str
@@ -92,7 +92,7 @@ class TimelineEntry(Read):
 
 
 class AffectedRead(Read):
-    """An application with tasks on the paths of an incident, and what it is predicted to keep of its performance."""
+    """An application with tasks on the paths of an incident; `performance`: predicted share of its best."""
 
     id: UUID
     name: str
@@ -101,7 +101,7 @@ class AffectedRead(Read):
 
 
 class IncidentRead(IncidentSummary):
-    """An incident with everything known of it."""
+    """An incident with its evidence, affected applications, timeline and similar incidents."""
 
     evidence: EvidenceRead
     applications: list[AffectedRead]
@@ -122,6 +122,6 @@ class Assignment(Write):
 
 
 class SilencePreview(Read):
-    """The incidents of the last week that a silence would have matched."""
+    """Incidents of the last week that a silence would have matched."""
 
     incidents: list[IncidentSummary]

@@ -37,7 +37,7 @@ from sinemora.tenants.access import Actor
 LONG = timedelta(hours=1)
 
 
-_PREVIEWED = timedelta(days=7)
+_PREVIEW_RANGE = timedelta(days=7)
 
 
 _SIMILAR = 5
@@ -45,10 +45,10 @@ _SIMILAR = 5
 
 def get_incident(session: Session, incident_id: UUID, *, lock: bool = False) -> Incident:
     """Return the tenant's incident. ProductError `incident_unknown`."""
-    found = queries.locked_incident(session, incident_id) if lock else session.get(Incident, incident_id)
-    if found is None:
+    row = queries.locked_incident(session, incident_id) if lock else session.get(Incident, incident_id)
+    if row is None:
         raise NotFound("incident")
-    return found
+    return row
 
 
 def decide(
@@ -58,37 +58,37 @@ def decide(
     row = get_incident(session, incident_id, lock=True)
     precondition.check(row)
     if row.state == state:
-        raise ProductError("incident_state_conflict", 409, f"This incident is {row.state} already.")
+        raise ProductError("incident_state_conflict", 409, f"Conflict: this incident is already {row.state}.")
     if state is IncidentState.acknowledged and row.state == IncidentState.resolved:
-        raise ProductError("incident_state_conflict", 409, "This incident is resolved. Reopen it first.")
+        raise ProductError("incident_state_conflict", 409, "Conflict: this incident is resolved. Reopen it first.")
     row.state = state
     if state is IncidentState.open:
         row.merged_into = None
     session.flush()
-    words = {"open": "reopened", "acknowledged": "acknowledged", "resolved": "resolved"}[state.value]
+    event = {"open": "reopened", "acknowledged": "acknowledged", "resolved": "resolved"}[state.value]
     now = datetime.now(UTC)
-    store.note(session, row.id, now, words, text, actor.name)
+    store.add_event(session, row.id, now, event, text, actor.name)
     if state is IncidentState.resolved:
-        dispatch.tell(session, row, mesh_state(session, row.mesh_id), "resolved", now)
-    audit.record(session, actor, f"incident.{words}", row.id, row.title)
+        dispatch.notify(session, row, mesh_state(session, row.mesh_id), "resolved", now)
+    audit.record(session, actor, f"incident.{event}", row.id, row.title)
     return row
 
 
 def add_note(session: Session, actor: Actor, incident_id: UUID, text: str) -> Incident:
-    """Add to the timeline of an incident. ProductError `incident_unknown`."""
+    """Add a note to the timeline of an incident. ProductError `incident_unknown`."""
     row = get_incident(session, incident_id)
-    store.note(session, row.id, datetime.now(UTC), "note", text, actor.name)
+    store.add_event(session, row.id, datetime.now(UTC), "note", text, actor.name)
     session.flush()
     return row
 
 
 def assign(session: Session, actor: Actor, incident_id: UUID, assignee: str | None, precondition: IfMatch) -> Incident:
-    """Say who sees to an incident. ProductError `incident_unknown`."""
+    """Assign an incident to a person, or to no one. ProductError `incident_unknown`."""
     row = get_incident(session, incident_id, lock=True)
     precondition.check(row)
     row.assignee = assignee
     session.flush()
-    store.note(session, row.id, datetime.now(UTC), "assigned", assignee or "nobody", actor.name)
+    store.add_event(session, row.id, datetime.now(UTC), "assigned", assignee or "no one", actor.name)
     audit.record(session, actor, "incident.assigned", row.id, row.title)
     return row
 
@@ -99,7 +99,7 @@ def summary(row: Incident) -> IncidentSummary:
 
 
 def incident_read(session: Session, row: Incident) -> IncidentRead:
-    """Return an incident with all its details."""
+    """Return an incident with evidence, affected applications, timeline and similar incidents."""
     timeline = session.scalars(
         select(IncidentEvent).where(IncidentEvent.incident_id == row.id).order_by(IncidentEvent.at, IncidentEvent.id)
     )
@@ -137,14 +137,14 @@ def _summary(row: Incident) -> dict[str, Any]:
 
 def preview_silence(session: Session, body: SilenceCreate) -> SilencePreview:
     """Return the incidents of the last week that match. ProductError `range_invalid`."""
-    row = silence_of(body)
-    since = datetime.now(UTC) - _PREVIEWED
-    found = session.scalars(select(Incident).where(Incident.opened_at >= since).order_by(Incident.opened_at.desc()))
+    silence = silence_of(body)
+    since = datetime.now(UTC) - _PREVIEW_RANGE
+    incidents = session.scalars(select(Incident).where(Incident.opened_at >= since).order_by(Incident.opened_at.desc()))
     meshes: dict[UUID, Any] = {}
-    kept = []
-    for one in found:
-        mesh = meshes.setdefault(one.mesh_id, None) or mesh_state(session, one.mesh_id)
-        meshes[one.mesh_id] = mesh
-        if matches(row.matchers, labels_of(one, mesh)):
-            kept.append(summary(one))
-    return SilencePreview(incidents=kept)
+    matching = []
+    for incident in incidents:
+        mesh = meshes.setdefault(incident.mesh_id, None) or mesh_state(session, incident.mesh_id)
+        meshes[incident.mesh_id] = mesh
+        if matches(silence.matchers, labels_of(incident, mesh)):
+            matching.append(summary(incident))
+    return SilencePreview(incidents=matching)

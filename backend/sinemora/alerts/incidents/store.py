@@ -1,4 +1,4 @@
-"""Incidents as rows: what evaluation changes of them, and which notifications follow."""
+"""Store incidents: apply the changes of evaluation to rows, add timeline events, notify receivers."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -11,9 +11,9 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.evaluation.change_point import change_point
-from sinemora.alerts.evaluation.engine import State, Window
+from sinemora.alerts.evaluation.engine import EvaluationState, Window
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
-from sinemora.alerts.evaluation.tracking import Change, Track, Turn
+from sinemora.alerts.evaluation.tracking import Change, Track, Transition
 from sinemora.alerts.incidents import presentation, queries
 from sinemora.alerts.incidents.affected import affected, performance_of, vms_of
 from sinemora.alerts.labels import labels_of
@@ -30,199 +30,209 @@ from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.schemas import Resolution
 from sinemora.meshes.plan import MeshState
 
-_LOOKED_BACK = 40
-_PATHS_LOOKED_AT = 3
-_ONSET_OFF = 10
-_TOLD_BEFORE, _TOLD_MOST = timedelta(minutes=2), 5
+_ONSET_WINDOWS = 40
+_ONSET_PATHS = 3
+_ONSET_TOLERANCE = 10
+_EVENTS_BEFORE, _EVENTS_MAX = timedelta(minutes=2), 5
 
 
 def tracks_of(rows: Sequence[Incident], mesh: MeshState) -> list[Track]:
-    """Return the tracks that evaluation follows, from rows."""
-    found = (presentation.track_of(row, mesh) for row in rows)
-    return [track for track in found if track is not None]
+    """Return the tracks of rows, without those whose culprit has left the mesh."""
+    tracks = (presentation.track_of(row, mesh) for row in rows)
+    return [track for track in tracks if track is not None]
 
 
-def write(
+def apply(
     session: Session,
     mesh: MeshState,
     rules: Sequence[Rule],
     changes: Sequence[Change],
     rows: Sequence[Incident],
-    state: State,
+    state: EvaluationState,
     window: Window,
     now: datetime,
 ) -> list[UUID]:
-    """Store what changed. Return ids of incidents to announce to watchers. Notifications depend on the time now."""
+    """Store changes and notify receivers (silences apply at the time now). Return ids of changed incidents."""
     by_id = {str(row.id): row for row in rows}
-    ruled = {rule.id: rule for rule in rules}
-    told: list[UUID] = []
+    rules_by_id = {rule.id: rule for rule in rules}
+    changed: list[UUID] = []
     at = utc(window.ended_at_s)
     for change in changes:
         row = by_id.get(change.track.id)
         if row is None:
-            row = _opened(session, mesh, ruled, change, state, window)
-            mute(session, row, mesh, now)
-            dispatch.tell(session, row, mesh, "opened", now)
-            told.append(row.id)
-        elif change.turn in (Turn.SEEN, Turn.REOPENED):
-            if _seen(session, row, mesh, ruled, change, state, window, now):
-                told.append(row.id)
+            row = _opened(session, mesh, rules_by_id, change, state, window)
+            apply_silences(session, row, mesh, now)
+            dispatch.notify(session, row, mesh, "opened", now)
+            changed.append(row.id)
+        elif change.transition in (Transition.SEEN, Transition.REOPENED):
+            if _seen(session, row, mesh, rules_by_id, change, state, window, now):
+                changed.append(row.id)
         else:
             _ended(session, row, change, at)
             if row.merged_into is None:
-                dispatch.tell(session, row, mesh, "resolved", now)
-            told.append(row.id)
-    return told
+                dispatch.notify(session, row, mesh, "resolved", now)
+            changed.append(row.id)
+    return changed
 
 
 def _opened(
-    session: Session, mesh: MeshState, ruled: dict[str, Rule], change: Change, state: State, window: Window
+    session: Session,
+    mesh: MeshState,
+    rules_by_id: dict[str, Rule],
+    change: Change,
+    state: EvaluationState,
+    window: Window,
 ) -> Incident:
-    row = new_incident(session, mesh, ruled, change, state, window)
+    row = new_incident(session, mesh, rules_by_id, change, state, window)
     row.applications = _affected(session, mesh, change.track)
-    put(session, row, mesh, change.track)
+    insert(session, row, mesh, change.track)
     return row
 
 
 def new_incident(
-    session: Session, mesh: MeshState, ruled: dict[str, Rule], change: Change, state: State, window: Window
+    session: Session,
+    mesh: MeshState,
+    rules_by_id: dict[str, Rule],
+    change: Change,
+    state: EvaluationState,
+    window: Window,
 ) -> Incident:
     """Return a new incident as a row that is not yet in the database, without affected applications."""
-    found, track = change.found, change.track
-    assert found is not None  # what opens has a cause
+    detection, track = change.detection, change.track
+    assert detection is not None  # an opening change has a detection
     at = utc(window.ended_at_s)
     culprit = presentation.culprit_json(track.culprit, mesh, track.application)
     return Incident(
         id=UUID(track.id),
         mesh_id=mesh.id,
         state=IncidentState.open,
-        severity=found.severity,
-        title=presentation.title_of(culprit, found, ruled, mesh),
+        severity=detection.severity,
+        title=presentation.title_of(culprit, detection, rules_by_id, mesh),
         suspect=track.culprit.suspect.value,
         culprit=culprit,
         score=track.score,
-        evidence=presentation.evidence_of(found, mesh, state, window),
+        evidence=presentation.evidence_of(detection, mesh, state, window),
         paths=path_bytes(track.cells, mesh),
-        rules=[{"id": id, "name": _name(ruled, id), "paths": count} for id, count in found.rules.items()],
+        rules=[{"id": id, "name": _name(rules_by_id, id), "paths": count} for id, count in detection.rules.items()],
         applications=[],
-        onset_at=_onset(session, mesh, track, window, found.windows_ago),
+        onset_at=_onset(session, mesh, track, window, detection.windows_ago),
         opened_at=at,
         seen_at=at,
     )
 
 
-def put(session: Session, row: Incident, mesh: MeshState, track: Track) -> None:
-    """Add an incident to the database, with the beginning of its timeline."""
+def insert(session: Session, row: Incident, mesh: MeshState, track: Track) -> None:
+    """Add an incident to the database, with its first timeline events."""
     session.add(row)
     session.flush()
     rules = ", ".join(one["name"] for one in row.rules)
-    note(session, row.id, row.opened_at, "opened", f"{row.title}: {rules}")
-    _told(session, row, mesh, track)
+    add_event(session, row.id, row.opened_at, "opened", f"{row.title}: {rules}")
+    _add_agent_events(session, row, mesh, track)
 
 
-def _name(ruled: dict[str, Rule], id: str) -> str:
-    return ruled[id].name if id in ruled else ""
+def _name(rules_by_id: dict[str, Rule], id: str) -> str:
+    return rules_by_id[id].name if id in rules_by_id else ""
 
 
-def _told(session: Session, row: Incident, mesh: MeshState, track: Track) -> None:
-    """Add to an incident the clock steps and route changes that agents on its VMs reported when it began."""
-    own = [UUID(one["id"]) for one in (row.culprit["at"], row.culprit["other"]) if one]
+def _add_agent_events(session: Session, row: Incident, mesh: MeshState, track: Track) -> None:
+    """Add clock steps and route changes that agents on its VMs reported around the onset."""
+    culprit_ids = [UUID(vm_id["id"]) for vm_id in (row.culprit["at"], row.culprit["other"]) if vm_id]
     known = {member.id for member in mesh.members}
-    vm_ids = [one for one in own if one in known] or list(vms_of(mesh, track))
-    found = queries.agent_events(session, vm_ids, row.onset_at - _TOLD_BEFORE, row.ended_at, _TOLD_MOST)
-    for told_at, name, message in reversed(found):
-        note(session, row.id, told_at, "told", message, f"agent of {name}")
+    vm_ids = [vm_id for vm_id in culprit_ids if vm_id in known] or list(vms_of(mesh, track))
+    events = queries.agent_events(session, vm_ids, row.onset_at - _EVENTS_BEFORE, row.ended_at, _EVENTS_MAX)
+    for at, name, message in reversed(events):
+        add_event(session, row.id, at, "agent_event", message, f"agent of {name}")
 
 
-def grown(
-    row: Incident, mesh: MeshState, ruled: dict[str, Rule], change: Change, state: State, window: Window
+def columns_of_change(
+    row: Incident, mesh: MeshState, rules_by_id: dict[str, Rule], change: Change, state: EvaluationState, window: Window
 ) -> dict[str, Any]:
-    """Return the columns of a row that a window of its incident changes, except affected applications."""
-    found, track = change.found, change.track
-    said: dict[str, Any] = {"seen_at": utc(window.ended_at_s), "ended_at": None, "score": track.score}
-    if found is None:
-        return said
-    severity = max(Severity(row.severity), found.severity, key=SEVERITIES.index)
+    """Return the columns of a row that a change updates, except affected applications."""
+    detection, track = change.detection, change.track
+    columns: dict[str, Any] = {"seen_at": utc(window.ended_at_s), "ended_at": None, "score": track.score}
+    if detection is None:
+        return columns
+    severity = max(Severity(row.severity), detection.severity, key=SEVERITIES.index)
     rules = {one["id"]: one for one in row.rules}
-    for id, count in found.rules.items():
-        rules[id] = {"id": id, "name": _name(ruled, id), "paths": max(count, rules.get(id, {}).get("paths", 0))}
-    said |= {"severity": severity, "rules": list(rules.values())}
+    for id, count in detection.rules.items():
+        rules[id] = {"id": id, "name": _name(rules_by_id, id), "paths": max(count, rules.get(id, {}).get("paths", 0))}
+    columns |= {"severity": severity, "rules": list(rules.values())}
     culprit = presentation.culprit_json(track.culprit, mesh, track.application)
     paths = path_bytes(track.cells, mesh)
     if culprit != row.culprit:
-        title = presentation.title_of(culprit, found, ruled, mesh)
-        said |= {"culprit": culprit, "suspect": track.culprit.suspect.value, "title": title}
+        title = presentation.title_of(culprit, detection, rules_by_id, mesh)
+        columns |= {"culprit": culprit, "suspect": track.culprit.suspect.value, "title": title}
     if len(paths) != len(row.paths) or culprit != row.culprit:
-        said |= {"paths": paths, "evidence": presentation.evidence_of(found, mesh, state, window)}
-    return said
+        columns |= {"paths": paths, "evidence": presentation.evidence_of(detection, mesh, state, window)}
+    return columns
 
 
 def _seen(
     session: Session,
     row: Incident,
     mesh: MeshState,
-    ruled: dict[str, Rule],
+    rules_by_id: dict[str, Rule],
     change: Change,
-    state: State,
+    state: EvaluationState,
     window: Window,
     now: datetime,
 ) -> bool:
-    """Take in what a window adds; whether watchers should hear of it. People's versions of the row stay valid."""
+    """Apply a change to a row; return whether to announce it. Versions that people hold of the row stay valid."""
     at = utc(window.ended_at_s)
-    said = grown(row, mesh, ruled, change, state, window)
-    news = change.turn is Turn.REOPENED or "paths" in said
-    if "title" in said:
-        note(session, row.id, at, "culprit", f"{row.title} → {said['title']}")
-    if "paths" in said:
-        said["applications"] = _affected(session, mesh, change.track)
-    if change.turn is Turn.REOPENED:
-        said |= {"state": IncidentState.open}
-        note(session, row.id, at, "reopened", "seen again")
-    session.execute(update(Incident).where(Incident.id == row.id).values(**said))
+    columns = columns_of_change(row, mesh, rules_by_id, change, state, window)
+    announce = change.transition is Transition.REOPENED or "paths" in columns
+    if "title" in columns:
+        add_event(session, row.id, at, "culprit", f"{row.title} → {columns['title']}")
+    if "paths" in columns:
+        columns["applications"] = _affected(session, mesh, change.track)
+    if change.transition is Transition.REOPENED:
+        columns |= {"state": IncidentState.open}
+        add_event(session, row.id, at, "reopened", "Condition met again.")
+    session.execute(update(Incident).where(Incident.id == row.id).values(**columns))
     session.refresh(row)
     before = row.silenced_by
-    mute(session, row, mesh, now)
-    if change.turn is Turn.REOPENED or (before and not row.silenced_by):
-        dispatch.tell(session, row, mesh, "opened", now)
+    apply_silences(session, row, mesh, now)
+    if change.transition is Transition.REOPENED or (before and not row.silenced_by):
+        dispatch.notify(session, row, mesh, "opened", now)
     else:
-        dispatch.tell(session, row, mesh, "repeated", now)
-    return news or before != row.silenced_by
+        dispatch.notify(session, row, mesh, "repeated", now)
+    return announce or before != row.silenced_by
 
 
 def _ended(session: Session, row: Incident, change: Change, at: datetime) -> None:
     into = None if change.into is None else UUID(change.into)
-    said = {
+    columns = {
         "ended_at": utc(change.track.ended_at_s or change.track.seen_at_s),
         "state": IncidentState.resolved,
         "merged_into": into,
     }
-    session.execute(update(Incident).where(Incident.id == row.id).values(**said))
+    session.execute(update(Incident).where(Incident.id == row.id).values(**columns))
     session.refresh(row)
     if into is None:
-        note(session, row.id, at, "ended", "not seen any more")
+        add_event(session, row.id, at, "ended", "Condition no longer met.")
     else:
-        note(session, row.id, at, "merged", "part of another incident")
+        add_event(session, row.id, at, "merged", "Part of another incident.")
 
 
-def mute(session: Session, row: Incident, mesh: MeshState, at: datetime) -> None:
-    """Find whether a silence mutes an incident at a time."""
+def apply_silences(session: Session, row: Incident, mesh: MeshState, at: datetime) -> None:
+    """Set or clear the silence of an incident at a time; add a timeline event on a change."""
     labels = labels_of(row, mesh)
     reason = next(
         (
-            f"silence: {one.comment}"
-            for one in silence_queries.silences(session, at)
-            if in_force(one.starts_at, one.ends_at, one.weekly, at) and matches(one.matchers, labels)
+            f"silence: {silence.comment}"
+            for silence in silence_queries.silences(session, at)
+            if in_force(silence.starts_at, silence.ends_at, silence.weekly, at) and matches(silence.matchers, labels)
         ),
         None,
     )
     if reason != row.silenced_by:
         session.execute(update(Incident).where(Incident.id == row.id).values(silenced_by=reason))
         session.refresh(row)
-        note(session, row.id, at, "silenced" if reason else "unsilenced", reason or "no silence any more")
+        add_event(session, row.id, at, "silenced" if reason else "unsilenced", reason or "No silence matches any more.")
 
 
-def note(session: Session, incident_id: UUID, at: datetime, kind: str, text: str, actor: str = "Sinemora") -> None:
-    """Add to a timeline."""
+def add_event(session: Session, incident_id: UUID, at: datetime, kind: str, text: str, actor: str = "Sinemora") -> None:
+    """Add an event to a timeline."""
     session.add(IncidentEvent(incident_id=incident_id, at=at, kind=kind, actor=actor, text=text))
 
 
@@ -231,24 +241,24 @@ def _affected(session: Session, mesh: MeshState, track: Track) -> list[dict[str,
 
 
 def _onset(session: Session, mesh: MeshState, track: Track, window: Window, windows_ago: int) -> datetime:
-    """Return the time when the delays of some paths changed, if it agrees with the windows in breach."""
-    guess = utc(window.ended_at_s - windows_ago * mesh.window_s)
-    start = utc(window.ended_at_s - _LOOKED_BACK * mesh.window_s)
+    """Return the median change point of some paths' delays, if it agrees with the first window in breach."""
+    expected = utc(window.ended_at_s - windows_ago * mesh.window_s)
+    start = utc(window.ended_at_s - _ONSET_WINDOWS * mesh.window_s)
     size = len(mesh.members)
-    found = []
-    for cell in track.cells[:: max(1, track.cells.size // _PATHS_LOOKED_AT)][:_PATHS_LOOKED_AT].tolist():
+    change_points = []
+    for cell in track.cells[:: max(1, track.cells.size // _ONSET_PATHS)][:_ONSET_PATHS].tolist():
         source, target = (mesh.members[at].id for at in divmod(cell, size))
         try:
-            course = series(
+            delays = series(
                 session, mesh.id, source, target, start, utc(window.ended_at_s), Resolution.WINDOW, Statistic.P50
             )
         except ProductError:
             continue
-        changed = change_point([np.nan if one is None else one for one in course.outbound.delay_ns])
-        if changed is not None:
-            found.append(course.points_at[changed[0]])
-    if found:
-        onset = sorted(found)[len(found) // 2]
-        if abs(onset - guess) <= timedelta(seconds=_ONSET_OFF * mesh.window_s):
+        change = change_point([np.nan if one is None else one for one in delays.outbound.delay_ns])
+        if change is not None:
+            change_points.append(delays.points_at[change[0]])
+    if change_points:
+        onset = sorted(change_points)[len(change_points) // 2]
+        if abs(onset - expected) <= timedelta(seconds=_ONSET_TOLERANCE * mesh.window_s):
             return onset
-    return guess
+    return expected

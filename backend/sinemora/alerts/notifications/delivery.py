@@ -1,4 +1,4 @@
-"""Sending notifications: one task each, tried again with growing pauses, every attempt in the log of deliveries."""
+"""Deliver notifications: one task each, retried with growing back-off; the log records every attempt."""
 
 import smtplib
 import ssl
@@ -23,26 +23,26 @@ from sinemora.kit.errors import ProductError
 
 log = structlog.get_logger(__name__)
 
-PAUSES_S = (2, 10, 30, 120, 600, 1800, 3600)
+BACKOFF_S = (2, 10, 30, 120, 600, 1800, 3600)
 _PAGERDUTY = "https://events.pagerduty.com/v2/enqueue"
 _SMTP_S = 15.0
 
 
-class GivenUpError(Exception):
-    """It cannot be sent, however often it is tried."""
+class PermanentError(Exception):
+    """A delivery that fails for good; it is not retried."""
 
 
-class LaterError(Exception):
-    """It could not be sent now; `after_s` if the other side said when."""
+class RetryableError(Exception):
+    """A delivery that failed for now; `after_s`: from the receiver's Retry-After."""
 
-    def __init__(self, why: str, after_s: int | None = None) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, after_s: int | None = None) -> None:
+        super().__init__(reason)
         self.after_s = after_s
 
 
 @celery.task(name="alerts.deliver")
 def deliver(tenant_id: str, delivery_id: str) -> None:
-    """Send one notification; a sweep calls this again for those that could not be sent."""
+    """Send one notification; a periodic task retries failed ones."""
     attempt(UUID(tenant_id), UUID(delivery_id))
 
 
@@ -50,7 +50,7 @@ ROUTES[deliver.name] = {"queue": "fast"}
 
 
 def attempt(tenant_id: UUID, delivery_id: UUID) -> None:
-    """Try a delivery that is due, and write down what came of it."""
+    """Try a due delivery and store the result."""
     try:
         with tenant_session(tenant_id) as session:
             row = queries.locked_delivery(session, delivery_id)
@@ -61,37 +61,37 @@ def attempt(tenant_id: UUID, delivery_id: UUID) -> None:
             try:
                 row.answer = transmit(session, row)
                 row.state, row.sent_at = DeliveryState.sent, datetime.now(UTC)
-            except LaterError as error:
+            except RetryableError as error:
                 row.answer = str(error)[:500]
-                if row.attempts > len(PAUSES_S):
+                if row.attempts > len(BACKOFF_S):
                     row.state = DeliveryState.failed
                 else:
-                    pause_s = max(PAUSES_S[row.attempts - 1], min(error.after_s or 0, 3600))
-                    row.due_at = now + timedelta(seconds=pause_s)
-            except (GivenUpError, ProductError) as error:
+                    backoff_s = max(BACKOFF_S[row.attempts - 1], min(error.after_s or 0, 3600))
+                    row.due_at = now + timedelta(seconds=backoff_s)
+            except (PermanentError, ProductError) as error:
                 row.answer, row.state = str(error)[:500], DeliveryState.failed
-    except LookupError:  # the tenant is gone
+    except LookupError:  # the tenant was deleted
         return
 
 
 def transmit(session: Session, row: Delivery) -> str:
-    """Send a delivery; what the other side said. Raises `LaterError`, `GivenUpError`, ProductError of secrets."""
+    """Send a delivery; return the answer. Raises `RetryableError`, `PermanentError`, ProductError of secrets."""
     receiver = session.get_one(Receiver, row.receiver_id)
-    told = notification(session, row)
+    content = notification(session, row)
     secret = encryption.decrypt(receiver.secret)
     match ReceiverKind(receiver.kind):
         case ReceiverKind.email:
-            return _mail(told, receiver.settings)
+            return _mail(content, receiver.settings)
         case ReceiverKind.webhook:
-            body, headers = messages.webhook(told, secret.get("key"), int(time.time()))
+            body, headers = messages.webhook(content, secret.get("key"), int(time.time()))
             return _post(str(receiver.settings["url"]), body, headers)
         case ReceiverKind.slack:
-            return _post(secret["url"], messages.slack(told))
+            return _post(secret["url"], messages.slack(content))
         case ReceiverKind.teams:
-            return _post(secret["url"], messages.teams(told))
+            return _post(secret["url"], messages.teams(content))
         case ReceiverKind.pagerduty:
             url = str(receiver.settings.get("url") or _PAGERDUTY)
-            return _post(url, messages.pagerduty(told, secret["routing_key"]))
+            return _post(url, messages.pagerduty(content, secret["routing_key"]))
 
 
 def notification(session: Session, row: Delivery) -> Notification:
@@ -104,7 +104,7 @@ def notification(session: Session, row: Delivery) -> Notification:
             str(row.id),
             None,
             "test",
-            "This is a test",
+            "Test notification",
             "info",
             "Sinemora",
             "path",
@@ -141,8 +141,10 @@ def notification(session: Session, row: Delivery) -> Notification:
 
 
 def _affected(one: dict[str, Any]) -> str:
-    keeps = one["performance"]
-    return str(one["name"]) if keeps is None else f"{one['name']}: predicted {100 * keeps:.1f} % of its best"
+    performance = one["performance"]
+    if performance is None:
+        return str(one["name"])
+    return f"{one['name']}: predicted performance {100 * performance:.1f} % of the best"
 
 
 def _post(url: str, body: bytes, headers: dict[str, str] | None = None) -> str:
@@ -151,23 +153,23 @@ def _post(url: str, body: bytes, headers: dict[str, str] | None = None) -> str:
             url, body, headers or {"Content-Type": "application/json"}, settings().receiver_networks
         )
     except EgressRefused as error:
-        raise GivenUpError(str(error)) from None
+        raise PermanentError(str(error)) from None
     except EgressError as error:
-        raise LaterError(str(error)) from None
-    said = f"{answer.status} {answer.body[:200].decode(errors='replace')}".strip()
+        raise RetryableError(str(error)) from None
+    summary = f"{answer.status} {answer.body[:200].decode(errors='replace')}".strip()
     if answer.status in (408, 425, 429) or answer.status >= 500:
-        raise LaterError(said, answer.retry_after_s)
+        raise RetryableError(summary, answer.retry_after_s)
     if not 200 <= answer.status < 300:
-        raise GivenUpError(said)
-    return said
+        raise PermanentError(summary)
+    return summary
 
 
-def _mail(told: Notification, said: dict[str, Any]) -> str:
-    given = settings().smtp_url
-    if given is None:
-        raise GivenUpError("No mail server: the operator has not set SINEMORA_SMTP_URL.")
-    server = urlsplit(given.get_secret_value())
-    made = messages.email(told, settings().smtp_from, said["to"])
+def _mail(content: Notification, receiver_settings: dict[str, Any]) -> str:
+    smtp_url = settings().smtp_url
+    if smtp_url is None:
+        raise PermanentError("No mail server: set SINEMORA_SMTP_URL.")
+    server = urlsplit(smtp_url.get_secret_value())
+    message = messages.email(content, settings().smtp_from, receiver_settings["to"])
     host, secure = server.hostname or "", server.scheme == "smtps"
     try:
         if secure:
@@ -182,13 +184,15 @@ def _mail(told: Notification, said: dict[str, Any]) -> str:
                 client.ehlo()
                 secure = True
             if server.username and not secure:
-                raise GivenUpError(f"{host} offers no encryption: a password is not sent in the clear.")
+                raise PermanentError(
+                    f"No encryption: {host} does not offer STARTTLS, and passwords are never sent unencrypted."
+                )
             if server.username:
                 client.login(unquote(server.username), unquote(server.password or ""))
-            refused = client.send_message(made)
+            refused = client.send_message(message)
     except smtplib.SMTPResponseException as error:
         text = f"{error.smtp_code} {error.smtp_error!r}"
-        raise (GivenUpError if error.smtp_code >= 550 else LaterError)(text) from None
+        raise (PermanentError if error.smtp_code >= 550 else RetryableError)(text) from None
     except (OSError, smtplib.SMTPException) as error:
-        raise LaterError(f"{host}: {error}") from None
+        raise RetryableError(f"{host}: {error}") from None
     return f"accepted, refused for {', '.join(refused)}" if refused else "accepted"

@@ -1,4 +1,4 @@
-"""Notifications of incidents: which receivers, when; rows that are sent after the commit."""
+"""Dispatch notifications of incidents: select receivers by route, enqueue deliveries after the commit."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -15,10 +15,10 @@ from sinemora.kit.jobs import enqueue
 from sinemora.meshes.plan import MeshState
 
 
-def tell(session: Session, row: Incident, mesh: MeshState, about: str, at: datetime) -> None:
-    """Notify the receivers of an incident that it opened, continues (repeated), ended, or was found late and is over.
+def notify(session: Session, row: Incident, mesh: MeshState, about: str, at: datetime) -> None:
+    """Notify the receivers of an incident. `about`: opened, repeated, resolved, or late (found after its end).
 
-    Never page for the past.
+    PagerDuty receivers get no late notifications: nobody is paged for the past.
     """
     if row.silenced_by is not None or (about == "resolved" and row.notified_at is None):
         return
@@ -27,33 +27,39 @@ def tell(session: Session, row: Incident, mesh: MeshState, about: str, at: datet
     tree = receiver_queries.routing(session)
     if tree is None:
         return
-    wanted = routing.destinations(tree.tree["root"], labels_of(row, mesh))
+    destinations = routing.destinations(tree.tree["root"], labels_of(row, mesh))
     if about == "resolved":
-        wanted = [one for one in wanted if one.resolved]
+        destinations = [destination for destination in destinations if destination.resolved]
     elif about == "repeated":
         since = row.notified_at
-        wanted = [] if since is None else [one for one in wanted if at - since >= timedelta(seconds=one.repeat_s)]
-    receivers = receiver_queries.receivers_named(session, [one.receiver for one in wanted])
+        destinations = (
+            []
+            if since is None
+            else [destination for destination in destinations if at - since >= timedelta(seconds=destination.repeat_s)]
+        )
+    receivers = receiver_queries.receivers_named(session, [destination.receiver for destination in destinations])
     if about == "late":
-        receivers = {name: one for name, one in receivers.items() if one.kind != ReceiverKind.pagerduty}
-    for one in wanted:
-        if one.receiver in receivers:
-            send(session, receivers[one.receiver].id, row.id, about)
-    if wanted and about != "resolved":
+        receivers = {
+            name: destination for name, destination in receivers.items() if destination.kind != ReceiverKind.pagerduty
+        }
+    for destination in destinations:
+        if destination.receiver in receivers:
+            send(session, receivers[destination.receiver].id, row.id, about)
+    if destinations and about != "resolved":
         session.execute(update(Incident).where(Incident.id == row.id).values(notified_at=at))
         session.refresh(row)
 
 
 def send(session: Session, receiver_id: UUID, incident_id: UUID | None, about: str) -> Delivery:
     """Enqueue one notification to one receiver; it leaves with the commit."""
-    made = Delivery(
+    row = Delivery(
         receiver_id=receiver_id,
         incident_id=incident_id,
         about=about,
         state=DeliveryState.waiting,
         due_at=datetime.now(UTC),
     )
-    session.add(made)
+    session.add(row)
     session.flush()
-    enqueue(session, deliver, tenant_id=str(made.tenant_id), delivery_id=str(made.id))
-    return made
+    enqueue(session, deliver, tenant_id=str(row.tenant_id), delivery_id=str(row.id))
+    return row

@@ -1,7 +1,7 @@
-"""What receivers are sent, in the words of each service. Pure: a notification in, bytes and headers out.
+"""Content of notifications in the format of each receiver kind. Pure: a notification in, bytes and headers out.
 
-Webhooks get `Notification.said()`, signed: `Sinemora-Signature: t=<Unix s>,v1=<hex>` with HMAC-SHA-256 of `<t>.<body>`.
-Slack gets blocks of an incoming webhook, PagerDuty its Events API v2, Teams an Adaptive Card of a workflow.
+Webhooks get `Notification.fields()` with `Sinemora-Signature: t=<Unix s>,v1=<hex>`, the HMAC-SHA-256 of `<t>.<body>`.
+Slack: blocks of an incoming webhook. PagerDuty: Events API v2. Teams: an Adaptive Card of a workflow.
 """
 
 import hashlib
@@ -21,9 +21,9 @@ _CELL = 12
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """An incident as receivers hear of it. `about`: opened, repeated, resolved, late or test; times as RFC 3339.
+    """A notification of an incident. `about`: opened, repeated, resolved, late or test; times as RFC 3339.
 
-    `others`: how many more were found with one that was found late.
+    `others`: number of other incidents found in the same late data.
     """
 
     id: str
@@ -46,33 +46,33 @@ class Notification:
 
     def headline(self) -> str:
         """Return the headline, one line."""
-        words = {"resolved": "Resolved", "test": "Test", "repeated": "Still", "late": "Late, over"}
-        word = words.get(self.about, self.severity.capitalize())
-        return f"[{word}] {self.mesh}: {self.title}"
+        labels = {"resolved": "Resolved", "test": "Test", "repeated": "Ongoing", "late": "Detected late, ended"}
+        label = labels.get(self.about, self.severity.capitalize())
+        return f"[{label}] {self.mesh}: {self.title}"
 
     def lines(self) -> list[str]:
         """Return the facts, one a line."""
-        found = [f"Since {self.onset_at}, {self.paths} paths; rules: {', '.join(self.rules) or '–'}"]
+        lines = [f"Onset: {self.onset_at}, paths: {self.paths}, rules: {', '.join(self.rules) or '–'}"]
         if self.ended_at:
-            found.append(f"Ended {self.ended_at}")
+            lines.append(f"Ended: {self.ended_at}")
         if self.about == "late":
-            found.append("Found in windows that came late; it is over.")
+            lines.append("Detected in late data after it had ended.")
         if self.others:
-            found.append(f"{self.others} more of the past were found with it")
-        found += [f"Affects {one}" for one in self.applications]
-        return found + [f"Runbook: {one}" for one in self.runbooks]
+            lines.append(f"Other incidents in the same late data: {self.others}")
+        lines += [f"Affected application: {one}" for one in self.applications]
+        return lines + [f"Runbook: {one}" for one in self.runbooks]
 
-    def said(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:
         """Return the notification as JSON."""
         names = ("id", "incident_id", "about", "title", "severity", "mesh", "suspect", "rules", "paths")
         times = ("onset_at", "opened_at", "ended_at", "applications", "runbooks", "url", "others")
         return {name: getattr(self, name) for name in (*names, *times)}
 
 
-def webhook(told: Notification, key: str | None, at_s: int) -> tuple[bytes, dict[str, str]]:
-    """Body and headers of a webhook."""
-    body = json.dumps(told.said(), ensure_ascii=False).encode()
-    headers = {"Content-Type": "application/json", "User-Agent": "Sinemora", "Sinemora-Delivery": told.id}
+def webhook(content: Notification, key: str | None, at_s: int) -> tuple[bytes, dict[str, str]]:
+    """Return body and headers of a webhook."""
+    body = json.dumps(content.fields(), ensure_ascii=False).encode()
+    headers = {"Content-Type": "application/json", "User-Agent": "Sinemora", "Sinemora-Delivery": content.id}
     if key:
         headers["Sinemora-Signature"] = f"t={at_s},v1={signature(key, at_s, body)}"
     return body, headers
@@ -83,69 +83,69 @@ def signature(key: str, at_s: int, body: bytes) -> str:
     return hmac.new(key.encode(), f"{at_s}.".encode() + body, hashlib.sha256).hexdigest()
 
 
-def slack(told: Notification) -> bytes:
+def slack(content: Notification) -> bytes:
     """Return the body for a Slack incoming webhook (Block Kit)."""
-    text = "\n".join([f"*<{told.url}|{_escaped(told.headline())}>*", *map(_escaped, told.lines())])
+    text = "\n".join([f"*<{content.url}|{_escaped(content.headline())}>*", *map(_escaped, content.lines())])
     block = {"type": "section", "text": {"type": "mrkdwn", "text": text[:2900]}}
-    said = {"text": told.headline(), "attachments": [{"color": _COLOURS[told.severity], "blocks": [block]}]}
-    return json.dumps(said).encode()
+    body = {"text": content.headline(), "attachments": [{"color": _COLOURS[content.severity], "blocks": [block]}]}
+    return json.dumps(body).encode()
 
 
-def pagerduty(told: Notification, routing_key: str) -> bytes:
+def pagerduty(content: Notification, routing_key: str) -> bytes:
     """Return the body for PagerDuty's Events API v2: one alert per incident, by `dedup_key`."""
-    said: dict[str, Any] = {
+    event: dict[str, Any] = {
         "routing_key": routing_key,
-        "event_action": "resolve" if told.about == "resolved" else "trigger",
-        "dedup_key": f"sinemora-{told.incident_id or told.id}",
+        "event_action": "resolve" if content.about == "resolved" else "trigger",
+        "dedup_key": f"sinemora-{content.incident_id or content.id}",
     }
-    if told.about != "resolved":
-        said |= {
+    if content.about != "resolved":
+        event |= {
             "payload": {
-                "summary": told.headline()[:1024],
-                "source": told.mesh,
-                "severity": _PAGERDUTY_SEVERITY[told.severity],
-                "timestamp": told.opened_at,
-                "component": told.title,
-                "class": told.suspect,
-                "custom_details": told.said(),
+                "summary": content.headline()[:1024],
+                "source": content.mesh,
+                "severity": _PAGERDUTY_SEVERITY[content.severity],
+                "timestamp": content.opened_at,
+                "component": content.title,
+                "class": content.suspect,
+                "custom_details": content.fields(),
             },
             "client": "Sinemora",
-            "client_url": told.url,
-            "links": [{"href": told.url, "text": "Incident"}, *({"href": one} for one in told.runbooks)],
+            "client_url": content.url,
+            "links": [{"href": content.url, "text": "Incident"}, *({"href": one} for one in content.runbooks)],
         }
-    return json.dumps(said).encode()
+    return json.dumps(event).encode()
 
 
-def teams(told: Notification) -> bytes:
+def teams(content: Notification) -> bytes:
     """Return an Adaptive Card for a Teams workflow ("when a webhook request is received")."""
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
         "version": "1.4",
         "body": [
-            {"type": "TextBlock", "text": told.headline(), "weight": "Bolder", "size": "Medium", "wrap": True},
-            *({"type": "TextBlock", "text": line, "wrap": True} for line in told.lines()),
+            {"type": "TextBlock", "text": content.headline(), "weight": "Bolder", "size": "Medium", "wrap": True},
+            *({"type": "TextBlock", "text": line, "wrap": True} for line in content.lines()),
         ],
-        "actions": [{"type": "Action.OpenUrl", "title": "Open the incident", "url": told.url}],
+        "actions": [{"type": "Action.OpenUrl", "title": "Open the incident", "url": content.url}],
     }
     content = {"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": None, "content": card}
     return json.dumps({"type": "message", "attachments": [content]}).encode()
 
 
-def email(told: Notification, sender: str, to: Sequence[str]) -> EmailMessage:
-    """Return an e-mail with the heatmap as a picture; mails of one incident make one thread."""
-    made = EmailMessage()
-    made["Subject"] = told.headline()
-    made["From"], made["To"] = sender, ", ".join(to)
+def email(content: Notification, sender: str, to: Sequence[str]) -> EmailMessage:
+    """Return an e-mail with the heatmap as an image; e-mails of one incident form one thread."""
+    message = EmailMessage()
+    message["Subject"] = content.headline()
+    message["From"], message["To"] = sender, ", ".join(to)
     domain = sender.rpartition("@")[2].rstrip(">") or "sinemora"
-    made["Message-ID"] = f"<{told.id}@{domain}>"
-    if told.incident_id:
-        made["References"] = f"<incident-{told.incident_id}@{domain}>"
-    made["Auto-Submitted"] = "auto-generated"
-    made.set_content("\n".join([told.headline(), "", *told.lines(), "", told.url, ""]))
-    if told.heatmap:
-        made.add_attachment(heatmap_png(told.heatmap), maintype="image", subtype="png", filename="heatmap.png")
-    return made
+    message["Message-ID"] = f"<{content.id}@{domain}>"
+    if content.incident_id:
+        message["References"] = f"<incident-{content.incident_id}@{domain}>"
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content("\n".join([content.headline(), "", *content.lines(), "", content.url, ""]))
+    if content.heatmap:
+        message.add_attachment(heatmap_png(content.heatmap), maintype="image", subtype="png", filename="heatmap.png")
+    return message
 
 
 def heatmap_png(values: Sequence[Sequence[float | None]]) -> bytes:

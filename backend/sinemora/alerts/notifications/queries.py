@@ -29,7 +29,7 @@ def found_late_with(session: Session, incident: Incident) -> int:
 
 
 def due_deliveries(session: Session, at: datetime, limit: int) -> list[tuple[UUID, UUID]]:
-    """(tenant, delivery) of all that should have been sent. In a system session."""
+    """Return (tenant, delivery) of due deliveries. Needs a system session."""
     rows = session.execute(
         select(Delivery.tenant_id, Delivery.id)
         .where(Delivery.state == "waiting", Delivery.due_at <= at)

@@ -22,7 +22,7 @@ router = APIRouter(
 
 @router.post("/receivers/{receiver_id}/tests", status_code=201, responses=responses(404))
 def test_receiver(receiver_id: UUID, session: SessionDep, actor: Editor) -> DeliveryRead:
-    """Send a test; what came of it is in the log of deliveries."""
+    """Send a test notification; its result is in the log of deliveries."""
     return service.test_receiver(session, actor, receiver_id)
 
 
@@ -31,11 +31,11 @@ def list_deliveries(
     session: SessionDep,
     actor: Viewer,
     page: Paging,
-    incident_id: Annotated[UUID | None, Query(description="Only of this incident")] = None,
+    incident_id: Annotated[UUID | None, Query(description="Only deliveries of this incident")] = None,
 ) -> Slice[DeliveryRead]:
-    """Notifications, newest first: what was sent, what waits, what failed and why."""
-    wanted = select(Delivery)
+    """List deliveries of notifications, newest first: sent, waiting, failed with the reason."""
+    query = select(Delivery)
     if incident_id is not None:
-        wanted = wanted.where(Delivery.incident_id == incident_id)
-    found = paginate(session, wanted, page, Delivery.created_at, Delivery.id, descending=True)
-    return Slice(service.deliveries_read(session, found.items), found.next_cursor)
+        query = query.where(Delivery.incident_id == incident_id)
+    slice_ = paginate(session, query, page, Delivery.created_at, Delivery.id, descending=True)
+    return Slice(service.deliveries_read(session, slice_.items), slice_.next_cursor)

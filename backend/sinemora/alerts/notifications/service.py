@@ -14,16 +14,16 @@ from sinemora.tenants.access import Actor
 
 
 def test_receiver(session: Session, actor: Actor, receiver_id: UUID) -> DeliveryRead:
-    """Send a test to a receiver. ProductError `receiver_unknown`."""
+    """Send a test notification to a receiver. ProductError `receiver_unknown`."""
     row = get_receiver(session, receiver_id)
-    made = dispatch.send(session, row.id, None, "test")
-    session.refresh(made)
+    delivery = dispatch.send(session, row.id, None, "test")
+    session.refresh(delivery)
     audit.record(session, actor, "receiver.tested", row.id, row.name)
-    return delivery_read(made, row.name)
+    return delivery_read(delivery, row.name)
 
 
 def deliveries_read(session: Session, rows: Sequence[Delivery]) -> list[DeliveryRead]:
-    """Deliveries as they go over the wire."""
+    """Return deliveries as their schemas."""
     return [delivery_read(row, session.get_one(Receiver, row.receiver_id).name) for row in rows]
 
 

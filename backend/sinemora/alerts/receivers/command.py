@@ -17,7 +17,7 @@ from sinemora.alerts.models import ReceiverKind
 from sinemora.kit.client import RequestRefused
 from sinemora.kit.commands import Terminal, calls_api, write_text, yaml_of
 
-# The name of each kind's secret (docs/alerts.md); an email receiver has none.
+# Name of the secret by kind (docs/alerts.md); email has none.
 _SECRET = {
     ReceiverKind.webhook: "key",
     ReceiverKind.slack: "url",
@@ -32,7 +32,7 @@ app = Typer(rich_markup_mode=None)
 receivers = Typer(rich_markup_mode=None)
 routes = Typer(rich_markup_mode=None)
 app.add_typer(receivers, name="receivers", help="Manage receivers of notifications (API key).")
-app.add_typer(routes, name="alert-routes", help="Manage the tree of routes to receivers (API key).")
+app.add_typer(routes, name="alert-routes", help="Manage the routing tree (API key).")
 
 Name = Annotated[str, Argument(metavar="NAME", help="Name or id of the receiver.")]
 To = Annotated[list[str] | None, Option(help="Recipient of an email receiver; repeatable.")]
@@ -100,7 +100,7 @@ def change(
     body |= {} if secret is None else {"secret": secret}
     if not body:
         raise RequestRefused(
-            "Say what is to change: --name, --to, --address, --secret-env, --secret-stdin or --no-secret."
+            "Nothing to change: give --name, --to, --address, --secret-env, --secret-stdin or --no-secret."
         )
     changed = client.read(f"/v1/receivers/{receiver['id']}", body, method="PATCH", If_Match=_tag(receiver))
     client.print_result(changed, _HEADER, [_row(changed)])
@@ -113,7 +113,7 @@ def _tag(receiver: Any) -> str:
 def _settings(kind: ReceiverKind, to: list[str] | None, address: str | None) -> dict[str, Any]:
     for option, value, kinds in (("--to", to, _EMAIL), ("--address", address, _WITH_ADDRESS)):
         if value and kind not in kinds:
-            raise RequestRefused(f"{option} is of {' and '.join(kinds)}; this receiver is of kind {kind}.")
+            raise RequestRefused(f"{option} is an option of {' and '.join(kinds)}; this receiver is of kind {kind}.")
     return ({"to": to} if to else {}) | ({"url": address} if address else {})
 
 
@@ -130,7 +130,7 @@ def _secret(kind: ReceiverKind, variable: str | None, stdin: bool, none: bool = 
     if variable is not None:
         value, where = os.environ.get(variable, ""), f"The environment variable {variable}"
     elif sys.stdin.isatty():
-        value, where = getpass.getpass("Secret (it is not shown): "), "What was typed"
+        value, where = getpass.getpass("Secret (hidden): "), "The input"
     else:
         value, where = sys.stdin.readline(), "The first line of standard input"
     if not value.strip():
@@ -141,7 +141,7 @@ def _secret(kind: ReceiverKind, variable: str | None, stdin: bool, none: bool = 
 @receivers.command()
 @calls_api
 def delete(client: Terminal, name: Name) -> None:
-    """Delete a receiver, its deliveries and its places in the routes."""
+    """Delete a receiver with its deliveries; routes no longer name it."""
     receiver = client.named("/v1/receivers", name, "receiver")
     client.read(f"/v1/receivers/{receiver['id']}", method="DELETE", If_Match=_tag(receiver))
 
@@ -152,7 +152,7 @@ def test(client: Terminal, name: Name) -> None:
     """Send a test notification to a receiver."""
     receiver = client.named("/v1/receivers", name, "receiver")
     delivery = client.read(f"/v1/receivers/{receiver['id']}/tests", method="POST")
-    client.print_line("A test is on its way; `sinemora receivers deliveries` shows what came of it.")
+    client.print_line("Test notification queued; `sinemora receivers deliveries` shows the result.")
     client.print_result(delivery)
 
 
@@ -168,7 +168,7 @@ def deliveries(
          item["answer"] or "")
         for item in items
     ]  # fmt: skip
-    client.print_result(items, ("made", "receiver", "about", "state", "attempts", "answer"), rows)
+    client.print_result(items, ("created", "receiver", "about", "state", "attempts", "answer"), rows)
 
 
 @routes.command()
@@ -188,8 +188,8 @@ def replace(client: Terminal, file: Annotated[Path, Argument(help="YAML file; - 
     tree = yaml_of(file)
     if set(tree) != {"root"} or not isinstance(tree["root"], dict):
         raise RequestRefused(
-            f"{file} should have one key, root: a route with receivers, and routes, its branches; "
-            "`sinemora alert-routes show` prints what is there."
+            f"Invalid routing tree: {file} must have one key, root: a route with receivers and child routes; "
+            "`sinemora alert-routes show` prints the current tree."
         )
     _print_tree(client, client.read("/v1/alert-routes", tree, method="PUT", If_Match="*"), None)
 
@@ -202,7 +202,7 @@ def _print_tree(client: Terminal, tree: Any, output: Path | None) -> None:
 
 
 def _declared(route: dict[str, Any]) -> dict[str, Any]:
-    """Return a route as its owner would write it: defaults are left out, `resolved: false` is kept."""
+    """Return a route without defaults; `resolved: false` is kept."""
     fields = {name: value for name, value in route.items() if value or (name == "resolved" and value is not None)}
     for name in ("matchers", "routes"):
         if name in fields:

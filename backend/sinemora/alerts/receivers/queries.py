@@ -12,7 +12,7 @@ from sinemora.alerts.models import (
 
 
 def routing(session: Session) -> AlertRouting | None:
-    """Return the tenant's tree of routes."""
+    """Return the tenant's routing tree."""
     return session.scalars(select(AlertRouting)).one_or_none()
 
 

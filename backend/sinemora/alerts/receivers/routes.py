@@ -22,9 +22,9 @@ router = APIRouter(
 
 @router.get("/receivers", response_model=Page[ReceiverRead])
 def list_receivers(session: SessionDep, actor: Viewer, page: Paging) -> Slice[ReceiverRead]:
-    """Receivers by name, without their secrets."""
-    found = paginate(session, select(Receiver), page, Receiver.name, Receiver.id)
-    return Slice([service.receiver_read(row) for row in found.items], found.next_cursor)
+    """List receivers by name, without their secrets."""
+    slice_ = paginate(session, select(Receiver), page, Receiver.name, Receiver.id)
+    return Slice([service.receiver_read(row) for row in slice_.items], slice_.next_cursor)
 
 
 @router.post("/receivers", status_code=201, responses=responses(409, 422))
@@ -52,7 +52,7 @@ def update_receiver(
     actor: Editor,
     precondition: Precondition,
 ) -> ReceiverRead:
-    """Change a receiver; a secret that is left out stays."""
+    """Change a receiver; an omitted secret stays."""
     row = service.update_receiver(session, actor, receiver_id, body, precondition)
     tag(request, row)
     return service.receiver_read(row)
@@ -60,13 +60,13 @@ def update_receiver(
 
 @router.delete("/receivers/{receiver_id}", status_code=204, responses=responses(404, 412))
 def delete_receiver(receiver_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
-    """Delete a receiver with its log."""
+    """Delete a receiver with its deliveries."""
     service.delete_receiver(session, actor, receiver_id, precondition)
 
 
 @router.get("/alert-routes")
 def read_alert_routes(request: Request, session: SessionDep, actor: Viewer) -> RoutingRead:
-    """Read the tree of routes to receivers."""
+    """Read the routing tree."""
     row, shown = service.routing_read(session)
     if row is not None:
         tag(request, row)
@@ -77,6 +77,6 @@ def read_alert_routes(request: Request, session: SessionDep, actor: Viewer) -> R
 def write_alert_routes(
     request: Request, body: RoutingWrite, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> RoutingRead:
-    """Replace the tree."""
+    """Replace the routing tree."""
     tag(request, service.write_routing(session, actor, body, precondition))
     return service.routing_read(session)[1]

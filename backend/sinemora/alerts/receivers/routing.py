@@ -1,4 +1,4 @@
-"""Whom an incident concerns: matchers, silences, the tree of routes. Pure: labels and times are arguments."""
+"""Routing tree: the receivers of an incident by its labels. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _DEPTH_MAX = 8
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A receiver by name, its repeat interval until someone acknowledges, and whether it gets the end."""
+    """A receiver by name; `repeat_s`: interval until acknowledged, `resolved`: notify the end."""
 
     receiver: str
     repeat_s: int
@@ -20,28 +20,28 @@ class Destination:
 
 
 def destinations(tree: Mapping[str, Any], labels: Labels) -> list[Destination]:
-    """Return the receivers of an incident, each once: of the deepest routes that match, in the order of the tree."""
-    found: dict[str, Destination] = {}
-    for one in _walk(tree, labels, REPEAT_S, True, 0):
-        found.setdefault(one.receiver, one)
-    return list(found.values())
+    """Return the receivers of the deepest matching routes, each once, in tree order."""
+    by_receiver: dict[str, Destination] = {}
+    for destination in _walk(tree, labels, REPEAT_S, True, 0):
+        by_receiver.setdefault(destination.receiver, destination)
+    return list(by_receiver.values())
 
 
 def _walk(route: Mapping[str, Any], labels: Labels, repeat_s: int, resolved: bool, depth: int) -> list[Destination]:
     if depth > _DEPTH_MAX or not matches(route.get("matchers", ()), labels):
         return []
     repeat_s = route.get("repeat_s") or repeat_s
-    told = route.get("resolved")
-    resolved = resolved if told is None else told
-    found: list[Destination] = []
-    taken = False
+    send_resolved = route.get("resolved")
+    resolved = resolved if send_resolved is None else send_resolved
+    destinations: list[Destination] = []
+    branched = False
     for branch in route.get("routes", ()):
         if not matches(branch.get("matchers", ()), labels):
             continue
-        found += _walk(branch, labels, repeat_s, resolved, depth + 1)
-        taken = True
+        destinations += _walk(branch, labels, repeat_s, resolved, depth + 1)
+        branched = True
         if not branch.get("continue_"):
             break
-    if not taken or not found:
-        found += [Destination(name, repeat_s, resolved) for name in route.get("receivers", ())]
-    return found
+    if not branched or not destinations:
+        destinations += [Destination(name, repeat_s, resolved) for name in route.get("receivers", ())]
+    return destinations

@@ -12,8 +12,10 @@ from sinemora.kit.schemas import Read, Write
 
 
 class ReceiverFields(Write):
-    """Where notifications go. `settings`: `to` (addresses) of email, `url` of webhook; `secret`: `key` signs a webhook,
-    `url` of slack and teams, `routing_key` of pagerduty. Secrets are never shown again.
+    """A receiver of notifications.
+
+    `settings`: `to` (addresses) of email, `url` of webhook. `secret`: `key` that signs a webhook, `url` of slack and
+    teams, `routing_key` of pagerduty. Secrets are write-only.
     """
 
     name: Name
@@ -23,7 +25,7 @@ class ReceiverFields(Write):
 
 
 class ReceiverUpdate(Write):
-    """Changes of a receiver; a secret that is left out stays."""
+    """Changes of a receiver; omitted fields stay."""
 
     name: Name | None = None
     settings: dict[str, Any] | None = None
@@ -43,8 +45,9 @@ class ReceiverRead(Read):
 
 
 class Route(Write):
-    """A branch: incidents that match go to its receivers; the first branch that matches has them, unless it says
-    `continue_`. Without matchers all match.
+    """A route: matching incidents go to its receivers, or to those of its first matching child route.
+
+    With `continue_`, later siblings are tried as well. Without matchers all incidents match.
     """
 
     matchers: list[Matcher] = Field(default_factory=list)
@@ -56,13 +59,13 @@ class Route(Write):
 
 
 class RoutingWrite(Write):
-    """The tree."""
+    """The routing tree."""
 
     root: Route
 
 
 class RoutingRead(Read):
-    """The tree, and its version."""
+    """The routing tree and its version."""
 
     root: Route
     version: int

@@ -1,4 +1,4 @@
-"""Use cases of notifications: receivers, their log of deliveries, and the tree of routes."""
+"""Use cases of receivers and of the routing tree."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,18 +33,18 @@ _SECRETS = {
 
 def get_receiver(session: Session, receiver_id: UUID) -> Receiver:
     """Return the tenant's receiver. ProductError `receiver_unknown`."""
-    found = session.get(Receiver, receiver_id)
-    if found is None:
+    row = session.get(Receiver, receiver_id)
+    if row is None:
         raise NotFound("receiver")
-    return found
+    return row
 
 
 def create_receiver(session: Session, actor: Actor, body: ReceiverFields) -> Receiver:
     """Create a receiver. ProductError `receiver_name_taken`, `receiver_invalid`, `secret_key_missing`."""
     _receiver_name_free(session, body.name)
     _check(body.kind, body.settings, body.secret)
-    sealed = encryption.encrypt(body.secret) if body.secret else None
-    row = Receiver(name=body.name, kind=body.kind, settings=body.settings, secret=sealed)
+    encrypted = encryption.encrypt(body.secret) if body.secret else None
+    row = Receiver(name=body.name, kind=body.kind, settings=body.settings, secret=encrypted)
     audit.created(session, actor, "receiver", row)
     return row
 
@@ -71,7 +71,7 @@ def update_receiver(
 
 
 def delete_receiver(session: Session, actor: Actor, receiver_id: UUID, precondition: IfMatch) -> None:
-    """Delete a receiver with its deliveries and its places in the routes. ProductError `receiver_unknown`."""
+    """Delete a receiver with its deliveries; routes no longer name it. ProductError `receiver_unknown`."""
     row = get_receiver(session, receiver_id)
     precondition.check(row)
     _reroute(session, row.name, None)
@@ -86,7 +86,7 @@ def receiver_read(row: Receiver) -> ReceiverRead:
 
 
 def routing_read(session: Session) -> tuple[AlertRouting | None, RoutingRead]:
-    """Return the tree of routes; an empty one until it is written."""
+    """Return the routing tree; an empty one before the first write."""
     row = queries.routing(session)
     if row is None:
         return None, RoutingRead(root=Route(), version=0)
@@ -94,11 +94,15 @@ def routing_read(session: Session) -> tuple[AlertRouting | None, RoutingRead]:
 
 
 def write_routing(session: Session, actor: Actor, body: RoutingWrite, precondition: IfMatch) -> AlertRouting:
-    """Replace the tree. ProductError `receiver_unknown`."""
+    """Replace the routing tree. ProductError `receiver_unknown`."""
     names = _receivers_of(body.root)
     known = queries.receivers_named(session, names)
     if missing := [name for name in names if name not in known]:
-        raise ProductError("receiver_unknown", 404, f"There is no receiver named {', '.join(missing)}.")
+        raise ProductError(
+            "receiver_unknown",
+            404,
+            f"Unknown receiver: {', '.join(missing)}. Create it first, or remove it from the routes.",
+        )
     row = queries.routing(session)
     tree = body.model_dump(mode="json")
     if row is None:
@@ -117,7 +121,7 @@ def _receivers_of(route: Route) -> list[str]:
 
 
 def _reroute(session: Session, name: str, to: str | None) -> None:
-    """Call a receiver by its new name wherever routes name it, or no more at all."""
+    """Rename a receiver in all routes, or remove it from them if `to` is None."""
     row, shown = routing_read(session)
     if row is not None and name in _receivers_of(shown.root):
         row.tree = {**row.tree, "root": _renamed(shown.root, name, to).model_dump(mode="json")}
@@ -135,21 +139,27 @@ def _renamed(route: Route, name: str, to: str | None) -> Route:
 
 def _receiver_name_free(session: Session, name: str) -> None:
     if queries.receiver_named(session, name):
-        raise ProductError("receiver_name_taken", 409, f"There is a receiver named {name} already.")
+        raise ProductError("receiver_name_taken", 409, f"Name taken: there is already a receiver named {name}.")
 
 
 def _check(kind: ReceiverKind, settings: dict[str, Any], secret: dict[str, str]) -> None:
     for name in _SECRETS[kind]:
         if not secret.get(name):
-            raise ProductError("receiver_invalid", 422, f"A receiver of kind {kind} needs `secret.{name}`.")
+            raise ProductError(
+                "receiver_invalid", 422, f"Secret missing: a receiver of kind {kind} needs `secret.{name}`."
+            )
     if kind is ReceiverKind.email:
         to = settings.get("to")
         if not isinstance(to, list) or not to or not all(isinstance(one, str) and _address(one) for one in to):
-            raise ProductError("receiver_invalid", 422, "`settings.to` is a list of addresses, such as a@example.com.")
+            raise ProductError(
+                "receiver_invalid",
+                422,
+                "Invalid recipients: `settings.to` must be a list of e-mail addresses such as a@example.com.",
+            )
     urls = [settings.get("url")] if kind is ReceiverKind.webhook else [settings.get("url"), secret.get("url")]
     for url in urls if kind is ReceiverKind.webhook else [one for one in urls if one]:
         if not isinstance(url, str) or urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-            raise ProductError("receiver_invalid", 422, "An address looks like https://example.com/hooks/1.")
+            raise ProductError("receiver_invalid", 422, "Invalid URL: use an address like https://example.com/hooks/1.")
 
 
 def _address(text: str) -> bool:

@@ -38,7 +38,7 @@ def export_rules(
     mesh: Mesh,
     output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
 ) -> None:
-    """Export the rules of a mesh as YAML."""
+    """Write the rules of a mesh as YAML."""
     with client.open(f"/v1/alert-rules/manifest?mesh_id={client.mesh_id(mesh)}") as response:
         write_text(response.read().decode(), output)
 
@@ -48,7 +48,7 @@ def export_rules(
 def import_rules(
     client: Terminal, file: Annotated[Path, Argument(help="YAML file; - for standard input.")], mesh: Mesh
 ) -> None:
-    """Make the rules of a mesh those of a YAML file."""
+    """Create and change rules of a mesh from a YAML file."""
     path = f"/v1/alert-rules/manifest?mesh_id={client.mesh_id(mesh)}"
     changes = client.read(path, bytes_of(file), media_type="application/yaml")
     rows = [(change, ", ".join(names) or "-") for change, names in changes.items()]
@@ -58,14 +58,14 @@ def import_rules(
 @rules.command("on")
 @calls_api
 def switch_on(client: Terminal, name: RuleName, mesh: Mesh) -> None:
-    """Switch a rule on."""
+    """Enable a rule."""
     _switch(client, mesh, name, True)
 
 
 @rules.command("off")
 @calls_api
 def switch_off(client: Terminal, name: RuleName, mesh: Mesh) -> None:
-    """Switch a rule off."""
+    """Disable a rule."""
     _switch(client, mesh, name, False)
 
 
@@ -86,7 +86,7 @@ def delete_rule(client: Terminal, name: RuleName, mesh: Mesh) -> None:
 @rules.command("try")
 @calls_api
 def back_test(client: Terminal, name: RuleName, mesh: Mesh, hours: Hours = 24, file: RuleFile = None) -> None:
-    """Evaluate a rule on stored measurements: the incidents it would have opened."""
+    """Back-test a rule on stored windows: the incidents it would have opened."""
     body = _rule_and_look_back(client, mesh, name, hours, file)
     result = client.finished(client.read("/v1/alert-back-tests", body))["result"]
     client.print_line("\n".join([f"{result['incidents']} incidents in {result['hours']} hours", *result["notes"]]))
@@ -108,14 +108,14 @@ def preview_rule(
     hours: Hours = 3,
     file: RuleFile = None,
 ) -> None:
-    """Evaluate a rule on one path: when it would have fired."""
+    """Preview a rule on one path: when it would have fired."""
     ends = {
         f"{end}_id": client.named("/v1/vms", vm, "vm")["id"] for end, vm in (("source", source), ("target", target))
     }
     result = client.read("/v1/alert-rule-previews", _rule_and_look_back(client, mesh, name, hours, file) | ends)
     at, firing = result["points_at"], result["firing"]
     known = sum(value is not None for value in result["values"])
-    fires = f"fires in {sum(firing)} of {len(at)} windows; of {known} something is known"
+    fires = f"fires in {sum(firing)} of {len(at)} windows, {known} of them with data"
     client.print_line("\n".join([fires, *result["notes"]]))
     begins = [n for n in range(len(at)) if firing[n] and not (n and firing[n - 1])]
     ends_at = [n for n in range(len(at)) if firing[n] and firing[n + 1 : n + 2] != [True]]
@@ -134,18 +134,18 @@ def _greatest(values: list[float | None]) -> str:
 def _rule_and_look_back(client: Client, mesh: str, name: str, hours: int, file: Path | None) -> dict[str, Any]:
     """Return the rule, saved or from a file, with the look-back in hours."""
     if file is None:
-        left = {"id", "version", "origin", "created_at", "updated_at"}
+        omitted = {"id", "version", "origin", "created_at", "updated_at"}
         rule = _rule(client, mesh, name)
-        return {field: value for field, value in rule.items() if field not in left} | {"hours": hours}
+        return {field: value for field, value in rule.items() if field not in omitted} | {"hours": hours}
     manifest = yaml_of(file).get("rules")
     for rule in manifest if isinstance(manifest, list) else ():
         if isinstance(rule, dict) and rule.get("name") == name:
             return {**rule, "mesh_id": client.mesh_id(mesh), "hours": hours}
-    raise RequestRefused(f"{file} has no rule {name} under rules.", "alert_rule_unknown")
+    raise RequestRefused(f"Unknown rule: {file} has no rule {name} under rules.", "alert_rule_unknown")
 
 
 def _rule(client: Client, mesh: str, name: str) -> Any:
     for rule in client.items("/v1/alert-rules", mesh_id=client.mesh_id(mesh)):
         if name in (rule["id"], rule["name"]):
             return rule
-    raise RequestRefused(f"The mesh has no rule {name}.", "alert_rule_unknown")
+    raise RequestRefused(f"Unknown rule: the mesh has no rule {name}.", "alert_rule_unknown")

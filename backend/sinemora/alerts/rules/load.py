@@ -1,4 +1,4 @@
-"""Rules as evaluation takes them, from rows and from JSON."""
+"""Load rules for evaluation from rows and from JSON."""
 
 from collections.abc import Sequence
 
@@ -37,16 +37,16 @@ def rule_of(row: AlertRule, scope: Flags | None) -> Rule:
     )
 
 
-def condition_of(said: dict[str, object]) -> Condition:
+def condition_of(fields: dict[str, object]) -> Condition:
     """Return a condition from its JSON."""
     return Condition(
-        kind=Kind(str(said["kind"])),
-        metric=Metric(str(said["metric"])),
-        statistic=Statistic(str(said["statistic"])),
-        above=float(str(said["above"])),
-        deviations=float(str(said["deviations"])),
-        rise_ns=float(str(said["rise_ns"])),
-        timescale=Timescale(str(said["timescale"])),
+        kind=Kind(str(fields["kind"])),
+        metric=Metric(str(fields["metric"])),
+        statistic=Statistic(str(fields["statistic"])),
+        above=float(str(fields["above"])),
+        deviations=float(str(fields["deviations"])),
+        rise_ns=float(str(fields["rise_ns"])),
+        timescale=Timescale(str(fields["timescale"])),
     )
 
 
@@ -58,42 +58,42 @@ def condition_json(condition: Condition) -> dict[str, object]:
 
 def scope_mask(session: Session, mesh: MeshState, scope: dict[str, object]) -> Flags | None:
     """Return the mask of paths in a scope, None for all."""
-    said = {name: value for name, value in scope.items() if value}
-    if not said:
+    fields = {name: value for name, value in scope.items() if value}
+    if not fields:
         return None
     names = [member.name for member in mesh.members]
     zones = [member.zone_name for member in mesh.members]
     mask = np.ones((len(names),) * 2, np.bool_)
-    if some := said.get("zones"):
+    if some := fields.get("zones"):
         mask &= _either(zones, some)
-    if some := said.get("vms"):
+    if some := fields.get("vms"):
         mask &= _either(names, some)
     for kind, axis in (("zone_pair", zones), ("path", names)):
-        if pair := said.get(kind):
+        if pair := fields.get(kind):
             source, target = list(pair)  # type: ignore[call-overload]
             mask &= np.outer([one == source for one in axis], [one == target for one in axis])
-    if labels := said.get("labels"):
+    if labels := fields.get("labels"):
         mask &= _labelled(session, mesh.members, queries.labels_of_vms(session, mesh.id), dict(labels))  # type: ignore[call-overload]
-    if name := said.get("application"):
+    if name := fields.get("application"):
         application = applications.application_named(session, str(name))
         vms = set() if application is None else {task.vm_id for task in application.tasks}
-        own = np.array([member.id in vms for member in mesh.members], np.bool_)
-        mask &= np.outer(own, own)
+        members = np.array([member.id in vms for member in mesh.members], np.bool_)
+        mask &= np.outer(members, members)
     return mask
 
 
-def _either(axis: Sequence[str], wanted: object) -> Flags:
-    chosen = np.array([one in list(wanted) for one in axis], np.bool_)  # type: ignore[call-overload]
-    found: Flags = chosen[:, None] | chosen[None, :]
-    return found
+def _either(axis: Sequence[str], names: object) -> Flags:
+    chosen = np.array([one in list(names) for one in axis], np.bool_)  # type: ignore[call-overload]
+    mask: Flags = chosen[:, None] | chosen[None, :]
+    return mask
 
 
 def _labelled(
-    session: Session, members: Sequence[Member], labels: dict[int, dict[str, str]], wanted: dict[str, str]
+    session: Session, members: Sequence[Member], labels: dict[int, dict[str, str]], selector: dict[str, str]
 ) -> Flags:
     chosen = np.array(
-        [all(labels.get(member.key, {}).get(name) == value for name, value in wanted.items()) for member in members],
+        [all(labels.get(member.key, {}).get(name) == value for name, value in selector.items()) for member in members],
         np.bool_,
     )
-    found: Flags = chosen[:, None] | chosen[None, :]
-    return found
+    mask: Flags = chosen[:, None] | chosen[None, :]
+    return mask

@@ -1,4 +1,4 @@
-"""HTTP of rules, silences, receivers and routes of notifications."""
+"""HTTP of alert rules."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from sinemora.alerts.models import AlertRule
 from sinemora.alerts.rules import manifest, service
-from sinemora.alerts.rules.schemas import RuleCreate, RuleRead, RulesBrought, RuleUpdate
+from sinemora.alerts.rules.schemas import RuleCreate, RuleRead, RulesImported, RuleUpdate
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag
@@ -21,7 +21,7 @@ router = APIRouter(
 )
 
 _YAML = "application/yaml"
-_YAML_ANSWER: dict[int | str, dict[str, Any]] = {200: {"content": {_YAML: {"schema": {"type": "string"}}}}}
+_YAML_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {_YAML: {"schema": {"type": "string"}}}}}
 _YAML_BODY = {"requestBody": {"content": {_YAML: {"schema": {"type": "string"}}}, "required": True}}
 
 
@@ -30,15 +30,15 @@ def list_alert_rules(
     session: SessionDep,
     actor: Viewer,
     page: Paging,
-    mesh_id: Annotated[UUID | None, Query(description="Only of this mesh")] = None,
+    mesh_id: Annotated[UUID | None, Query(description="Only rules of this mesh")] = None,
 ) -> Slice[RuleRead]:
-    """Rules by name."""
-    wanted = select(AlertRule)
+    """List rules by name."""
+    query = select(AlertRule)
     if mesh_id is not None:
-        service.watch(session, mesh_id)
-        wanted = wanted.where(AlertRule.mesh_id == mesh_id)
-    found = paginate(session, wanted, page, AlertRule.name, AlertRule.id)
-    return Slice([service.rule_read(row) for row in found.items], found.next_cursor)
+        service.create_default_rules(session, mesh_id)
+        query = query.where(AlertRule.mesh_id == mesh_id)
+    slice_ = paginate(session, query, page, AlertRule.name, AlertRule.id)
+    return Slice([service.rule_read(row) for row in slice_.items], slice_.next_cursor)
 
 
 @router.post("/alert-rules", status_code=201, responses=responses(404, 409, 422))
@@ -49,18 +49,18 @@ def create_alert_rule(request: Request, body: RuleCreate, session: SessionDep, a
     return service.rule_read(row)
 
 
-@router.get("/alert-rules/manifest", response_class=Response, responses=_YAML_ANSWER | responses(404))
+@router.get("/alert-rules/manifest", response_class=Response, responses=_YAML_RESPONSE | responses(404))
 def export_alert_rules(session: SessionDep, actor: Viewer, mesh_id: UUID) -> Response:
     """Export the rules of a mesh as one YAML document, which `POST /v1/alert-rules/manifest` accepts."""
-    return Response(manifest.written(session, mesh_id), media_type=_YAML)
+    return Response(manifest.export_rules(session, mesh_id), media_type=_YAML)
 
 
 @router.post("/alert-rules/manifest", openapi_extra=_YAML_BODY, responses=responses(404, 409, 413, 422))
 def import_alert_rules(
     session: SessionDep, actor: Editor, mesh_id: UUID, body: Annotated[bytes, Body(media_type=_YAML)]
-) -> RulesBrought:
-    """Make rules of a mesh what a YAML document says: new ones are made, others changed, those it omits stay."""
-    return manifest.bring(session, actor, mesh_id, body)
+) -> RulesImported:
+    """Import rules of a mesh from a YAML document: new ones are created, others changed, omitted ones stay."""
+    return manifest.import_rules(session, actor, mesh_id, body)
 
 
 @router.get("/alert-rules/{rule_id}", responses=responses(404))

@@ -16,25 +16,27 @@ from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 
 class ConditionModel(Write):
-    """When a window of a path is a breach (docs/alerts.md)."""
+    """Condition under which a window of a path is a breach (docs/alerts.md)."""
 
     kind: Kind
     metric: Metric = Metric.ONE_WAY_DELAY
     statistic: Statistic = Statistic.P50
-    above: Annotated[float, Field(ge=0, description="Of a threshold: ns, or a ratio")] = 0.0
+    above: Annotated[float, Field(ge=0, description="Threshold in ns, or a ratio")] = 0.0
     deviations: Annotated[float, Field(gt=0, le=100)] = 6.0
-    rise_ns: Annotated[float, Field(ge=0, description="At least so much above what is usual, or above the median")] = 0
+    rise_ns: Annotated[
+        float, Field(ge=0, description="Least rise above the baseline, ns; of a spike: above the median")
+    ] = 0
     timescale: Timescale = Timescale.SHORT
 
     @model_validator(mode="after")
     def _complete(self) -> "ConditionModel":
         if self.kind is Kind.SPIKE and not self.rise_ns:
-            raise ValueError("a spike needs `rise_ns`, such as 500000")
+            raise ValueError("a spike condition needs `rise_ns`, such as 500000")
         return self
 
 
 class ScopeModel(Write):
-    """Which paths a rule is about: all of these must hold; empty: all paths. VMs and zones by name."""
+    """Scope of a rule: paths that meet all of these; empty: all paths. VMs and zones by name."""
 
     zones: list[Name] = Field(default_factory=list, description="Paths with an end in one of these")
     zone_pair: Annotated[list[Name], Field(min_length=2, max_length=2)] | None = None
@@ -45,7 +47,7 @@ class ScopeModel(Write):
 
 
 class RuleFields(Write):
-    """What a rule says."""
+    """Fields of a rule. Durations in seconds."""
 
     name: Name
     enabled: bool = True
@@ -62,7 +64,7 @@ class RuleFields(Write):
     @model_validator(mode="after")
     def _windows(self) -> "RuleFields":
         if self.windows_x > self.windows_y:
-            raise ValueError("`windows_x` of the last `windows_y` windows: the first cannot be more than the second")
+            raise ValueError("`windows_x` cannot be more than `windows_y`")
         return self
 
 
@@ -73,7 +75,7 @@ class RuleCreate(RuleFields):
 
 
 class RuleUpdate(Write):
-    """Changes of a rule; what is left out stays."""
+    """Changes of a rule; omitted fields stay."""
 
     name: Name | None = None
     enabled: bool | None = None
@@ -110,8 +112,8 @@ class RuleRead(Read):
     updated_at: datetime
 
 
-class RulesBrought(Read):
-    """What bringing a document did: names of rules made, changed, and found as they were."""
+class RulesImported(Read):
+    """Result of an import: names of rules created, changed and unchanged."""
 
     created: list[str]
     changed: list[str]

@@ -1,7 +1,6 @@
-"""Use cases of alerts: rules, incidents, silences. Receivers and routes: `receivers/service.py`."""
+"""Use cases of alert rules."""
 
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID, uuid4
 
 from sqlalchemy import insert
@@ -24,17 +23,17 @@ from sinemora.tenants.access import Actor
 
 def get_rule(session: Session, rule_id: UUID) -> AlertRule:
     """Return the tenant's rule. ProductError `alert_rule_unknown`."""
-    found = session.get(AlertRule, rule_id)
-    if found is None:
+    row = session.get(AlertRule, rule_id)
+    if row is None:
         raise NotFound("alert rule")
-    return found
+    return row
 
 
 def create_rule(session: Session, actor: Actor, body: RuleCreate) -> AlertRule:
     """Create a rule. ProductError `mesh_unknown`, `alert_rule_name_taken`."""
-    watch(session, body.mesh_id)
+    create_default_rules(session, body.mesh_id)
     _rule_name_free(session, body.mesh_id, body.name)
-    row = AlertRule(**_said(body.model_dump(mode="json", exclude={"mesh_id"})), mesh_id=body.mesh_id)
+    row = AlertRule(**body.model_dump(mode="json", exclude={"mesh_id"}), mesh_id=body.mesh_id)
     audit.created(session, actor, "alert_rule", row)
     return row
 
@@ -43,17 +42,17 @@ def update_rule(session: Session, actor: Actor, rule_id: UUID, body: RuleUpdate,
     """Change a rule. ProductError `alert_rule_unknown`, `alert_rule_name_taken`, `rule_windows_invalid`."""
     row = get_rule(session, rule_id)
     precondition.check(row)
-    said = _said(body.model_dump(mode="json", exclude_unset=True))
-    for field, value in said.items():
+    changes = body.model_dump(mode="json", exclude_unset=True)
+    for field, value in changes.items():
         if value is None and field != "runbook_url":
             continue
         if field == "name" and value != row.name:
             _rule_name_free(session, row.mesh_id, value)
         setattr(row, field, value)
     if row.windows_x > row.windows_y:
-        raise ProductError("rule_windows_invalid", 422, "`windows_x` cannot be more than `windows_y`.")
+        raise ProductError("rule_windows_invalid", 422, "Invalid windows: `windows_x` cannot be more than `windows_y`.")
     row.updated_at = datetime.now(UTC)
-    audit.updated(session, actor, "alert_rule", row, said)
+    audit.updated(session, actor, "alert_rule", row, changes)
     return row
 
 
@@ -70,17 +69,13 @@ def rule_read(row: AlertRule) -> RuleRead:
     return RuleRead.model_validate(row)
 
 
-def _said(body: dict[str, Any]) -> dict[str, Any]:
-    return body
-
-
 def _rule_name_free(session: Session, mesh_id: UUID, name: str) -> None:
     if queries.rule_named(session, mesh_id, name):
-        raise ProductError("alert_rule_name_taken", 409, f"The mesh has a rule named {name} already.")
+        raise ProductError("alert_rule_name_taken", 409, f"Name taken: the mesh already has a rule named {name}.")
 
 
-def watch(session: Session, mesh_id: UUID) -> None:
-    """Give a mesh the default rules, once."""
+def create_default_rules(session: Session, mesh_id: UUID) -> None:
+    """Create the default rules of a mesh, once. ProductError `mesh_unknown`."""
     mesh = get_mesh(session, mesh_id)
     if session.get(AlertState, mesh_id) is not None:
         return

@@ -29,13 +29,13 @@ Weekly = Annotated[
 @silences.command("list")
 @calls_api
 def list_silences(client: Terminal) -> None:
-    """List all silences, the last to end first."""
+    """List all silences, latest end first."""
     items = list(client.items("/v1/silences"))
     rows = [
-        (item["id"], "in force" if item["active"] else "", item["ends_at"][:19], _matchers(item), item["comment"])
+        (item["id"], "active" if item["active"] else "", item["ends_at"][:19], _matchers(item), item["comment"])
         for item in items
     ]
-    client.print_result(items, ("id", "", "ends", "mutes", "why"), rows)
+    client.print_result(items, ("id", "", "ends", "matchers", "comment"), rows)
 
 
 def _matchers(silence: Any) -> str:
@@ -56,8 +56,8 @@ def preview_silence(
 ) -> None:
     """List recent incidents that would match."""
     body = _silence(matcher, lasts, starts_at, weekly, comment)
-    found = client.read("/v1/silence-previews", body)["incidents"]
-    client.print_result(found, ("opened", "suspect"), [(row["opened_at"][:19], row["title"]) for row in found])
+    incidents = client.read("/v1/silence-previews", body)["incidents"]
+    client.print_result(incidents, ("opened", "suspect"), [(row["opened_at"][:19], row["title"]) for row in incidents])
 
 
 @silences.command("add")
@@ -73,7 +73,7 @@ def add_silence(
     """Create a silence."""
     silence = client.read("/v1/silences", _silence(matcher, lasts, starts_at, weekly, comment))
     row = (silence["id"], silence["ends_at"][:19], _matchers(silence))
-    client.print_result(silence, ("id", "ends", "mutes"), [row])
+    client.print_result(silence, ("id", "ends", "matchers"), [row])
 
 
 def _silence(
@@ -83,7 +83,7 @@ def _silence(
     try:
         start = datetime.fromisoformat(starts_at) if starts_at else datetime.now(UTC)
     except ValueError:
-        raise RequestRefused(f"--from {starts_at}: write a time as 2026-11-20T22:00:00Z.") from None
+        raise RequestRefused(f"Invalid time: --from {starts_at}; write it as 2026-11-20T22:00:00Z.") from None
     body = {
         "comment": comment,
         "matchers": [_matcher(matcher) for matcher in matchers],
@@ -96,14 +96,14 @@ def _silence(
 def _duration(text: str, where: str) -> timedelta:
     parts = _FOR.fullmatch(text)
     if parts is None:
-        raise RequestRefused(f"{where} {text}: write 15m, 4h, 2d or 1w.")
+        raise RequestRefused(f"Invalid duration: {where} {text}; write 15m, 4h, 2d or 1w.")
     return timedelta(seconds=int(parts[1]) * _UNITS[parts[2]])
 
 
 def _weekly(text: str) -> dict[str, int]:
     parts = _WEEKLY.fullmatch(text.lower())
     if parts is None:
-        raise RequestRefused(f'--weekly {text}: write a day, a time of UTC and how long, as "sun 02:00 2h".')
+        raise RequestRefused(f'Invalid --weekly {text}: write day, time (UTC) and duration, as "sun 02:00 2h".')
     minutes = _duration(parts[4], "--weekly") // timedelta(minutes=1)
     return {"weekday": _DAYS.index(parts[1]), "minute": int(parts[2]) * 60 + int(parts[3]), "lasts_min": minutes}
 
@@ -111,7 +111,7 @@ def _weekly(text: str) -> dict[str, int]:
 def _matcher(text: str) -> dict[str, Any]:
     label, sign, value = text.partition("=")
     if not sign or not value:
-        raise RequestRefused(f"{text}: a matcher is label=value or label!=value.")
+        raise RequestRefused(f"Invalid matcher: {text}; write label=value or label!=value.")
     return {"label": label.removesuffix("!"), "value": value, "negate": label.endswith("!")}
 
 

@@ -11,5 +11,5 @@ from sinemora.alerts.models import (
 
 
 def silences(session: Session, at: datetime) -> list[Silence]:
-    """Silences that have begun and not ended; weekly ones may rest just now."""
+    """Return silences that have begun and not ended; weekly ones may be inactive now."""
     return list(session.scalars(select(Silence).where(Silence.starts_at <= at, Silence.ends_at > at)))

@@ -21,9 +21,9 @@ router = APIRouter(
 
 @router.get("/silences", response_model=Page[SilenceRead])
 def list_silences(session: SessionDep, actor: Viewer, page: Paging) -> Slice[SilenceRead]:
-    """Silences, those that end last first; past ones stay."""
-    found = paginate(session, select(Silence), page, Silence.ends_at, Silence.id, descending=True)
-    return Slice([service.silence_read(row) for row in found.items], found.next_cursor)
+    """List silences, latest end first, including past ones."""
+    slice_ = paginate(session, select(Silence), page, Silence.ends_at, Silence.id, descending=True)
+    return Slice([service.silence_read(row) for row in slice_.items], slice_.next_cursor)
 
 
 @router.post("/silences", status_code=201, responses=responses(422))

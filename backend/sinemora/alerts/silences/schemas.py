@@ -11,10 +11,10 @@ from sinemora.kit.schemas import Read, Write
 
 
 class Weekly(Write):
-    """Every week at a time of UTC. `weekday`: 0 is Monday."""
+    """A weekly recurrence in UTC. `weekday`: 0 is Monday."""
 
     weekday: Annotated[int, Field(ge=0, le=6)]
-    minute: Annotated[int, Field(ge=0, lt=1440, description="Of the day")]
+    minute: Annotated[int, Field(ge=0, lt=1440, description="Minute of the day")]
     lasts_min: Annotated[int, Field(ge=1, le=10_080)]
 
 
@@ -29,7 +29,7 @@ class SilenceCreate(Write):
 
 
 class SilenceRead(Read):
-    """A silence; `active` now."""
+    """A silence; `active`: it applies now."""
 
     id: UUID
     comment: str

@@ -17,10 +17,10 @@ from sinemora.tenants.access import Actor
 
 def get_silence(session: Session, silence_id: UUID) -> Silence:
     """Return the tenant's silence. ProductError `silence_unknown`."""
-    found = session.get(Silence, silence_id)
-    if found is None:
+    row = session.get(Silence, silence_id)
+    if row is None:
         raise NotFound("silence")
-    return found
+    return row
 
 
 def create_silence(session: Session, actor: Actor, body: SilenceCreate) -> Silence:
@@ -59,6 +59,6 @@ def silence_of(body: SilenceCreate) -> Silence:
         if at.tzinfo is None:
             raise ProductError("range_invalid", 422, "Invalid time: it needs a time zone, as in 2026-11-20T10:00:00Z.")
     if starts_at >= body.ends_at:
-        raise ProductError("range_invalid", 422, "`starts_at` must lie before `ends_at`.")
-    said = body.model_dump(mode="json", include={"matchers", "weekly"})
-    return Silence(comment=body.comment, starts_at=starts_at, ends_at=body.ends_at, created_by="", **said)
+        raise ProductError("range_invalid", 422, "Invalid range: `starts_at` must be before `ends_at`.")
+    fields = body.model_dump(mode="json", include={"matchers", "weekly"})
+    return Silence(comment=body.comment, starts_at=starts_at, ends_at=body.ends_at, created_by="", **fields)

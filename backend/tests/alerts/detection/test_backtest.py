@@ -16,14 +16,14 @@ from tests.alerts.conftest import Watched, egress
 from tests.callers import Member
 
 
-def test_a_rule_is_tried_on_what_was_stored(watched: Watched):
+def test_a_back_test_replays_stored_windows(watched: Watched):
     watched.started_at_s = int(time.time()) // 10 * 10 - 200
     watched.slow = egress(watched, 3)
     for _ in range(3):
         watched.report()
     body = {
         "mesh_id": str(watched.world.id),
-        "name": "tried",
+        "name": "back-test",
         "hours": 1,
         "condition": {"kind": "threshold", "above": 1_000_000},
     }
@@ -34,9 +34,7 @@ def test_a_rule_is_tried_on_what_was_stored(watched: Watched):
     assert (result["by"], watched.incidents()) == ("windows", [])
 
 
-def test_further_back_than_windows_are_kept_a_rule_is_tried_on_minutes(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_back_test_beyond_retention_replays_minutes(watched: Watched, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(settings(), "retention_raw_days", 1)
     minute = int(time.time()) // 60 * 60 - 300
     watched.slow = egress(watched, 3)
@@ -49,7 +47,7 @@ def test_further_back_than_windows_are_kept_a_rule_is_tried_on_minutes(
     assert roll_up_mesh(tenant_key, watched.world.key, Tier.MINUTE, datetime.now(UTC)) > 0
     body = {
         "mesh_id": str(watched.world.id),
-        "name": "tried",
+        "name": "back-test",
         "hours": 25,
         "condition": {"kind": "threshold", "above": 1_000_000},
         "windows_x": 9,
@@ -59,12 +57,12 @@ def test_further_back_than_windows_are_kept_a_rule_is_tried_on_minutes(
     run(watched.owner.tenant_id, job["id"])
     result = watched.owner.get(f"/v1/jobs/{job['id']}").json()["result"]
     assert (result["by"], result["incidents"]) == ("minutes", 1)
-    (found,) = result["found"]
-    assert found["culprit"]["suspect"] == "egress"
-    assert datetime.fromisoformat(found["opened_at"]).timestamp() == minute + 120
+    (incident,) = result["found"]
+    assert incident["culprit"]["suspect"] == "egress"
+    assert datetime.fromisoformat(incident["opened_at"]).timestamp() == minute + 120
 
 
-def tried(owner: Member, body: dict[str, Any]) -> dict[str, Any]:
+def back_test(owner: Member, body: dict[str, Any]) -> dict[str, Any]:
     job = owner.post("/v1/alert-back-tests", json=body)
     assert job.status_code == 202, job.text
     run(owner.tenant_id, job.json()["id"])
@@ -72,11 +70,11 @@ def tried(owner: Member, body: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def test_silence_is_tried_on_whose_windows_are_stored(watched: Watched):
+def test_silence_is_derived_from_stored_windows(watched: Watched):
     watched.started_at_s -= watched.started_at_s % 60 + 1200
     for at in range(30):
         watched.report(leave_out=(2,) if 5 <= at < 20 else ())
-    with system_session() as session:  # as if they had come when they should
+    with system_session() as session:  # as if received in time
         session.execute(
             text("UPDATE probe_frames SET received_at = started_at + interval '12 s' WHERE mesh_key = :key"),
             {"key": watched.world.key},
@@ -91,33 +89,33 @@ def test_silence_is_tried_on_whose_windows_are_stored(watched: Watched):
         "windows_y": 1,
         "keep_firing_s": 0,
     }
-    result = tried(watched.owner, body)
-    (found,) = result["found"]
-    assert (found["culprit"]["suspect"], found["culprit"]["at"]["name"]) == ("agent", "c-1")
-    lasted = datetime.fromisoformat(found["seen_at"]) - datetime.fromisoformat(found["opened_at"])
+    result = back_test(watched.owner, body)
+    (incident,) = result["found"]
+    assert (incident["culprit"]["suspect"], incident["culprit"]["at"]["name"]) == ("agent", "c-1")
+    lasted = datetime.fromisoformat(incident["seen_at"]) - datetime.fromisoformat(incident["opened_at"])
     assert timedelta(seconds=80) <= lasted <= timedelta(seconds=110)
-    assert "cannot be told apart" in result["notes"][0]
-    with system_session() as session:  # its windows come an hour late instead: it was silent all the same
+    assert "look alike" in result["notes"][0]
+    with system_session() as session:  # its windows arrived an hour late instead: it was silent as well
         session.execute(
             text("UPDATE probe_frames SET received_at = now() WHERE mesh_key = :key AND vm_key = :vm"),
             {"key": watched.world.key, "vm": watched.world.agents[2].vm_key},
         )
-    result = tried(watched.owner, body)
+    result = back_test(watched.owner, body)
     assert (result["incidents"], "c-1" in result["notes"][-1]) == (0, True)
 
 
-def test_performance_is_tried_with_the_curves_of_now(watched: Watched):
+def test_performance_is_predicted_with_todays_curves(watched: Watched):
     owner = watched.owner
     tasks_of = [{"vm": "a-1", "root": True}, {"vm": "b-1"}]
     cache = {"name": "cache", "mesh": "demo", "curve": "memcached-server", "tasks": tasks_of, "objective": 0.9}
     body = {"mesh_id": str(watched.world.id), "name": "Objective", "hours": 1, "condition": {"kind": "performance"}}
-    assert "No application" in tried(owner, body)["notes"][0]
+    assert "No application" in back_test(owner, body)["notes"][0]
     owner.created("/v1/applications", cache)
     watched.started_at_s -= 1200
     for at in range(10):
         watched.slow = {(0, 1): 5_000_000, (1, 0): 5_000_000} if at >= 4 else {}
         watched.report()
-    result = tried(owner, body)
-    (found,) = result["found"]
-    assert found["culprit"]["words"] == "application cache"
-    assert "of now" in result["notes"][0]
+    result = back_test(owner, body)
+    (incident,) = result["found"]
+    assert incident["culprit"]["words"] == "application cache"
+    assert "today's" in result["notes"][0]

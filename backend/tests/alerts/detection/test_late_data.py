@@ -1,4 +1,4 @@
-"""Windows that come hours late: incidents of the past, told of at most once, and a present that goes on undisturbed."""
+"""Late data: incidents of the past, one notification at most, live state unchanged."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select, text
 
 from sinemora.alerts.detection import evaluator, late_data, tasks
-from sinemora.alerts.detection.late_data import Late, Looked
+from sinemora.alerts.detection.late_data import LateDataResult, LateRange
 from sinemora.alerts.models import AlertState, Delivery, LateDataProgress
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.store.roll_up import roll_up_mesh
@@ -19,7 +19,7 @@ LATER = timedelta(minutes=10)
 
 
 def backlog(watched: Watched, hours_ago: float, slow: dict[tuple[int, int], int], windows: int = 12) -> int:
-    """All agents send windows of some time ago, slow ones between quiet ones; the end of the last one."""
+    """Report windows of some time ago from all agents, slow ones between quiet ones; return the last end."""
     present = watched.started_at_s
     watched.started_at_s = present - round(hours_ago * 360) * 10
     watched.slow = {}
@@ -40,33 +40,33 @@ def roll_up(watched: Watched) -> None:
         pass
 
 
-def look(watched: Watched, later: timedelta = LATER) -> Looked | None:
-    """What the worker does every minute, some time from now."""
+def evaluate_later(watched: Watched, later: timedelta = LATER) -> LateDataResult | None:
+    """Evaluate late data as the worker does, some time from now."""
     with tenant_session(watched.owner.tenant_id) as session:
-        return late_data.look_back(session, watched.world.id, datetime.now(UTC) + later)
+        return late_data.evaluate_late_data(session, watched.world.id, datetime.now(UTC) + later)
 
 
-def rows(watched: Watched, wanted: Any) -> list[Any]:
+def rows(watched: Watched, query: Any) -> list[Any]:
     with tenant_session(watched.owner.tenant_id) as session:
-        return list(session.scalars(wanted))
+        return list(session.scalars(query))
 
 
 @pytest.fixture
-def looked(watched: Watched) -> Watched:
-    """The mesh, evaluated and looked back at once before: what comes late comes after that."""
+def evaluated(watched: Watched) -> Watched:
+    """A mesh whose late data was evaluated once before."""
     watched.window()
     roll_up(watched)
-    assert look(watched, timedelta(0)) is None
+    assert evaluate_later(watched, timedelta(0)) is None
     return watched
 
 
 @pytest.mark.whole_store
-def test_what_was_wrong_hours_ago_is_an_incident_that_is_over_and_told_of_once(
+def test_late_data_opens_ended_incidents_with_one_notification(
     local: None,
-    looked: Watched,
+    evaluated: Watched,
     hooks: Hooks,
 ):
-    watched, owner = looked, looked.owner
+    watched, owner = evaluated, evaluated.owner
     for kind in ("webhook", "pagerduty"):
         receiver(owner, kind, hooks)
     route(owner, "webhook", "pagerduty")
@@ -75,9 +75,9 @@ def test_what_was_wrong_hours_ago_is_an_incident_that_is_over_and_told_of_once(
     backlog(watched, 3, egress(watched, 0))
     backlog(watched, 2, {(1, 4): 5_000_000})
     roll_up(watched)
-    found = look(watched)
-    assert found is not None
-    assert (len(found.stretches), len(found.found), found.known) == (3, 3, [])
+    result = evaluate_later(watched)
+    assert result is not None
+    assert (len(result.ranges), len(result.new), result.confirmed) == (3, 3, [])
     incidents = watched.incidents()
     assert [one["culprit"]["suspect"] for one in incidents] == ["path", "egress", "egress"]
     for one in incidents:
@@ -88,7 +88,7 @@ def test_what_was_wrong_hours_ago_is_an_incident_that_is_over_and_told_of_once(
     assert [one["kind"] for one in oldest["timeline"]] == ["opened", "ended", "late"]
     assert oldest["evidence"]["hypotheses"][0]["suspect"] == "egress"
 
-    # One webhook for the three, none that pages; the present knows nothing of it.
+    # One webhook for the three, none that pages; the live state is unchanged.
     tasks.deliver_due()
     (body,) = [one for path, _, one in hooks.got if path.startswith("/hook")]
     assert b'"about": "late"' in body
@@ -98,60 +98,60 @@ def test_what_was_wrong_hours_ago_is_an_incident_that_is_over_and_told_of_once(
     assert (after.rule_states, after.baselines) == (before.rule_states, before.baselines)
     for _ in range(3):
         watched.window()
-    assert look(watched) is None
+    assert evaluate_later(watched) is None
     assert len(watched.incidents()) == 3
     assert len(rows(watched, select(Delivery))) == 1
 
 
-def test_more_of_what_is_known_is_written_beside_it_once(looked: Watched):
-    backlog(looked, 4, egress(looked, 3))
-    roll_up(looked)
-    assert look(looked) is not None
-    (incident,) = looked.incidents()
+def test_a_known_incident_is_confirmed_once(evaluated: Watched):
+    backlog(evaluated, 4, egress(evaluated, 3))
+    roll_up(evaluated)
+    assert evaluate_later(evaluated) is not None
+    (incident,) = evaluated.incidents()
     for hours_ago in (4.05, 3.95):  # overlaps, and what others send later
-        backlog(looked, hours_ago, egress(looked, 3))
-        roll_up(looked)
-        again = look(looked)
+        backlog(evaluated, hours_ago, egress(evaluated, 3))
+        roll_up(evaluated)
+        again = evaluate_later(evaluated)
         assert again is not None
-        assert ([str(one) for one in again.known], again.found) == ([incident["id"]], [])
-    assert [one["id"] for one in looked.incidents()] == [incident["id"]]
-    timeline = looked.owner.get(f"/v1/incidents/{incident['id']}").json()["timeline"]
+        assert ([str(one) for one in again.confirmed], again.new) == ([incident["id"]], [])
+    assert [one["id"] for one in evaluated.incidents()] == [incident["id"]]
+    timeline = evaluated.owner.get(f"/v1/incidents/{incident['id']}").json()["timeline"]
     assert [one["kind"] for one in timeline].count("late") == 1
 
 
-def test_what_keeps_coming_is_waited_for_but_not_for_ever(looked: Watched):
-    backlog(looked, 4, egress(looked, 3))
-    roll_up(looked)
-    assert look(looked, timedelta(seconds=30)) is None
+def test_waits_for_more_late_data_up_to_a_limit(evaluated: Watched):
+    backlog(evaluated, 4, egress(evaluated, 3))
+    roll_up(evaluated)
+    assert evaluate_later(evaluated, timedelta(seconds=30)) is None
     with system_session() as session:
         session.execute(
             text("UPDATE zone_frames_1m SET rolled_at = now() - interval '40 minutes' WHERE mesh_key = :key"),
-            {"key": looked.world.key},
+            {"key": evaluated.world.key},
         )
         session.execute(text("UPDATE late_data_progress SET looked_until = now() - interval '1 hour'"))
-    backlog(looked, 2, egress(looked, 1))
-    roll_up(looked)
-    found = look(looked, timedelta(seconds=30))
-    assert found is not None
-    assert (len(found.stretches), len(found.found)) == (1, 1)  # the second one goes on coming
-    found = look(looked)
-    assert found is not None
-    assert (len(found.stretches), len(found.found)) == (1, 1)
+    backlog(evaluated, 2, egress(evaluated, 1))
+    roll_up(evaluated)
+    result = evaluate_later(evaluated, timedelta(seconds=30))
+    assert result is not None
+    assert (len(result.ranges), len(result.new)) == (1, 1)  # the second one is still arriving
+    result = evaluate_later(evaluated)
+    assert result is not None
+    assert (len(result.ranges), len(result.new)) == (1, 1)
 
 
-def test_what_is_older_than_a_day_is_stored_and_not_looked_at(looked: Watched):
-    backlog(looked, 30, egress(looked, 3))
-    roll_up(looked)
-    assert look(looked) is None
-    assert looked.incidents() == []
+def test_data_older_than_a_day_is_not_evaluated(evaluated: Watched):
+    backlog(evaluated, 30, egress(evaluated, 3))
+    roll_up(evaluated)
+    assert evaluate_later(evaluated) is None
+    assert evaluated.incidents() == []
 
 
-def test_windows_missed_while_the_worker_was_away_are_looked_at_too(watched: Watched):
-    """Evaluation catches up on six windows; what lies before them is found afterwards."""
+def test_windows_missed_by_the_worker_are_evaluated_as_late_data(watched: Watched):
+    """Evaluation catches up on six windows; earlier ones count as late data."""
     watched.started_at_s -= 1200
     watched.window()
     roll_up(watched)
-    look(watched, timedelta(0))
+    evaluate_later(watched, timedelta(0))
     watched.slow = egress(watched, 2)
     for _ in range(4):
         watched.report()
@@ -161,46 +161,46 @@ def test_windows_missed_while_the_worker_was_away_are_looked_at_too(watched: Wat
     watched.evaluate(ended_at_s)
     assert watched.incidents() == []
     roll_up(watched)
-    look(watched)
+    evaluate_later(watched)
     assert [one["culprit"]["suspect"] for one in watched.incidents()] == ["egress"]
 
 
 @pytest.mark.whole_store
-def test_the_sweep_looks_at_every_mesh_that_is_watched(looked: Watched):
-    backlog(looked, 4, egress(looked, 3))
-    roll_up(looked)
+def test_the_task_evaluates_every_mesh(evaluated: Watched):
+    backlog(evaluated, 4, egress(evaluated, 3))
+    roll_up(evaluated)
     with system_session() as session:
         session.execute(
             text("UPDATE zone_frames_1m SET rolled_at = now() - interval '5 minutes' WHERE mesh_key = :key"),
-            {"key": looked.world.key},
+            {"key": evaluated.world.key},
         )
         session.execute(text("UPDATE late_data_progress SET looked_until = now() - interval '1 hour'"))
-    tasks.look_back()
-    assert len(looked.incidents()) == 1
-    assert len(rows(looked, select(LateDataProgress))) == 1
+    tasks.evaluate_late_data()
+    assert len(evaluated.incidents()) == 1
+    assert len(rows(evaluated, select(LateDataProgress))) == 1
 
 
-def test_of_what_is_much_minutes_are_looked_at(looked: Watched, monkeypatch: pytest.MonkeyPatch):
+def test_large_ranges_are_replayed_by_minutes(evaluated: Watched, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(late_data, "_BY_WINDOWS_MAX", 0)
-    backlog(looked, 4, egress(looked, 3), windows=30)
-    roll_up(looked)
-    found = look(looked)
-    assert found is not None
-    assert len(found.found) == 1
-    (incident,) = looked.incidents()
+    backlog(evaluated, 4, egress(evaluated, 3), windows=30)
+    roll_up(evaluated)
+    result = evaluate_later(evaluated)
+    assert result is not None
+    assert len(result.new) == 1
+    (incident,) = evaluated.incidents()
     assert (incident["culprit"]["suspect"], incident["state"]) == ("egress", "resolved")
     lasted = datetime.fromisoformat(incident["seen_at"]) - datetime.fromisoformat(incident["opened_at"])
     assert timedelta(minutes=3) <= lasted <= timedelta(minutes=7)
 
 
-def test_minutes_close_together_are_one_stretch():
-    assert late_data.stretches_of([0, 60, 600, 4000]) == [Late(0, 660), Late(4000, 4060)]
-    assert late_data.stretches_of([]) == []
+def test_minutes_close_together_are_one_range():
+    assert late_data.ranges_of([0, 60, 600, 4000]) == [LateRange(0, 660), LateRange(4000, 4060)]
+    assert late_data.ranges_of([]) == []
 
 
-def test_restarts_of_the_worker_change_nothing_of_it(looked: Watched):
-    backlog(looked, 4, egress(looked, 3))
-    roll_up(looked)
+def test_a_restart_of_the_worker_changes_nothing(evaluated: Watched):
+    backlog(evaluated, 4, egress(evaluated, 3))
+    roll_up(evaluated)
     evaluator.forget()
-    assert look(looked) is not None
-    assert len(looked.incidents()) == 1
+    assert evaluate_later(evaluated) is not None
+    assert len(evaluated.incidents()) == 1

@@ -7,7 +7,7 @@ from uuid import uuid4
 from tests.alerts.conftest import Watched, egress
 
 
-def test_a_rule_is_looked_at_on_one_path(watched: Watched):
+def test_a_preview_shows_values_limits_and_firing_of_a_path(watched: Watched):
     start = watched.started_at_s = int(time.time()) // 10 * 10 - 200
     for slow in ({}, egress(watched, 3), egress(watched, 3), egress(watched, 3), {}):
         watched.slow = slow
@@ -15,20 +15,20 @@ def test_a_rule_is_looked_at_on_one_path(watched: Watched):
     a, b = (watched.world.agents[at].vm_id for at in (3, 0))
     body = {
         "mesh_id": str(watched.world.id),
-        "name": "tried",
+        "name": "preview",
         "source_id": str(a),
         "target_id": str(b),
         "condition": {"kind": "threshold", "above": 1_000_000},
         "keep_firing_s": 0,
     }
-    found = watched.owner.post("/v1/alert-rule-previews", json=body).json()
-    at = {datetime.fromisoformat(one).timestamp(): number for number, one in enumerate(found["points_at"])}
+    result = watched.owner.post("/v1/alert-rule-previews", json=body).json()
+    at = {datetime.fromisoformat(one).timestamp(): number for number, one in enumerate(result["points_at"])}
     first = at[start]
-    assert found["firing"][first : first + 5] == [False, False, True, True, True]
-    assert [round(one / 1e6) for one in found["values"][first : first + 5]] == [0, 5, 5, 5, 0]
-    assert found["values"][first - 1] is None
-    assert set(found["limits"]) == {1_000_000}
-    assert found["notes"] == []
+    assert result["firing"][first : first + 5] == [False, False, True, True, True]
+    assert [round(one / 1e6) for one in result["values"][first : first + 5]] == [0, 5, 5, 5, 0]
+    assert result["values"][first - 1] is None
+    assert set(result["limits"]) == {1_000_000}
+    assert result["notes"] == []
     body["condition"] = {"kind": "silent"}
     assert watched.owner.post("/v1/alert-rule-previews", json=body).json()["code"] == "preview_unsupported"
     body |= {"condition": {"kind": "spike", "rise_ns": 1}, "target_id": str(uuid4())}

@@ -1,4 +1,4 @@
-"""The hours of earlier weeks, from the store to what is ordinary now."""
+"""The hours of earlier weeks, from the store to what is usual now."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -48,7 +48,7 @@ def keep_hour(watched: Watched, at: datetime, delay_ns: int) -> None:
 
 
 @pytest.mark.parametrize("weeks", [WEEKS_MIN - 1, WEEKS_MIN])
-def test_the_same_hour_of_earlier_weeks_says_what_is_ordinary(watched: Watched, weeks: int):
+def test_a_season_is_the_median_of_earlier_weeks(watched: Watched, weeks: int):
     seasons.forget()
     now = datetime.now(UTC)
     hour = floor(now - timedelta(seconds=1), 3600)
@@ -57,25 +57,25 @@ def test_the_same_hour_of_earlier_weeks_says_what_is_ordinary(watched: Watched, 
         keep_hour(watched, hour - timedelta(weeks=week) + timedelta(hours=1), 500_000)
     with tenant_session(watched.owner.tenant_id) as session:
         mesh = mesh_state(session, watched.world.id)
-        found = seasons_of(session, mesh, [RULE], int(now.timestamp()))(*SERIES)
+        season = seasons_of(session, mesh, [RULE], int(now.timestamp()))(*SERIES)
         if weeks < WEEKS_MIN:
-            assert found is None
+            assert season is None
             return
-        assert found is not None
+        assert season is not None
         whole = evaluation_input.planned(mesh.members)
-        assert np.allclose(found.level[whole], 302_000, rtol=0.01)
-        assert np.allclose(found.highest[whole], 500_000, rtol=0.01)  # the hour after it
-        assert np.isnan(found.level[~whole]).all()
+        assert np.allclose(season.level[whole], 302_000, rtol=0.01)
+        assert np.allclose(season.highest[whole], 500_000, rtol=0.01)  # the hour after it
+        assert np.isnan(season.level[~whole]).all()
         again = seasons_of(session, mesh, [RULE], int(now.timestamp()))(*SERIES)
-        assert again is found  # read once an hour
+        assert again is season  # read once an hour
 
 
-def test_a_preview_says_whether_it_knows_this_hour_of_earlier_weeks(watched: Watched):
+def test_a_preview_notes_a_missing_weekly_baseline(watched: Watched):
     watched.report()
     source, target = (watched.world.agents[at].vm_id for at in (0, 1))
     body = {
         "mesh_id": str(watched.world.id),
-        "name": "tried",
+        "name": "preview",
         "source_id": str(source),
         "target_id": str(target),
         "hours": 3,
@@ -84,29 +84,29 @@ def test_a_preview_says_whether_it_knows_this_hour_of_earlier_weeks(watched: Wat
     }
 
     def notes() -> list[str]:
-        found = watched.owner.post("/v1/alert-rule-previews", json=body).json()["notes"]
-        return [" ".join(one.split()[:2]) for one in found]
+        notes = watched.owner.post("/v1/alert-rule-previews", json=body).json()["notes"]
+        return [note.split(":")[0] for note in notes]
 
-    assert notes() == ["It is", "Evaluation remembers", "Nothing is"]
+    assert notes() == ["Needs 2 VMs", "Shorter baseline", "No weekly baseline"]
     hour = floor(datetime.now(UTC), 3600)
     for week in range(1, WEEKS_MIN + 1):
         keep_hour(watched, hour - timedelta(weeks=week, hours=1), 500_000)
-    assert notes() == ["It is", "Evaluation remembers"]
+    assert notes() == ["Needs 2 VMs", "Shorter baseline"]
 
 
-def test_a_preview_lets_pass_what_comes_every_week():
-    rule = Rule("tried", "Tried", Condition(Kind.BASELINE, deviations=5, rise_ns=15_000), x=1, y=1)
-    course = np.full(LEARNT_LONG + 20, 200_000, np.float32)
-    course[-10:] = 400_000
-    columns = {Statistic.P50: course}
-    nothing: list[Season | None] = [None] * course.size
-    _, limits, firing = preview.evaluated(rule, columns, nothing, 10)
+def test_a_preview_does_not_fire_on_weekly_events():
+    rule = Rule("preview", "Tried", Condition(Kind.BASELINE, deviations=5, rise_ns=15_000), x=1, y=1)
+    delays = np.full(LEARNT_LONG + 20, 200_000, np.float32)
+    delays[-10:] = 400_000
+    columns = {Statistic.P50: delays}
+    no_seasons: list[Season | None] = [None] * delays.size
+    _, limits, firing = preview.evaluated(rule, columns, no_seasons, 10)
     assert (firing[-1], limits[-1] < 300_000) == (True, True)
     hours = {HOUR - timedelta(weeks=week, hours=1): 400_000.0 for week in range(1, WEEKS_MIN + 1)}
-    assert seasons.season_of_path(hours, HOUR) is None  # the hour beside it counts only where its own is known
+    assert seasons.season_of_path(hours, HOUR) is None  # neighbouring hours count only where the hour itself is known
     hours |= {HOUR - timedelta(weeks=week): 200_000.0 for week in range(1, WEEKS_MIN + 1)}
-    ordinary = seasons.season_of_path(hours, HOUR + timedelta(minutes=30))
-    assert ordinary is not None
-    assert (ordinary.level[0], ordinary.highest[0]) == (200_000, 400_000)
-    _, limits, firing = preview.evaluated(rule, columns, [ordinary] * course.size, 10)
+    usual = seasons.season_of_path(hours, HOUR + timedelta(minutes=30))
+    assert usual is not None
+    assert (usual.level[0], usual.highest[0]) == (200_000, 400_000)
+    _, limits, firing = preview.evaluated(rule, columns, [usual] * delays.size, 10)
     assert (firing.any(), limits[-1] > 400_000) == (False, True)

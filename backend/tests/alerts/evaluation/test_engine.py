@@ -1,18 +1,16 @@
-"""Rules on paths: when a breach counts, what is usual, and that nothing is forgotten."""
+"""Rules on paths: M of N, baselines, seasons, state across restarts."""
 
 import numpy as np
 import pytest
 
 from sinemora.alerts.evaluation import state_codec
 from sinemora.alerts.evaluation.baseline import LEARNT, LEARNT_LONG, LONG, SHORT, Baseline
-from sinemora.alerts.evaluation.breach import Season, judge, limit
+from sinemora.alerts.evaluation.breach import Season, breaches_of, limit
 from sinemora.alerts.evaluation.change_point import change_point
-from sinemora.alerts.evaluation.engine import State, Window, amend, step
+from sinemora.alerts.evaluation.engine import EvaluationState, Window, amend, step
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale, defaults
 from sinemora.alerts.evaluation.rule_state import MOutOfN, Phase, RuleState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-
-NOBODY = np.zeros(4, bool)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +21,7 @@ NOBODY = np.zeros(4, bool)
         ("+-+--", MOutOfN(2, 3), "--F--"),
         ("+++-", MOutOfN(1, 1, hold=2), "--F-"),
         ("++---", MOutOfN(1, 1, keep=2), "FFFF-"),
-        ("++????", MOutOfN(2, 2), "-FFFFF"),  # what is not seen stands still
+        ("++????", MOutOfN(2, 2), "-FFFFF"),  # missing windows keep the state
         ("++?+", MOutOfN(3, 4), "---F"),
     ],
 )
@@ -42,12 +40,12 @@ def test_missing_data_is_neither_ok_nor_a_breach():
     assert rule_state.phases(m_of_n).tolist() == [Phase.INACTIVE, Phase.UNKNOWN]
 
 
-def test_a_window_that_comes_late_counts_where_it_belongs():
+def test_a_late_window_counts_at_its_place():
     in_time, late, m_of_n = RuleState.new((1,)), RuleState.new((1,)), MOutOfN(2, 3)
     yes, no = np.array([True]), np.array([False])
     for breach in (yes, no, yes):
         in_time.step(breach, yes, m_of_n)
-    late.step(no, no, m_of_n)  # nothing was there yet
+    late.step(no, no, m_of_n)  # no data yet
     late.step(no, yes, m_of_n)
     late.amend(yes, yes, 1)
     late.step(yes, yes, m_of_n)
@@ -55,7 +53,7 @@ def test_a_window_that_comes_late_counts_where_it_belongs():
     assert late.firing[0] == in_time.firing[0]
 
 
-def test_missed_windows_are_seen_as_nothing():
+def test_missed_windows_count_as_missing_data():
     rule_state, yes = RuleState.new((1,)), np.array([True])
     rule_state.step(yes, yes, MOutOfN(2, 3))
     rule_state.step(yes, yes, MOutOfN(2, 3), windows=4)
@@ -63,7 +61,7 @@ def test_missed_windows_are_seen_as_nothing():
     assert not rule_state.firing[0]
 
 
-def test_a_baseline_follows_its_path_and_not_what_happens_to_it():
+def test_a_baseline_follows_its_path_but_not_events():
     rng = np.random.default_rng(5)
     baseline = Baseline.new((50,))
     for _ in range(1000):
@@ -78,7 +76,7 @@ def test_a_baseline_follows_its_path_and_not_what_happens_to_it():
     assert np.all(baseline.deviations(np.full(50, 400_000, np.float32), SHORT) > 6)
 
 
-def test_a_baseline_says_nothing_before_it_has_learnt():
+def test_a_baseline_is_unknown_before_it_has_learnt():
     baseline = Baseline.new((1,))
     for count in range(LEARNT):
         assert np.isnan(baseline.deviations(np.ones(1, np.float32), SHORT)).all(), count
@@ -114,16 +112,16 @@ def slow(row: int | None = None, size: int = 4) -> np.ndarray:
 
 
 def test_state_survives_a_restart_and_a_new_member():
-    state = State(np.zeros(0, np.int64))
+    state = EvaluationState(np.zeros(0, np.int64))
     step(state, [OVER], window(1, slow(2)))
     again = state_codec.decode(state_codec.encode(state, baselines=False), state_codec.encode(state, baselines=True))
-    outcome = step(again, [OVER], window(2, slow(3, 5), (9, 1, 2, 3, 4)))  # the slow one stands one further on
-    assert [(one.cause.culprit.suspect, one.cause.culprit.at) for one in outcome.found] == [("egress", 3)]
+    evaluation = step(again, [OVER], window(2, slow(3, 5), (9, 1, 2, 3, 4)))  # the slow VM moved one position
+    assert [(one.cause.culprit.suspect, one.cause.culprit.at) for one in evaluation.detections] == [("egress", 3)]
 
 
 def test_baselines_survive_a_restart():
     rule = Rule("usual", "Usual", Condition(Kind.BASELINE))
-    state = State(np.zeros(0, np.int64))
+    state = EvaluationState(np.zeros(0, np.int64))
     for at in range(1, 6):
         step(state, [rule], window(at, slow()))
     again = state_codec.decode(None, state_codec.encode(state, baselines=True))
@@ -133,28 +131,30 @@ def test_baselines_survive_a_restart():
         state_codec.decode(b"SNA1 and nothing more", None)
 
 
-def test_a_late_window_completes_what_was_seen():
-    state = State(np.zeros(0, np.int64))
+def test_a_late_window_completes_missing_data():
+    state = EvaluationState(np.zeros(0, np.int64))
     step(state, [OVER], window(1, np.full((4, 4), np.nan)))
     amend(state, [OVER], window(1, slow(0)))
-    outcome = step(state, [OVER], window(2, slow(0)))
-    assert outcome.found[0].rules == {"over": 3}
+    evaluation = step(state, [OVER], window(2, slow(0)))
+    assert evaluation.detections[0].rules == {"over": 3}
 
 
-def test_rules_seen_by_too_few_open_nothing():
+def test_breaches_seen_by_too_few_vms_are_no_detection():
     few = Rule("few", "Few", OVER.condition, x=1, y=1, sources_min=2)
     delays = slow()
     delays[0, 1] = delays[1, 0] = 5000.0
-    outcome = step(State(np.zeros(0, np.int64)), [few], window(1, delays))
-    assert (outcome.found, outcome.firing, outcome.alone) == ([], 2, 2)
+    evaluation = step(EvaluationState(np.zeros(0, np.int64)), [few], window(1, delays))
+    assert (evaluation.detections, evaluation.firing, evaluation.alone) == ([], 2, 2)
 
 
-def test_an_agent_that_is_gone_mutes_what_follows_from_it():
+def test_a_silent_agent_explains_firing_rules_on_its_paths():
     silent = Rule("silent", "Silent", Condition(Kind.SILENT), x=1, y=1)
     now = window(1, slow(0))
     now.silent[0] = True
-    outcome = step(State(np.zeros(0, np.int64)), [Rule("now", "Now", OVER.condition, x=1, y=1), silent], now)
-    assert [(one.cause.culprit.suspect, one.cause.culprit.at) for one in outcome.found] == [("agent", 0)]
+    evaluation = step(
+        EvaluationState(np.zeros(0, np.int64)), [Rule("now", "Now", OVER.condition, x=1, y=1), silent], now
+    )
+    assert [(one.cause.culprit.suspect, one.cause.culprit.at) for one in evaluation.detections] == [("agent", 0)]
 
 
 @pytest.mark.parametrize(("low", "high", "at"), [(100, 200, 20), (100, 40, 33)])
@@ -163,10 +163,10 @@ def test_onset_is_where_the_series_changes(low: int, high: int, at: int):
     series = np.where(np.arange(60) < at, low, high) + rng.standard_normal(60) * 5
     series[5] = 1000.0
     series[[7, 40]] = np.nan
-    found = change_point(series)
-    assert found is not None
-    assert abs(found[0] - at) <= 1
-    assert found[1] == pytest.approx(high - low, abs=5)
+    change = change_point(series)
+    assert change is not None
+    assert abs(change[0] - at) <= 1
+    assert change[1] == pytest.approx(high - low, abs=5)
     assert change_point(rng.standard_normal(60)) is None
 
 
@@ -181,8 +181,8 @@ def learnt(value: float, windows: int) -> Baseline:
     ("timescale", "weekly_ns", "breach"),
     [
         (Timescale.SHORT, None, True),
-        (Timescale.SHORT, 400_000, False),  # it comes every week
-        (Timescale.SHORT, 200_000, True),  # not at this hour
+        (Timescale.SHORT, 400_000, False),  # usual at this hour
+        (Timescale.SHORT, 200_000, True),  # not usual at this hour
         (Timescale.LONG, None, True),
         (Timescale.LONG, 400_000, False),
         (Timescale.WEEKLY, None, False),
@@ -190,20 +190,20 @@ def learnt(value: float, windows: int) -> Baseline:
         (Timescale.WEEKLY, 400_000, False),
     ],
 )
-def test_what_comes_every_week_is_no_breach(timescale: Timescale, weekly_ns: float | None, breach: bool):
+def test_a_weekly_event_is_no_breach(timescale: Timescale, weekly_ns: float | None, breach: bool):
     condition = Condition(Kind.BASELINE, deviations=5.0, rise_ns=20_000, timescale=timescale)
     seen = np.full((2, 2), 400_000, np.float32)
     season = None if weekly_ns is None else Season(*np.full((2, 2, 2), weekly_ns, np.float32))
-    judged = judge(condition, lambda *_: seen, learnt(200_000, LEARNT_LONG + 10), season)
-    assert judged.breach.all() == judged.breach.any() == breach
-    assert judged.known.all() == (timescale is not Timescale.WEEKLY or season is not None)
+    breaches = breaches_of(condition, lambda *_: seen, learnt(200_000, LEARNT_LONG + 10), season)
+    assert breaches.breach.all() == breaches.breach.any() == breach
+    assert breaches.known.all() == (timescale is not Timescale.WEEKLY or season is not None)
 
 
-def test_a_dip_that_did_not_come_is_a_breach_of_its_hour():
+def test_a_missing_weekly_dip_is_a_breach():
     condition = Condition(Kind.BASELINE, deviations=5.0, rise_ns=20_000, timescale=Timescale.WEEKLY)
     season = Season(*np.full((2, 2, 2), 130_000, np.float32))
-    judged = judge(condition, lambda *_: np.full((2, 2), 200_000, np.float32), learnt(200_000, 2000), season)
-    assert judged.breach.all()
+    breaches = breaches_of(condition, lambda *_: np.full((2, 2), 200_000, np.float32), learnt(200_000, 2000), season)
+    assert breaches.breach.all()
 
 
 @pytest.mark.parametrize("timescale", list(Timescale))
@@ -218,11 +218,11 @@ def test_the_limit_is_where_breaches_begin(timescale: Timescale, weekly_ns: floa
         assert np.isnan(above).all()
         return
     for share, breach in ((0.999, False), (1.001, True)):
-        judged = judge(condition, lambda *_, share=share: above * np.float32(share), baseline, season)
-        assert judged.breach.all() == judged.breach.any() == breach
+        breaches = breaches_of(condition, lambda *_, share=share: above * np.float32(share), baseline, season)
+        assert breaches.breach.all() == breaches.breach.any() == breach
 
 
 @pytest.mark.parametrize(("window_s", "x", "y"), [(10, 4, 6), (30, 6, 6), (60, 8, 8)])
-def test_longer_windows_hold_more_ordinary_spikes(window_s: int, x: int, y: int):
+def test_longer_windows_need_more_spikes(window_s: int, x: int, y: int):
     (rule,) = [one for one in defaults(window_s) if one.condition.kind is Kind.SPIKE]
     assert (rule.x, rule.y) == (x, y)

@@ -6,7 +6,7 @@ from tests.alerts.conftest import SLOW_NS, Watched, egress
 from tests.callers import Member
 
 
-def test_a_slow_way_out_is_one_incident_with_its_suspect_until_it_ends(watched: Watched):
+def test_slow_egress_is_one_incident_until_it_ends(watched: Watched):
     watched.window()
     assert watched.incidents() == []
     watched.slow = egress(watched, 2)
@@ -29,12 +29,12 @@ def test_a_slow_way_out_is_one_incident_with_its_suspect_until_it_ends(watched: 
     assert ended["seen_at"] < ended["ended_at"] or ended["seen_at"] == ended["ended_at"]
 
 
-def test_an_incident_of_all_of_the_mesh_says_what_is_wrong(watched: Watched):
+def test_an_incident_of_the_whole_mesh_shows_the_symptom(watched: Watched):
     watched.slow = {(a, b): 5_000_000 for a in range(6) for b in range(6) if a != b}
     watched.window()
     watched.window()
     (incident,) = watched.incidents()
-    assert (incident["culprit"]["words"], incident["title"]) == ("the whole mesh", "the whole mesh is slower")
+    assert (incident["culprit"]["words"], incident["title"]) == ("the whole mesh", "delay increased in the whole mesh")
 
 
 def test_people_acknowledge_assign_note_resolve_and_reopen(watched: Watched, other_owner: Member):
@@ -44,7 +44,7 @@ def test_people_acknowledge_assign_note_resolve_and_reopen(watched: Watched, oth
     (incident,) = watched.incidents()
     path, owner, any_version = f"/v1/incidents/{incident['id']}", watched.owner, {"If-Match": "*"}
     seen = owner.get(path)
-    watched.window()  # what evaluation writes spoils nobody's version
+    watched.window()  # updates by evaluation keep versions valid
     done = owner.post(f"{path}/acknowledge", json={"text": "mine"}, headers={"If-Match": seen.headers["ETag"]})
     assert (done.status_code, done.json()["state"]) == (200, "acknowledged")
     assert owner.post(f"{path}/acknowledge", json={}, headers={"If-Match": seen.headers["ETag"]}).status_code == 412
@@ -66,41 +66,45 @@ def test_people_acknowledge_assign_note_resolve_and_reopen(watched: Watched, oth
     assert other_owner.post(f"{path}/notes", json={"text": "x"}).status_code == 404
 
 
-def test_an_application_below_its_objective_is_an_incident_and_others_say_whom_they_affect(watched: Watched):
+def test_an_application_below_its_objective_is_an_incident(watched: Watched):
     owner = watched.owner
     tasks_of = [{"vm": "a-1", "root": True}, {"vm": "b-1"}]
     cache = {"name": "cache", "mesh": "demo", "curve": "memcached-server", "tasks": tasks_of, "objective": 0.9}
     owner.created("/v1/applications", cache)
     elsewhere = {"name": "elsewhere", "tasks": [{"vm": "c-1", "root": True}, {"vm": "b-2"}], "objective": 0.3}
     owner.created("/v1/applications", cache | elsewhere)
-    said = {"mesh_id": str(watched.world.id), "name": "Objective", "condition": {"kind": "performance"}}
-    owner.created("/v1/alert-rules", {**said, "windows_x": 1, "windows_y": 1})
+    rule = {"mesh_id": str(watched.world.id), "name": "Objective", "condition": {"kind": "performance"}}
+    owner.created("/v1/alert-rules", {**rule, "windows_x": 1, "windows_y": 1})
     (plain,) = [one for one in watched.rules() if one["name"] != "Objective"]
     owner.patch(f"/v1/alert-rules/{plain['id']}", json={"scope": {"application": "cache"}})
     watched.slow = {(0, 1): SLOW_NS, (1, 0): SLOW_NS}
     watched.window()
     watched.window()
     assert sorted(one["culprit"]["suspect"] for one in watched.incidents()) == ["application", "pair"]
-    found = {one["culprit"]["suspect"]: one for one in watched.incidents()}
-    assert (found["application"]["title"], found["application"]["rules"]) == ("application cache", ["Objective"])
-    for one in found.values():
+    by_suspect = {one["culprit"]["suspect"]: one for one in watched.incidents()}
+    below = by_suspect["application"]
+    assert (below["title"], below["rules"]) == (
+        "application cache",
+        ["Objective"],
+    )
+    for one in by_suspect.values():
         (affected,) = owner.get(f"/v1/incidents/{one['id']}").json()["applications"]
         assert (affected["name"], affected["objective"]) == ("cache", 0.9)
         assert affected["performance"] < 0.9
-    muting = {
+    silence = {
         "comment": "known",
         "matchers": [{"label": "application", "value": "cache"}],
         "ends_at": "2099-01-01T00:00:00Z",
     }
-    assert len(owner.post("/v1/silence-previews", json=muting).json()["incidents"]) == 2
+    assert len(owner.post("/v1/silence-previews", json=silence).json()["incidents"]) == 2
 
 
 def test_each_application_below_its_objective_is_one_incident(watched: Watched):
     owner = watched.owner
-    told = {"mesh": "demo", "curve": "memcached-server", "objective": 0.9}
+    common = {"mesh": "demo", "curve": "memcached-server", "objective": 0.9}
     for name, vms in (("cache", ("a-1", "b-1")), ("elsewhere", ("c-1", "b-2"))):
         tasks_of = [{"vm": vms[0], "root": True}, {"vm": vms[1]}]
-        owner.created("/v1/applications", {**told, "name": name, "tasks": tasks_of})
+        owner.created("/v1/applications", {**common, "name": name, "tasks": tasks_of})
     rule = {"mesh_id": str(watched.world.id), "name": "Objective", "condition": {"kind": "performance"}}
     owner.created("/v1/alert-rules", {**rule, "windows_x": 1, "windows_y": 1})
     watched.slow = {(0, 1): 900_000, (1, 0): 900_000}
@@ -110,16 +114,16 @@ def test_each_application_below_its_objective_is_one_incident(watched: Watched):
     assert titles == ["application cache", "application elsewhere"]
 
 
-def test_what_agents_said_of_clocks_stands_in_the_timeline(watched: Watched):
+def test_clock_steps_reported_by_agents_are_in_the_timeline(watched: Watched):
     now = datetime.now(UTC).isoformat()
     for number, kind in ((2, "clock_step"), (2, "rate_shed"), (3, "clock_step")):
         event = {"kind": kind, "at": now, "detail": {"message": f"{kind} of {number}"}}
-        told = watched.world.agents[number].post("/v1/agents/self/events", json={"events": [event]})
-        assert told.status_code == 204, told.text
+        response = watched.world.agents[number].post("/v1/agents/self/events", json={"events": [event]})
+        assert response.status_code == 204, response.text
     watched.slow = egress(watched, 2)
     watched.window()
     watched.window()
     (incident,) = watched.incidents()
     timeline = watched.owner.get(f"/v1/incidents/{incident['id']}").json()["timeline"]
-    said = [(one["actor"], one["text"]) for one in timeline if one["kind"] == "told"]
-    assert said == [("agent of c-1", "clock_step of 2")]
+    events = [(one["actor"], one["text"]) for one in timeline if one["kind"] == "agent_event"]
+    assert events == [("agent of c-1", "clock_step of 2")]

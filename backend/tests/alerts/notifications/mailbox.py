@@ -82,7 +82,7 @@ class _Mail(socketserver.StreamRequestHandler):
 
 
 def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
-    """What a server on `localhost` shows, and the file with which others trust it."""
+    """Return the TLS context of a server on `localhost`, and the certificate file that clients trust."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.now(UTC)

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.whole_store
 
 
 def due_now() -> None:
-    """Let what waits be due."""
+    """Make waiting deliveries due and send them."""
     with system_session() as session:
         session.execute(update(Delivery).values(due_at=datetime.now(UTC)))
     tasks.deliver_due()
@@ -34,9 +34,7 @@ def due_now() -> None:
 KINDS = ("webhook", "slack", "teams", "pagerduty", "email")
 
 
-def test_each_receiver_hears_once_that_it_began_and_once_that_it_is_over(
-    local: None, watched: Watched, hooks: Hooks, mailbox: Mailbox
-):
+def test_each_receiver_is_notified_once_of_start_and_end(local: None, watched: Watched, hooks: Hooks, mailbox: Mailbox):
     for kind in KINDS:
         assert "secret" not in receiver(watched.owner, kind, hooks)
     route(watched.owner, *KINDS)
@@ -81,10 +79,10 @@ def test_each_receiver_hears_once_that_it_began_and_once_that_it_is_over(
     [
         (True, "s%20e%2Fcret", "sent", "accepted"),
         (True, "wrong", "waiting", "535"),
-        (False, "s%20e%2Fcret", "failed", "no encryption"),
+        (False, "s%20e%2Fcret", "failed", "No encryption"),
     ],
 )
-def test_mail_goes_encrypted_and_signed_in(
+def test_mail_is_sent_encrypted_and_authenticated(
     owner: Member, monkeypatch: Any, tmp_path: Any, offers_tls: bool, password: str, state: str, answer: str
 ):
     tls, trusted = certificate(tmp_path)
@@ -97,14 +95,14 @@ def test_mail_goes_encrypted_and_signed_in(
         made = owner.created("/v1/receivers", said)
         owner.created(f"/v1/receivers/{made['id']}/tests", {})
         tasks.deliver_due()
-        (told,) = owner.get("/v1/deliveries").json()["items"]
-        assert told["state"] == state, told
-        assert answer in told["answer"]
+        (delivery,) = owner.get("/v1/deliveries").json()["items"]
+        assert delivery["state"] == state, delivery
+        assert answer in delivery["answer"]
         assert len(mailbox.got) == (state == "sent")
     config.settings.cache_clear()
 
 
-def test_a_webhook_is_signed_and_tried_again(local: None, owner: Member, hooks: Hooks):
+def test_a_webhook_is_signed_and_retried(local: None, owner: Member, hooks: Hooks):
     made = receiver(owner, "webhook", hooks)
     hooks.script = [503, 500]
     owner.created(f"/v1/receivers/{made['id']}/tests", {})
@@ -125,7 +123,7 @@ def test_a_webhook_is_signed_and_tried_again(local: None, owner: Member, hooks: 
 
 
 @pytest.mark.parametrize("status", [302, 404, 410])
-def test_what_will_never_be_taken_is_not_tried_again(local: None, owner: Member, hooks: Hooks, status: int):
+def test_permanent_failures_are_not_retried(local: None, owner: Member, hooks: Hooks, status: int):
     made = receiver(owner, "webhook", hooks)
     hooks.script = [status]
     owner.created(f"/v1/receivers/{made['id']}/tests", {})
@@ -135,7 +133,7 @@ def test_what_will_never_be_taken_is_not_tried_again(local: None, owner: Member,
     assert len(hooks.got) == 1
 
 
-def test_receivers_lead_nowhere_the_operator_does_not_allow(local: None, owner: Member, hooks: Hooks, monkeypatch: Any):
+def test_receivers_reach_only_allowed_networks(local: None, owner: Member, hooks: Hooks, monkeypatch: Any):
     made = receiver(owner, "webhook", hooks)
     monkeypatch.setenv("SINEMORA_RECEIVER_NETWORKS", "private")
     config.settings.cache_clear()
@@ -147,7 +145,7 @@ def test_receivers_lead_nowhere_the_operator_does_not_allow(local: None, owner: 
     assert not any(allowed(one, "local") for one in ("169.254.169.254", "fe80::1", "0.0.0.0", "224.0.0.1"))
 
 
-def test_the_heatmap_is_a_picture():
+def test_the_heatmap_is_a_png():
     png = messages.heatmap_png([[None, 12.0], [0.0, 6.0]])
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", png[16:24])

@@ -36,8 +36,8 @@ def test_routes_follow_the_names_of_receivers(local: None, owner: Member, hooks:
     assert owner.put("/v1/alert-routes", json={"root": root}).status_code == 200
 
     def named() -> tuple[list[str], list[str]]:
-        told = owner.get("/v1/alert-routes").json()["root"]
-        return told["receivers"], told["routes"][0]["receivers"]
+        root = owner.get("/v1/alert-routes").json()["root"]
+        return root["receivers"], root["routes"][0]["receivers"]
 
     assert owner.patch(f"/v1/receivers/{made[0]['id']}", json={"name": "hook"}).status_code == 200
     assert named() == (["hook"], ["hook", "slack"])

@@ -6,7 +6,7 @@ from tests.alerts.conftest import Watched, egress
 from tests.callers import Member
 
 
-def test_new_meshes_are_watched_by_default(owner: Member, make_mesh: Any):
+def test_new_meshes_have_default_rules(owner: Member, make_mesh: Any):
     world = make_mesh(owner, 2)
     rules = owner.get("/v1/alert-rules", params={"mesh_id": str(world.id)}).json()["items"]
     assert {"Delay above its baseline", "Agent silent", "Loss on a path"} <= {rule["name"] for rule in rules}
@@ -23,7 +23,7 @@ def test_rules_are_checked(watched: Watched):
     assert watched.owner.post("/v1/alert-rules", json=spike).status_code == 422
 
 
-def test_a_scope_leaves_other_paths_alone(watched: Watched):
+def test_a_rule_fires_only_in_its_scope(watched: Watched):
     (rule,) = watched.rules()
     changed = watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"scope": {"path": ["a-1", "b-1"]}})
     assert changed.status_code == 200, changed.text
@@ -34,22 +34,22 @@ def test_a_scope_leaves_other_paths_alone(watched: Watched):
     assert (incident["paths"], incident["culprit"]["words"]) == (1, "path a-1 to b-1")
 
 
-def test_rules_travel_as_yaml(watched: Watched, other_owner: Member):
+def test_rules_are_exported_and_imported_as_yaml(watched: Watched, other_owner: Member):
     where = {"mesh_id": str(watched.world.id)}
     text = watched.owner.get("/v1/alert-rules/manifest", params=where).text
 
-    def bring(document: str) -> Any:
+    def import_rules(document: str) -> Any:
         headers = {"Content-Type": "application/yaml"}
         return watched.owner.post("/v1/alert-rules/manifest", params=where, content=document, headers=headers)
 
-    same = bring(text).json()
+    same = import_rules(text).json()
     assert (same["created"], same["changed"], len(same["unchanged"])) == ([], [], 11)
     changed = text.replace("above: 1000000.0", "above: 2000000.0") + "- {name: New, condition: {kind: silent}}\n"
-    done = bring(changed).json()
+    done = import_rules(changed).json()
     assert (done["created"], done["changed"]) == (["New"], ["Above a millisecond"])
-    assert bring("rules: [{name: x, condition: {kind: odd}}]").json()["code"] == "manifest_invalid"
-    assert bring("rules: [").json()["code"] == "manifest_invalid"
-    twice = bring("rules: [{name: x, condition: {kind: silent}}, {name: x, condition: {kind: silent}}]").json()
+    assert import_rules("rules: [{name: x, condition: {kind: odd}}]").json()["code"] == "manifest_invalid"
+    assert import_rules("rules: [").json()["code"] == "manifest_invalid"
+    twice = import_rules("rules: [{name: x, condition: {kind: silent}}, {name: x, condition: {kind: silent}}]").json()
     assert [one["pointer"] for one in twice["errors"]] == ["#/rules/1/name"]
     assert "#/rules/0" in twice["detail"]
     assert other_owner.get("/v1/alert-rules/manifest", params=where).status_code == 404

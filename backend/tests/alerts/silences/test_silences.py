@@ -17,13 +17,13 @@ from tests.alerts.conftest import Watched, egress
         ("2026-11-23T00:30", False),
     ],
 )
-def test_a_weekly_silence_holds_every_week(at: str, holds: bool):
+def test_a_weekly_silence_recurs(at: str, holds: bool):
     weekly = {"weekday": 5, "minute": 23 * 60, "lasts_min": 120}
     start, end = datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)
     assert in_force(start, end, weekly, datetime.fromisoformat(at).replace(tzinfo=UTC)) is holds
 
 
-def test_a_silence_mutes_and_says_why(watched: Watched):
+def test_a_silence_applies_and_is_named_by_the_incident(watched: Watched):
     owner = watched.owner
     body = {
         "comment": "switch replaced tonight",
