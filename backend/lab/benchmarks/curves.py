@@ -28,13 +28,12 @@ from sinemora.curves.core.fit import Fit, Threshold, fit
 from sinemora.curves.core.library import LIBRARY, Published, published
 from sinemora.curves.core.observations import Metric, Samples, normalise
 from sinemora.curves.core.table import tabulate
+from sinemora.profiler.interference import QUIET_BELOW
 from sinemora.profiler.journal import Journal
 from sinemora.profiler.machine import awake
 from sinemora.profiler.network import open_network
 from sinemora.profiler.profile import Profile, Settings, make
-from sinemora.profiler.quiet import QUIET_BELOW
-from sinemora.profiler.recipes import RECIPES, ProfileError, Recipe
-from sinemora.profiler.recipes import found as installed
+from sinemora.profiler.recipes import RECIPES, ProfileError, Recipe, resolved
 from sinemora.profiler.sweep import Plan, latencies
 
 TRUTHS = tuple(published(key) for key in ("memcached-server", "strads-lasso", "spark-glm", "tensorflow-mnist", "dns"))
@@ -291,7 +290,7 @@ def speed(rng: np.random.Generator) -> None:
 def profiler(seed: int) -> None:
     """Compare two real sweeps of memcached: the share of the second within the prediction of the first."""
     try:
-        recipe = installed(RECIPES["memcached"])
+        recipe = resolved(RECIPES["memcached"])
         first, second = (swept(recipe, number) for number in (seed, seed + 1))
     except ProfileError as error:
         sys.stderr.write(f"curves_profiler_in_band_percent cannot be measured: {error}\n")

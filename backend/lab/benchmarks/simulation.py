@@ -17,7 +17,7 @@ import numpy as np
 from sinemora.simulation.core import series, trace
 from sinemora.simulation.core.report import SOURCE
 from sinemora.simulation.core.schemes import Scheme
-from sinemora.simulation.core.simulate import Outcome, World, simulate
+from sinemora.simulation.core.simulate import SimulationResult, World, simulate
 from sinemora.simulation.core.workload import Workload
 
 BASELINES = (
@@ -43,7 +43,7 @@ class Slice:
             self.jobs = Workload.drawn(self.world.machines, self.world.slots, self.world.seconds, rng)
         self.latency = series.drawn(series.PUBLISHED, np.random.default_rng(self.world.seed))
 
-    def run(self, scheme: Scheme, **changes: Any) -> Outcome:
+    def run(self, scheme: Scheme, **changes: Any) -> SimulationResult:
         world = dataclasses.replace(self.world, **changes)
         found = simulate(world, scheme, self.jobs, self.latency)
         sys.stderr.write(f"{scheme} {changes or ''}: area {found.area:.2f} %, moved {moved(found)} % a round\n")
@@ -82,7 +82,7 @@ def main() -> None:
     report("simulation_placement_latency_p50_s", float(np.median(exact)), "s", bar="≤ 1", source=4_812, **detail)
 
 
-def moved(outcome: Outcome) -> float:
+def moved(outcome: SimulationResult) -> float:
     """Percent of tasks that a round moves, on average."""
     return round(100 * float(outcome.moved_share.mean()), 3) if len(outcome.moved_share) else 0.0
 

@@ -1,1 +1,1 @@
-"""The profiler: runs a benchmark under injected latency until its curve is known. A tool of the command line."""
+"""The profiler: runs a benchmark under injected latency until its curve is known well enough. A command line tool."""

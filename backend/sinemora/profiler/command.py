@@ -14,7 +14,7 @@ from typer import Argument, BadParameter, Exit, Option, Typer
 from sinemora.curves.core.observations import ObservationError
 from sinemora.kit.handover import HandoverError
 from sinemora.profiler import journal, machine, network, profile, results, sweep
-from sinemora.profiler.recipes import RECIPES, ProfileError, Recipe, found
+from sinemora.profiler.recipes import RECIPES, ProfileError, Recipe, resolved
 from sinemora.profiler.upload import upload as upload_curve
 
 _EPILOG = """\b
@@ -122,10 +122,10 @@ def run_profile(
     try:
         words = sys.argv[2:] if sys.argv[1:2] == ["profile"] else sys.argv[1:]
         network.in_own_namespace([sys.executable, "-m", "sinemora.profiler", *words])
-        recipe = found(recipe)
+        recipe = resolved(recipe)
         if fresh:
             journal.forget(folder)
-        # What makes a profile this one: runs of another must not be mixed in.
+        # These parameters identify a profile: runs of others must not be mixed in.
         identity = {
             "recipe": recipe.name,
             "command": recipe.command,
@@ -152,7 +152,7 @@ def run_profile(
         print(f"profile: {error}", file=sys.stderr)
         raise Exit(1) from None
     except KeyboardInterrupt:
-        print("\nprofile: interrupted; the same command goes on from here", file=sys.stderr)
+        print("\nprofile: interrupted; the same command continues from here", file=sys.stderr)
         raise Exit(130) from None
 
 

@@ -1,4 +1,4 @@
-"""What a profile has done so far, on disk after every run: stop it any time, the next start goes on."""
+"""Journal of the runs of a profile, on disk after every run: an interrupted profile resumes from it."""
 
 import json
 import os
@@ -14,40 +14,40 @@ _NAME = "journal.jsonl"
 
 
 class Journal:
-    """The runs of one profile in its folder. Line 1 is what was asked for, each further line a run."""
+    """The runs of one profile in its folder. Line 1: its parameters; each further line: a run."""
 
-    def __init__(self, folder: Path, asked: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, parameters: Mapping[str, Any]) -> None:
         self.runs: list[Run] = []
         self._path = folder / _NAME
         folder.mkdir(parents=True, exist_ok=True)
-        # As JSON gives it back, so that the two can be compared.
-        asked = json.loads(json.dumps(asked))
+        # Normalised through JSON for comparison with the file.
+        parameters = json.loads(json.dumps(parameters))
         if self._path.exists():
-            self._resume(asked)
+            self._resume(parameters)
         else:
-            self._append(asked)
+            self._append(parameters)
 
     def add(self, run: Run) -> None:
-        """Keep a run."""
+        """Append a run."""
         self._append(asdict(run))
         self.runs.append(run)
 
-    def _resume(self, asked: Mapping[str, Any]) -> None:
+    def _resume(self, parameters: Mapping[str, Any]) -> None:
         text = self._path.read_text("utf-8")
-        *lines, torn = text.split("\n")
-        if torn:
-            # Killed while writing: that run is done again.
+        *lines, partial = text.split("\n")
+        if partial:
+            # Killed while writing: that run is repeated.
             self._path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
         try:
-            found, *runs = (json.loads(line) for line in lines)
+            stored, *runs = (json.loads(line) for line in lines)
             self.runs = [Run(**run) for run in runs]
         except (ValueError, TypeError) as error:
-            raise ProfileError(f"{self._path} is no journal of a profile: {error}") from None
-        if found != asked:
-            differing = sorted(key for key in {*found, *asked} if found.get(key) != asked.get(key))
+            raise ProfileError(f"Invalid journal: {self._path} is not a profile's journal: {error}") from None
+        if stored != parameters:
+            differing = sorted(key for key in {*stored, *parameters} if stored.get(key) != parameters.get(key))
             raise ProfileError(
-                f"{self._path} is of another profile: it differs in {', '.join(differing)}.\n"
-                "What to do: give another folder with --out, or --fresh to begin again"
+                f"Journal mismatch: {self._path} belongs to another profile; it differs in {', '.join(differing)}.\n"
+                "What to do: choose another folder with --out, or start again with --fresh"
             )
 
     def _append(self, line: Mapping[str, Any]) -> None:

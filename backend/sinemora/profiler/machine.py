@@ -1,4 +1,4 @@
-"""The machine a profile was made on, in words: a curve belongs to it."""
+"""Description of the machine of a profile; a curve is valid for that machine."""
 
 import os
 import platform
@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-# Ends with its parent, however that ends: by PR_SET_PDEATHSIG (prctl(2)), for on a busy machine its own look at who its
-# parent is may come late; that look is for a parent that ended before.
+# Ends with its parent: by PR_SET_PDEATHSIG (prctl(2)), because polling the parent may be late on a busy machine. The
+# poll covers a parent that ended before prctl.
 _LOOP = """
 import ctypes, os, signal
 parent = os.getppid()
@@ -23,7 +23,7 @@ while os.getppid() == parent:
 
 
 def description() -> dict[str, str]:
-    """Processor, cores, memory, kernel and system, as far as the machine tells."""
+    """Return processor, cores, memory, kernel and system; empty where unknown."""
     kib = int(_first(r"MemTotal:\s*(\d+)", "/proc/meminfo") or 0)
     return {
         "processor": _first(r"model name\s*:\s*(.+)", "/proc/cpuinfo") or platform.machine(),
@@ -36,22 +36,22 @@ def description() -> dict[str, str]:
 
 
 def versions(commands: Sequence[Sequence[str]]) -> list[str]:
-    """The first line each command prints that has a digit; commands that fail tell nothing."""
-    found = []
+    """Return the first output line with a digit of each command; failing commands are skipped."""
+    first_lines = []
     for command in commands:
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+            result = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
         except (OSError, subprocess.TimeoutExpired):
             continue
-        lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if re.search(r"\d", line)]
+        lines = [line.strip() for line in (result.stdout + result.stderr).splitlines() if re.search(r"\d", line)]
         if lines:
-            found.append(lines[0][:100])
-    return found
+            first_lines.append(lines[0][:100])
+    return first_lines
 
 
 @contextmanager
 def awake() -> Iterator[None]:
-    """Keep every processor awake with a loop of idle priority, which gives way to whatever else wants to run."""
+    """Keep every processor awake with a loop of idle priority, which yields to all other work."""
     loops = [subprocess.Popen([sys.executable, "-c", _LOOP]) for _ in os.sched_getaffinity(0)]
     try:
         yield

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Protocol
 
-from sinemora.profiler import kept
+from sinemora.profiler import child_process
 from sinemora.profiler.recipes import ProfileError
 
 _CLIENT, _SERVER = "10.77.0.1", "10.77.0.2"
@@ -16,7 +16,7 @@ _ADVICE = "What to do: run it as root, or allow user namespaces (sysctl kernel.u
 
 
 class Network(Protocol):
-    """`client` and `server` are words in front of a command that run it there."""
+    """A client and a server host; `client` and `server` are command prefixes that run a command there."""
 
     name: str
     client: list[str]
@@ -24,13 +24,13 @@ class Network(Protocol):
     address: str
 
     def add(self, added_us: float) -> None:
-        """From now on the round trip takes so much longer, half in each direction."""
+        """Add latency to the round trip, half in each direction."""
 
     def achieved_us(self) -> float | None:
-        """What was really added since `add`, at the median; None when that is not known."""
+        """Return the median latency achieved since `add`; None if unknown."""
 
     def close(self) -> None:
-        """Stop; the hosts vanish."""
+        """Stop the network and remove its hosts."""
 
 
 class Delaybox:
@@ -44,7 +44,7 @@ class Delaybox:
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         except OSError as error:
-            raise ProfileError(f"{command[0]} cannot be run: {error.strerror}") from None
+            raise ProfileError(f"Cannot run {command[0]}: {error.strerror}") from None
         ready = self._answer()
         self.client = ["nsenter", f"--net={ready['left']['namespace']}"]
         self.server = ["nsenter", f"--net={ready['right']['namespace']}"]
@@ -80,7 +80,7 @@ class Delaybox:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise ProfileError("delaybox has ended; what it says stands above")
+            raise ProfileError("delaybox has ended; its message is above")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise ProfileError(f"delaybox: {answer['error']}")
@@ -102,7 +102,7 @@ class Netem:
             self._in(side, "ip", "address", "add", f"{address}/24", "dev", "e0")
             self._in(side, "ip", "link", "set", "lo", "up")
             self._in(side, "ip", "link", "set", "e0", "up")
-            # The default of 1,000 packets is less than 1 M packets/s hold in a millisecond.
+            # The default of 1,000 packets is too small: 1 M packets/s fill it in a millisecond.
             self._in(side, "tc", "qdisc", "add", "dev", "e0", "root", "netem", "limit", "100000")
 
     def add(self, added_us: float) -> None:
@@ -115,17 +115,17 @@ class Netem:
 
     def close(self) -> None:
         for holder in self._holders:
-            kept.stop(holder)
+            child_process.stop(holder)
 
     @staticmethod
     def _in(side: list[str], *command: str) -> None:
-        done = subprocess.run([*side, *command], capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise ProfileError(f"{' '.join(command)}: {done.stderr.strip()}")
+        result = subprocess.run([*side, *command], capture_output=True, text=True, check=False)
+        if result.returncode:
+            raise ProfileError(f"{' '.join(command)}: {result.stderr.strip()}")
 
 
 def kernel_has_netem() -> bool:
-    """Return whether `tc` can make a NetEm queue here, tried in a namespace that vanishes at once."""
+    """Return whether `tc` can create a NetEm queue, tested in a temporary namespace."""
     command = ["unshare", "--net", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"]
     try:
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -134,9 +134,11 @@ def kernel_has_netem() -> bool:
 
 
 def open_network(kind: str, delaybox: Path | None) -> Network:
-    """`delaybox`, `netem`, or `auto`: delaybox if it is built, else NetEm if the kernel has it."""
+    """Open a network of a kind: `delaybox`, `netem`, or `auto` (delaybox if it is built, else NetEm if available)."""
     if kind == "netem" and not kernel_has_netem():
-        raise ProfileError("This kernel has no NetEm, or tc is missing.\nWhat to do: --network delaybox")
+        raise ProfileError(
+            "NetEm not available: the kernel lacks it, or tc is missing.\nWhat to do: --network delaybox"
+        )
     if kind == "auto":
         try:
             delaybox = delaybox or _delaybox()
@@ -148,20 +150,20 @@ def open_network(kind: str, delaybox: Path | None) -> Network:
 
 
 def in_own_namespace(command: list[str]) -> None:
-    """Unless root, become `command` in a user namespace of its own, where namespaces may be made."""
+    """Replace the process by `command` in a new user namespace, where it may create namespaces; no-op for root."""
     if os.geteuid() == 0:
         return
     unshare = shutil.which("unshare")
     if unshare is None:
-        raise ProfileError(f"unshare of util-linux is missing.\n{_ADVICE}")
+        raise ProfileError(f"Program missing: unshare of util-linux.\n{_ADVICE}")
     allowed = subprocess.run([unshare, "--map-root-user", "--net", "true"], capture_output=True, check=False)
     if allowed.returncode:
-        raise ProfileError(f"This machine gives users no network namespace.\n{_ADVICE}")
+        raise ProfileError(f"Not permitted: users cannot create network namespaces on this machine.\n{_ADVICE}")
     os.execv(unshare, [unshare, "--map-root-user", "--net", *command])
 
 
 def spare_user() -> str:
-    """Whom a server can become that will not run as root: `nobody`, unless only root is there (user_namespaces(7))."""
+    """Return the user for servers that refuse root: `nobody`, or root if no other is mapped (user_namespaces(7))."""
     try:
         mapped = sum(int(line.split()[2]) for line in Path("/proc/self/uid_map").read_text().splitlines())
     except (OSError, ValueError, IndexError):
@@ -176,19 +178,19 @@ def _delaybox() -> Path:
         if built := next((folder / path for path in _BUILT if (folder / path).exists()), None):
             return built
     raise ProfileError(
-        "delaybox cannot be found.\nWhat to do: make setup builds it; elsewhere give its path: --delaybox PATH"
+        "Program missing: delaybox cannot be found.\nWhat to do: run make setup, or give its path: --delaybox PATH"
     )
 
 
 def _holder() -> "subprocess.Popen[bytes]":
-    """Return a process in a network namespace of its own, which lasts as long as we do."""
+    """Return a process in a new network namespace, which ends with the profiler."""
     try:
-        holder = kept.start(
+        holder = child_process.start(
             ["sh", "-c", "echo; exec sleep infinity"], inside=["unshare", "--net"], stdout=subprocess.PIPE
         )
     except OSError as error:
-        raise ProfileError(f"unshare cannot be run: {error.strerror}") from None
+        raise ProfileError(f"Cannot run unshare: {error.strerror}") from None
     assert holder.stdout is not None
     if not holder.stdout.readline():
-        raise ProfileError(f"A network namespace cannot be made.\n{_ADVICE}")
+        raise ProfileError(f"Not permitted: a network namespace cannot be created.\n{_ADVICE}")
     return holder

@@ -1,4 +1,4 @@
-"""Making a profile: server, network, and runs one after the other."""
+"""Make a profile: start the server, inject latency, run the benchmark."""
 
 import shlex
 import subprocess
@@ -9,30 +9,30 @@ from dataclasses import asdict, dataclass, replace
 
 from sinemora.curves.core.fit import Fit, fit
 from sinemora.curves.core.observations import normalise
-from sinemora.profiler import kept, sweep
+from sinemora.profiler import child_process, sweep
+from sinemora.profiler.interference import LoadMonitor, RetryBudget
 from sinemora.profiler.journal import Journal
 from sinemora.profiler.network import Network, spare_user
-from sinemora.profiler.quiet import Patience, Watch
 from sinemora.profiler.recipes import ProfileError, Recipe, value_of
 from sinemora.profiler.sweep import Mean, Plan, Run, Step
 
 _READY_WITHIN_S = 15.0
 _FIRST_REQUESTS = 5_000
-# A run may fail once, for example because the machine paused; twice is a fault.
+# A run may fail once, for example because the machine paused; a second failure is an error.
 _TRIES = 2
-_FAR_OFF = 0.1
+_EXCESS_SHARE = 0.1
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How each run is done."""
+    """Settings of each run."""
 
     seconds: float
     warm_up_s: float
     patience_s: float = 120.0
-    """For doing runs again that were disturbed by other work on the machine."""
+    """Time for repeating runs that other work on the machine disturbed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,12 +48,12 @@ class Profile:
 
 
 def make(recipe: Recipe, plan: Plan, settings: Settings, network: Network, journal: Journal, say: Say) -> Profile:
-    """Run until everything is known well enough, keeping each run in the journal. Raises `ProfileError`."""
+    """Run until every mean is known well enough; append each run to the journal. Raises `ProfileError`."""
     step = sweep.next_step(plan, journal.runs)
     if step is not None:
         if journal.runs:
-            say(f"going on after {len(journal.runs)} runs done before")
-        bench = _Bench(recipe, settings, network, journal.runs, Patience(settings.patience_s, say))
+            say(f"resuming after {len(journal.runs)} runs")
+        bench = _Bench(recipe, settings, network, journal.runs, RetryBudget(settings.patience_s, say))
         try:
             bench.warm_up(step.load)
             while step is not None:
@@ -79,19 +79,21 @@ class _Bench:
     """A server in its namespace and the benchmark in the other."""
 
     def __init__(
-        self, recipe: Recipe, settings: Settings, network: Network, runs: Sequence[Run], patience: Patience
+        self, recipe: Recipe, settings: Settings, network: Network, runs: Sequence[Run], retry_budget: RetryBudget
     ) -> None:
-        self._recipe, self._settings, self._network, self._patience = recipe, settings, network, patience
+        self._recipe, self._settings, self._network, self._retry_budget = recipe, settings, network, retry_budget
         self._rate = runs[-1].value if runs else None
         self._server: subprocess.Popen[bytes] | None = None
-        # Read when the server ends too soon.
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115
+        # Read if the server ends early.
+        self._server_output = tempfile.TemporaryFile()  # noqa: SIM115
         if recipe.server is not None:
-            words = self._filled(recipe.server, 1)
-            self._server = kept.start(words, inside=network.server, stdout=self._said, stderr=self._said)
+            words = self._fill_in(recipe.server, 1)
+            self._server = child_process.start(
+                words, inside=network.server, stdout=self._server_output, stderr=self._server_output
+            )
 
     def warm_up(self, load: int) -> None:
-        """Runs that do not count, the first until the server answers."""
+        """Do uncounted runs, the first as soon as the server answers."""
         self._network.add(0)
         until = time.monotonic() + _READY_WITHIN_S
         while True:
@@ -100,26 +102,26 @@ class _Bench:
                 break
             except ProfileError as error:
                 if self._server is not None and self._server.poll() is not None:
-                    words = shlex.join(self._filled(self._recipe.server or (), 1))
-                    self._said.seek(0)
-                    last = self._said.read()[-500:].decode(errors="replace")
-                    raise ProfileError(f"the server ended with {self._server.returncode}: {words}\n{last}") from None
+                    words = shlex.join(self._fill_in(self._recipe.server or (), 1))
+                    self._server_output.seek(0)
+                    last = self._server_output.read()[-500:].decode(errors="replace")
+                    raise ProfileError(f"Server failed: exit code {self._server.returncode}: {words}\n{last}") from None
                 if time.monotonic() > until:
-                    raise ProfileError(f"the benchmark gives no result: {error}") from None
+                    raise ProfileError(f"No result from the benchmark: {error}") from None
                 time.sleep(0.2)
         if self._settings.warm_up_s > 0:
             self._rate = self._measured(load, self._settings.warm_up_s)
 
     def run(self, step: Step) -> Run:
-        """Do one run; again while other work disturbs it and there is patience."""
+        """Do one run; repeat it while other work disturbs it, within the retry budget."""
         while True:
-            began, watch = time.monotonic(), Watch()
-            run = self._tried(step)
-            others = watch.others()
-            if not self._patience.again(others, time.monotonic() - began):
+            began, monitor = time.monotonic(), LoadMonitor()
+            run = self._attempt(step)
+            others = monitor.other_processors()
+            if not self._retry_budget.retry(others, time.monotonic() - began):
                 return replace(run, others=round(others, 3))
 
-    def _tried(self, step: Step) -> Run:
+    def _attempt(self, step: Step) -> Run:
         for attempt in range(_TRIES):
             self._network.add(step.added_us)
             try:
@@ -133,25 +135,25 @@ class _Bench:
     def close(self) -> None:
         """Stop the server."""
         if self._server is not None:
-            kept.stop(self._server)
-        self._said.close()
+            child_process.stop(self._server)
+        self._server_output.close()
 
     def _measured(self, load: int, seconds: float) -> float:
-        words, limit_s = self._filled(self._recipe.command, load, seconds), 10 * seconds + 60
+        words, limit_s = self._fill_in(self._recipe.command, load, seconds), 10 * seconds + 60
         try:
-            code, output = kept.run(words, self._network.client, limit_s)
+            code, output = child_process.run(words, self._network.client, limit_s)
         except OSError as error:
-            raise ProfileError(f"{error.filename} cannot be run: {error.strerror}") from None
+            raise ProfileError(f"Cannot run {error.filename}: {error.strerror}") from None
         except subprocess.TimeoutExpired:
-            raise ProfileError(f"took more than {limit_s:.0f} s: {shlex.join(words)}") from None
+            raise ProfileError(f"Timeout: more than {limit_s:.0f} s: {shlex.join(words)}") from None
         if code:
-            raise ProfileError(f"ended with {code}: {shlex.join(words)}\n{output[-500:]}")
+            raise ProfileError(f"Benchmark failed: exit code {code}: {shlex.join(words)}\n{output[-500:]}")
         return value_of(self._recipe, output)
 
-    def _filled(self, words: Sequence[str], load: int, seconds: float = 1.0) -> list[str]:
-        # What counts requests instead of seconds gets about as many as fit; the rate of the run before tells.
-        known = self._rate if self._rate is not None and self._recipe.metric == "rate" else None
-        requests = _FIRST_REQUESTS if known is None else max(load, round(known * seconds))
+    def _fill_in(self, words: Sequence[str], load: int, seconds: float = 1.0) -> list[str]:
+        # Benchmarks that take a number of requests get about as many as fit, by the rate of the previous run.
+        rate = self._rate if self._rate is not None and self._recipe.metric == "rate" else None
+        requests = _FIRST_REQUESTS if rate is None else max(load, round(rate * seconds))
         values = {
             "address": self._network.address,
             "port": str(self._recipe.port),
@@ -167,12 +169,12 @@ class _Bench:
 
 
 def _progress(recipe: Recipe, plan: Plan, runs: Sequence[Run], run: Run) -> str:
-    head = f"[{len(runs)}/≥{sweep.expected_steps(plan, runs)}]"
+    prefix = f"[{len(runs)}/≥{sweep.expected_steps(plan, runs)}]"
     if run.phase == "load":
-        return f"{head} load {run.load}: {run.value:,.0f} {recipe.unit}"
+        return f"{prefix} load {run.load}: {run.value:,.0f} {recipe.unit}"
     mean = sweep.means(runs)[run.added_us]
-    known = "" if mean.half_width is None else f", mean of {mean.count} known to ±{mean.half_width:.1%}"
+    known = "" if mean.half_width is None else f", mean of {mean.count} runs ±{mean.half_width:.1%}"
     off = ""
-    if run.achieved_us is not None and run.achieved_us - run.added_us > max(_FAR_OFF * run.added_us, 20):
-        off = f"; {run.achieved_us:.0f} µs were really added: the machine is too busy"
-    return f"{head} {run.added_us:g} µs, load {run.load}: {run.value:,.4g} {recipe.unit}{known}{off}"
+    if run.achieved_us is not None and run.achieved_us - run.added_us > max(_EXCESS_SHARE * run.added_us, 20):
+        off = f"; achieved latency {run.achieved_us:.0f} µs: the machine is too busy"
+    return f"{prefix} {run.added_us:g} µs, load {run.load}: {run.value:,.4g} {recipe.unit}{known}{off}"

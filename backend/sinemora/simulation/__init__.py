@@ -1,1 +1,1 @@
-"""Simulation: a cluster through time under a placement policy (`core/`), and the reports of such runs."""
+"""Simulation: a cluster over time under a placement policy (`core/`), and reports of runs."""

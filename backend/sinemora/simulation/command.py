@@ -96,7 +96,7 @@ def simulate(
         sys.stderr.write(f"\nsimulate: {error}\n")
         raise Exit(1) from None
     except KeyboardInterrupt:
-        sys.stderr.write("\nsimulate: interrupted; with --kept the same command goes on from here\n")
+        sys.stderr.write("\nsimulate: interrupted; with --kept the same command continues from here\n")
         raise Exit(130) from None
     text = "".join(json.dumps(line) + "\n" for line in lines)
     if output:

@@ -10,7 +10,7 @@ from sinemora.kit.db import Base, Identified, TenantOwned
 
 
 class Simulation(Identified, TenantOwned, Base):
-    """The report of a run of `sinemora simulate`, as it was handed over; it never changes."""
+    """The report of a run of `sinemora simulate`, as uploaded; immutable."""
 
     __tablename__ = "simulations"
     __table_args__ = (UniqueConstraint("tenant_id", "id"), Index(None, "tenant_id", "created_at"))

@@ -25,23 +25,23 @@ router = APIRouter(
 
 @router.get("", response_model=Page[SimulationRead])
 def list_simulations(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Simulation]:
-    """Reports of simulations, the newest first."""
+    """List reports of simulations, newest first."""
     return paginate(session, select(Simulation), page, Simulation.created_at, descending=True)
 
 
 @router.post("", status_code=201, response_model=SimulationDetail, responses=responses(413, 422))
 def create_simulation(body: SimulationCreate, session: SessionDep, actor: Editor) -> Simulation:
-    """Keep what `sinemora simulate --report` wrote into `simulation.json`, under a name."""
+    """Store the report that `sinemora simulate --report` wrote into `simulation.json`, under a name."""
     return service.create_simulation(session, actor, body)
 
 
 @router.get("/{simulation_id}", response_model=SimulationDetail, responses=responses(404))
 def read_simulation(simulation_id: UUID, session: SessionDep, actor: Viewer) -> Simulation:
-    """One report: figures of each policy and its distribution of scores."""
+    """Read one report: figures and distribution of scores of each policy."""
     return service.get_simulation(session, simulation_id)
 
 
 @router.delete("/{simulation_id}", status_code=204, responses=responses(404))
 def delete_simulation(simulation_id: UUID, session: SessionDep, actor: Editor) -> None:
-    """Forget a report."""
+    """Delete a report."""
     service.delete_simulation(session, actor, simulation_id)

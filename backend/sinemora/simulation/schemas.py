@@ -1,4 +1,4 @@
-"""Shapes of reports of simulations on the wire: what `sinemora simulate --report` writes. Times are seconds."""
+"""Wire shapes of simulation reports, as `sinemora simulate --report` writes them. Times in seconds."""
 
 from datetime import datetime
 from typing import Annotated, Self
@@ -10,7 +10,7 @@ from sinemora.inventory.schemas import Name
 from sinemora.kit.schemas import Read, Write
 
 _POINTS = 101
-"""The distribution of scores at every hundredth, both ends included."""
+"""Points of the distribution of scores: every percent, both ends included."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Percent = Annotated[float, Field(ge=0, le=100)]
@@ -34,11 +34,11 @@ class Quantiles(Write):
 
 
 class PolicyOutcome(Write):
-    """What one policy came to; quantiles are null where there was nothing to take them of.
+    """Result of one policy; quantiles are null without values.
 
-    `area_percent` lies above the distribution of scores, `source_percent` is what the source reports. `solver_s` is of
-    each step in which something came, `round_s` and `moved_share` of each round of moves, `placement_latency_s` and
-    `response_s` of jobs. `scores`: mean performance of a job over its life, at every hundredth of the jobs.
+    `area_percent`: area above the distribution of scores; `source_percent`: as reported by the source. `solver_s`: per
+    step with arrivals; `round_s` and `moved_share`: per round of moves; `placement_latency_s` and `response_s`: per
+    job. `scores`: mean performance of a job over its life, at every percent of the jobs.
     """
 
     policy: PolicyName
@@ -57,14 +57,14 @@ class PolicyOutcome(Write):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if len(self.scores) != (_POINTS if self.jobs else 0):
-            raise ValueError(f"scores must be {_POINTS} values, or none where there are no jobs")
+            raise ValueError(f"scores must be {_POINTS} values, or none without jobs")
         if self.scores != sorted(self.scores):
             raise ValueError("scores must ascend")
         return self
 
 
 class SimulatedWorld(Write):
-    """The parameters of a run; `trace`, `latency` and `statistics` name what was read, null where it was drawn."""
+    """Parameters of a run; `trace`, `latency` and `statistics` name the input, null where it was drawn."""
 
     machines: Whole
     slots: Whole
@@ -82,7 +82,7 @@ class SimulatedWorld(Write):
 
 
 class SimulationCreate(Write):
-    """The report of a run under a name: `simulation.json` as it was written."""
+    """The report of a run under a name: the content of `simulation.json`."""
 
     name: Name
     world: SimulatedWorld
@@ -92,12 +92,12 @@ class SimulationCreate(Write):
     def _once(self) -> Self:
         names = [one.policy for one in self.policies]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"each policy stands once; {', '.join(twice)} does not")
+            raise ValueError(f"each policy must occur once; repeated: {', '.join(twice)}")
         return self
 
 
 class SimulatedArea(Read):
-    """What a policy came to, in one number."""
+    """Area of a policy."""
 
     policy: str
     area_percent: float

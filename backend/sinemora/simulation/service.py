@@ -13,21 +13,21 @@ from sinemora.tenants.access import Actor
 
 def get_simulation(session: Session, simulation_id: UUID) -> Simulation:
     """Return the tenant's simulation. ProductError `simulation_unknown`."""
-    found = session.get(Simulation, simulation_id)
-    if found is None:
+    row = session.get(Simulation, simulation_id)
+    if row is None:
         raise NotFound("simulation")
-    return found
+    return row
 
 
 def create_simulation(session: Session, actor: Actor, body: SimulationCreate) -> Simulation:
-    """Keep a report. A name may come again: each run has a report of its own."""
-    found = Simulation(**body.model_dump(mode="json"))
-    audit.created(session, actor, "simulation", found)
-    return found
+    """Store a report. Names need not be unique: each run has a separate report."""
+    row = Simulation(**body.model_dump(mode="json"))
+    audit.created(session, actor, "simulation", row)
+    return row
 
 
 def delete_simulation(session: Session, actor: Actor, simulation_id: UUID) -> None:
-    """Forget a report. ProductError `simulation_unknown`."""
-    found = get_simulation(session, simulation_id)
-    session.delete(found)
-    audit.record(session, actor, "simulation.deleted", found.id, found.name)
+    """Delete a report. ProductError `simulation_unknown`."""
+    row = get_simulation(session, simulation_id)
+    session.delete(row)
+    audit.record(session, actor, "simulation.deleted", row.id, row.name)

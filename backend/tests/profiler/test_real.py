@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from sinemora.curves.core.upload import parse
-from sinemora.profiler.quiet import QUIET_BELOW
-from sinemora.profiler.recipes import RECIPES, found
+from sinemora.profiler.interference import QUIET_BELOW
+from sinemora.profiler.recipes import RECIPES, resolved
 
 PROFILE = (sys.executable, "-m", "sinemora.profiler")
 CLIENT = """
@@ -36,16 +36,16 @@ print(json.dumps({"rate": done / (time.monotonic() - began)}))
 
 @pytest.fixture(autouse=True)
 def _namespaces() -> None:
-    """Skip where the system gives users no network namespaces: a profile has its network in some."""
+    """Skip where users cannot create network namespaces, which a profile needs."""
     if os.geteuid() != 0 and subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False).returncode:
-        pytest.skip("not run: this machine gives users no network namespaces; run it as root")
+        pytest.skip("not run: users cannot create network namespaces on this machine; run it as root")
 
 
 @pytest.fixture
 def command(tmp_path: Path) -> list[str]:
     client = tmp_path / "client.py"
     client.write_text(CLIENT)
-    server = found(RECIPES["redis"]).server
+    server = resolved(RECIPES["redis"]).server
     assert server is not None
     return [
         *(*PROFILE, "--out", str(tmp_path / "out"), "--port", "6379"),
@@ -55,7 +55,7 @@ def command(tmp_path: Path) -> list[str]:
     ]
 
 
-def test_a_killed_profile_goes_on_and_finds_the_law_of_a_closed_loop(command: list[str], tmp_path: Path):
+def test_a_killed_profile_resumes_and_measures_a_closed_loop(command: list[str], tmp_path: Path):
     journal = tmp_path / "out" / "journal.jsonl"
     first = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 180
@@ -63,16 +63,16 @@ def test_a_killed_profile_goes_on_and_finds_the_law_of_a_closed_loop(command: li
         time.sleep(0.05)
     first.kill()
     first.wait()
-    kept = journal.read_text()
-    assert kept.count("\n") >= 3
+    before = journal.read_text()
+    assert before.count("\n") >= 3
 
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    assert "going on after" in done.stderr
-    assert journal.read_text().startswith(kept[: kept.rindex("\n") + 1])
+    assert "resuming after" in done.stderr
+    assert journal.read_text().startswith(before[: before.rindex("\n") + 1])
 
-    made = json.loads((tmp_path / "out" / "profile.json").read_text())
-    points = {point["added_us"]: point for point in made["points"]}
+    result = json.loads((tmp_path / "out" / "profile.json").read_text())
+    points = {point["added_us"]: point for point in result["points"]}
     assert list(points) == [0, 2000, 8000]
     assert all(len(point["runs"]) == 2 for point in points.values())
     # One request under way per connection: the round trip is load / rate, and grows by what was added.
@@ -88,7 +88,7 @@ def test_a_killed_profile_goes_on_and_finds_the_law_of_a_closed_loop(command: li
 
 @pytest.fixture
 def neighbour() -> Iterator[None]:
-    """Work that is not ours: loops whose parent has ended, one for each processor."""
+    """Run a busy loop per processor, detached from this process."""
     loops = "for _ in $(seq $(nproc)); do timeout 600 yes >/dev/null 2>&1 & echo $!; done"
     started = subprocess.run(["setsid", "sh", "-c", loops], capture_output=True, text=True, timeout=60, check=True)
     yield
@@ -97,19 +97,19 @@ def neighbour() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("neighbour")
-def test_runs_beside_other_work_are_tried_again_and_told(command: list[str], tmp_path: Path):
+def test_disturbed_runs_are_repeated_and_reported(command: list[str], tmp_path: Path):
     done = subprocess.run([*command, "--patience", "3"], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("this run is done again") >= 1
+    assert done.stderr.count("run repeated when") >= 1
     assert done.stderr.count("does not become quiet") == 1
     assert "of 6 runs; measure on a quiet machine" in done.stdout
-    made = json.loads((tmp_path / "out" / "profile.json").read_text())
-    assert all(point["others"] > QUIET_BELOW for point in made["points"])
+    result = json.loads((tmp_path / "out" / "profile.json").read_text())
+    assert all(point["others"] > QUIET_BELOW for point in result["points"])
 
 
 def family(pid: int) -> set[tuple[str, str]]:
-    """A process and all that come of it, as numbers and the times they began (numbers are used again)."""
-    found, ask = set(), [str(pid)]
+    """Return a process and its descendants as ids with start times (ids are reused)."""
+    processes, ask = set(), [str(pid)]
     while ask:
         one = ask.pop()
         try:
@@ -118,8 +118,8 @@ def family(pid: int) -> set[tuple[str, str]]:
                 ask += children.read_text().split()
         except OSError:
             continue
-        found.add((one, began))
-    return found
+        processes.add((one, began))
+    return processes
 
 
 def alive(one: tuple[str, str]) -> bool:

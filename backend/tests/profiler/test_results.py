@@ -26,21 +26,21 @@ def test_the_result_is_found(recipe: Recipe, output: str, value: float):
 
 
 @pytest.mark.parametrize(
-    ("recipe", "output", "said"),
+    ("recipe", "output", "message"),
     [
         (RECIPES["http"], "connection refused", "matches"),
         (RECIPES["memcached"], "TPS: 0 Net_rate", "above 0"),
         (JSON, "no json", "no JSON"),
-        (JSON, '{"totals": []}', "leads nowhere"),
+        (JSON, '{"totals": []}', "is not in the output"),
         (JSON, '{"totals": [{"rate": "fast"}]}', "above 0"),
     ],
 )
-def test_no_result_is_told(recipe: Recipe, output: str, said: str):
-    with pytest.raises(ProfileError, match=said):
+def test_a_missing_result_is_an_error(recipe: Recipe, output: str, message: str):
+    with pytest.raises(ProfileError, match=message):
         value_of(recipe, output)
 
 
-def test_a_journal_goes_on_and_does_without_a_torn_line(tmp_path: Path):
+def test_a_journal_resumes_and_drops_a_partial_line(tmp_path: Path):
     Journal(tmp_path, {"recipe": "x", "loads": (1, 2)}).add(RUN)
     path = tmp_path / "journal.jsonl"
     with path.open("a") as out:

@@ -1,4 +1,4 @@
-"""Reports of simulations: what the command writes is taken, anything else is refused by its place."""
+"""Reports of simulations: upload, validation, tenancy."""
 
 import copy
 import json
@@ -16,14 +16,14 @@ SMALL = ["simulate", "--machines", "96", "--hours", "0.2", "--policy", "random",
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the command writes for two policies."""
+    """Return the report of a run of two policies."""
     folder: Path = tmp_path_factory.mktemp("simulation")
     assert main([*SMALL, "--report", str(folder), "--output", str(folder / "lines")]) == 0
-    found: dict[str, Any] = json.loads((folder / "simulation.json").read_text())
-    return found
+    content: dict[str, Any] = json.loads((folder / "simulation.json").read_text())
+    return content
 
 
-def test_reports_are_kept_listed_read_and_forgotten(owner: Member, other_owner: Member, report: dict[str, Any]):
+def test_reports_are_stored_listed_read_and_deleted(owner: Member, other_owner: Member, report: dict[str, Any]):
     first = owner.created("/v1/simulations", {"name": "a tenth", **report})
     second = owner.created("/v1/simulations", {"name": "a tenth", **report})
     assert {name: first[name] for name in report} == report
@@ -34,8 +34,8 @@ def test_reports_are_kept_listed_read_and_forgotten(owner: Member, other_owner: 
     assert newest["id"] == second["id"]
     areas = [{name: one[name] for name in ("policy", "area_percent")} for one in report["policies"]]
     assert newest["policies"] == areas
-    rest = owner.get("/v1/simulations", params={"cursor": page["next_cursor"]}).json()
-    assert ([one["id"] for one in rest["items"]], rest["next_cursor"]) == ([first["id"]], None)
+    second_page = owner.get("/v1/simulations", params={"cursor": page["next_cursor"]}).json()
+    assert ([one["id"] for one in second_page["items"]], second_page["next_cursor"]) == ([first["id"]], None)
     for method in ("GET", "DELETE"):
         assert other_owner.request(method, path).json()["code"] == "simulation_unknown"
     assert other_owner.get("/v1/simulations").json()["items"] == []
@@ -43,7 +43,7 @@ def test_reports_are_kept_listed_read_and_forgotten(owner: Member, other_owner: 
     assert owner.get(path).status_code == 404
 
 
-def test_the_same_key_keeps_one(owner: Member, report: dict[str, Any]):
+def test_an_idempotency_key_stores_one_report(owner: Member, report: dict[str, Any]):
     body = {"name": "once", **report}
     ids = {
         owner.post("/v1/simulations", json=body, headers={"Idempotency-Key": "simulation-1"}).json()["id"]
@@ -69,7 +69,7 @@ def test_the_same_key_keeps_one(owner: Member, report: dict[str, Any]):
         (("policies", 1, "policy"), "random", "#"),
     ],
 )
-def test_what_is_no_report_is_refused_by_its_place(
+def test_an_invalid_report_is_refused_with_a_pointer(
     owner: Member, report: dict[str, Any], at: tuple[str | int, ...], value: Any, pointer: str
 ):
     body: Any = copy.deepcopy({"name": "wrong", **report})
@@ -82,7 +82,7 @@ def test_what_is_no_report_is_refused_by_its_place(
     assert pointer in [one["pointer"] for one in answer.json()["errors"]], answer.text
 
 
-def test_the_command_hands_its_report_over(
+def test_the_command_uploads_its_report(
     owner: Member, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.delenv("SINEMORA_API_KEY", raising=False)
@@ -91,11 +91,11 @@ def test_the_command_hands_its_report_over(
         assert main(upload) == 2
         assert "SINEMORA_API_KEY" in capsys.readouterr().err
         assert main([*upload, "--key", server.key]) == 0
-        told = capsys.readouterr()
-        (found,) = owner.get("/v1/simulations").json()["items"]
-        assert (found["name"], found["world"]["machines"]) == ("handed over", 96)
-        assert f"Report: {server.url}/simulations/{found['id']}\n" in told.err
-        # All of it has been done and is told again: only handing over can fail.
+        output = capsys.readouterr()
+        (stored,) = owner.get("/v1/simulations").json()["items"]
+        assert (stored["name"], stored["world"]["machines"]) == ("handed over", 96)
+        assert f"Report: {server.url}/simulations/{stored['id']}\n" in output.err
+        # All states exist already, so only the upload can fail.
         for options, why in (
             (["--key", "sm_wrong"], f"Refused by {server.url}: "),
             (["--key", server.key, "--name", ""], f"Refused by {server.url}: "),

@@ -67,20 +67,20 @@ def test_the_trace_is_read(tmp_path: Path) -> None:
     lines += [f"700000000,,9,1,5,2,{rest}", f"701000000,,9,1,5,1,{rest}", f"800000000,,7,0,5,4,{rest}"]
     folder = write_trace(tmp_path, lines)
     assert trace.sizes_at_start(folder).tolist() == [3]
-    found = {job.job: job for job in trace.jobs(folder, 1_000)}
-    assert sorted(found) == [7, 9]
-    assert found[7].ends_s == {0: 200.0, 1: np.inf, 2: np.inf}
-    assert (found[9].submitted_s, found[9].ends_s) == (1.0, {0: np.inf, 1: np.inf})
+    by_number = {job.job: job for job in trace.jobs(folder, 1_000)}
+    assert sorted(by_number) == [7, 9]
+    assert by_number[7].ends_s == {0: 200.0, 1: np.inf, 2: np.inf}
+    assert (by_number[9].submitted_s, by_number[9].ends_s) == (1.0, {0: np.inf, 1: np.inf})
 
 
-def test_a_trace_that_is_none_is_told(tmp_path: Path) -> None:
+def test_an_invalid_trace_is_named(tmp_path: Path) -> None:
     with pytest.raises(trace.TraceError, match=r"no task_events/part-\*\.csv\.gz"):
         trace.sizes_at_start(tmp_path)
     with pytest.raises(trace.TraceError, match=r"part-00000-of-00500\.csv\.gz, line 2"):
         trace.sizes_at_start(write_trace(tmp_path, ["0,,7,0,5,1,u", "what is this"]))
 
 
-def test_the_end_of_a_job_is_that_of_its_tasks_that_have_none(tmp_path: Path) -> None:
+def test_tasks_without_an_end_take_that_of_their_job(tmp_path: Path) -> None:
     rest = "user,0,0,0.1,0.1,0,0"
     write_trace(tmp_path, [f"601000000,,9,{task},5,1,{rest}" for task in range(2)])
     (tmp_path / "job_events").mkdir()
@@ -128,7 +128,7 @@ def test_rows_and_single_pairs_of_traced_latency_agree() -> None:
     ("text", "said"),
     [
         ("trace,messages_per_second,p50_us\nGCE-1,1,9\n", "line 2.*p99_us"),
-        ("trace,messages_per_second,p50_us,p99_us,p999_us,max_us\nGCE-1,1,9,8,10,11\n", "line 2.*must rise"),
+        ("trace,messages_per_second,p50_us,p99_us,p999_us,max_us\nGCE-1,1,9,8,10,11\n", "line 2.*must ascend"),
         ("trace,messages_per_second,p50_us,p99_us,p999_us,max_us\nGCE-1,1,7,8,10,11\n", "of Azure, EC2"),
     ],
 )

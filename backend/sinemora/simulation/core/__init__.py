@@ -1,1 +1,1 @@
-"""Simulation: a cluster, its jobs and its network through time, to see what placement policies are worth."""
+"""Simulator: a cluster, its jobs and its network over time, to compare placement policies."""

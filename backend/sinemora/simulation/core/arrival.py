@@ -1,7 +1,7 @@
-"""Placing jobs in the order they come, nothing moved: the published policy for one job at a time, and the baselines.
+"""Place jobs in arrival order without moves: the published policy for one job at a time, and the baselines.
 
-With one job the published network needs no flow solver: each free slot costs the least of what the task would pay for
-its machine, its rack or the cluster, and the cheapest slots are taken.
+For one job the published network needs no flow solver. A free slot costs the minimum of the arcs to its machine, its
+rack and the cluster; the cheapest slots are taken.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from sinemora.placement.problem import Assignment, Ints, Machines, Problem
 
 
 def network_costs(row: CostMatrix, machines: Machines, parameters: Parameters) -> Ints:
-    """What a task pays on each machine in the published network, from the true costs of its job, shape (machines,)."""
+    """Return a task's cost on each machine in the published network, from the costs of its job, shape (machines,)."""
     costs = row.astype(np.int64)
     worst = np.zeros(int(machines.rack.max(initial=-1)) + 1, np.int64)
     np.maximum.at(worst, machines.rack, costs)
@@ -22,7 +22,7 @@ def network_costs(row: CostMatrix, machines: Machines, parameters: Parameters) -
 
 
 def cheapest_slots(costs: Ints, free: Ints, tasks: int, rng: np.random.Generator) -> Ints:
-    """How many of `tasks` tasks each machine takes when the cheapest slots go first, equal ones in any order."""
+    """Return the number of tasks per machine if the cheapest slots fill first; ties are broken at random."""
     machines = len(costs)
     order = rng.permutation(machines)
     order = order[np.argsort(costs[order], kind="stable")]
@@ -33,19 +33,17 @@ def cheapest_slots(costs: Ints, free: Ints, tasks: int, rng: np.random.Generator
 
 
 def random_slots(free: Ints, tasks: int, rng: np.random.Generator) -> Ints:
-    """Return the number of tasks each machine takes when every free slot is as good as any other."""
+    """Return the number of tasks per machine if tasks take random free slots."""
     slots = np.repeat(np.arange(len(free)), free)
     chosen = rng.choice(slots, min(tasks, len(slots)), replace=False)
     return np.bincount(chosen, minlength=len(free))
 
 
 def emptiest(free: Ints, tasks: int, rng: np.random.Generator) -> Ints:
-    """Return the number of tasks each machine takes when the one with the fewest tasks is next (equal slots: most free
-    slots).
-    """
+    """Return the number of tasks per machine if each task goes to the machine with the most free slots."""
     left = int(min(tasks, free.sum()))
     level = np.sort(free)[::-1]
-    # The level to which the emptiest are filled: at it, at least `left` tasks have a place.
+    # Largest number of free slots that can remain on the emptiest machines while `left` tasks fit.
     low, high = 0, int(level[0]) if len(level) else 0
     while low < high:
         middle = (low + high + 1) // 2
@@ -62,7 +60,7 @@ def emptiest(free: Ints, tasks: int, rng: np.random.Generator) -> Ints:
 
 
 def in_order(problem: Problem, matrix: CostMatrix, parameters: Parameters, rng: np.random.Generator) -> Assignment:
-    """Return all jobs of a problem placed one after the other as the published policy does without preemption."""
+    """Place all jobs of a problem in order, as the published policy does without preemption."""
     free = problem.free_slots().copy()
     placed = []
     for job in range(len(problem.jobs)):

@@ -1,8 +1,8 @@
-"""Latency between the machines of a simulated cluster: every pair has a value of its own, and none is stored.
+"""Latency between the machines of a simulated cluster: each pair has its value, computed on demand.
 
-A cluster of 12,500 machines has 78 million pairs. What a pair has is drawn by a hash of its two machines, from what its
-class has (same rack, same pod, other pod): one of a few base values (`ClusterLatency`), or one of a few series of
-seconds, an offset into it and a factor (`TracedLatency`). A measurement may differ from the truth by noise.
+A cluster of 12,500 machines has 78 million pairs. A hash of the two machines selects the value from those of its class
+(same rack, same pod, other pod): one of a few base values (`ClusterLatency`), or one of a few series of seconds, an
+offset into it and a factor (`TracedLatency`). Measured values may differ from the truth by noise.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from scipy.ndimage import percentile_filter, uniform_filter1d
 from sinemora.placement.problem import Ints, Machines, Nanoseconds
 
 SCALES = np.array([[0.5, 1.0], [0.8, 1.2], [0.8, 1.2]])
-"""Factors of the source for its traces within a rack, within a pod and between pods (UCAM-CL-TR-937, 6.3)."""
+"""Factors that the source applies to its traces within a rack, within a pod and between pods (UCAM-CL-TR-937, 6.3)."""
 Factors = npt.NDArray[np.float64]
 
 
@@ -26,38 +26,38 @@ class ClusterLatency:
 
     machines: Machines
     base_ns: Ints
-    """Values a pair may have, shape (3, values): same rack, same pod, other pod."""
+    """Possible values of a pair, shape (3, values): same rack, same pod, other pod."""
     seed: int = 0
-    """Which pair has which."""
+    """Selects the value of each pair."""
     noise: float = 0.0
-    """Each pair is off by a factor from 1 − noise to 1 + noise …"""
+    """Each pair is multiplied by a factor from 1 − noise to 1 + noise …"""
     draw: int = 0
-    """… drawn anew with this number."""
+    """… drawn with this number."""
 
     def rows(self, sources: Ints) -> Nanoseconds:
-        """Latency from each source to every machine in ns, shape (sources, machines)."""
+        """Return the latency from each source to every machine in ns, shape (sources, machines)."""
         rack, pod = self.machines.rack, self.machines.pod
         return sinemora_native.cluster_latency(sources, rack, pod, self.base_ns, self.seed, self.noise, self.draw)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """Round trips of a few paths second by second, for each class as many."""
+    """Round trips of a few paths second by second, equally many per class."""
 
     delay_ns: Nanoseconds
-    """Shape (3, paths, seconds); after the last second comes the first again."""
+    """Shape (3, paths, seconds); periodic."""
 
     def averaged(self, seconds: int) -> Self:
-        """What windows of so many seconds would have said at their end: the mean."""
+        """Return the mean over windows of this many seconds, at the end of each window."""
         smooth = uniform_filter1d(self.delay_ns.astype(np.float64), seconds, axis=2, mode="wrap")
-        # The filter looks both ways; a window knows the seconds before.
+        # The filter is centred; a window covers the seconds before its end.
         return type(self)(np.roll(np.rint(smooth), (seconds + 1) // 2, axis=2).astype(np.int32))
 
     def high(self, seconds: int, percent: float = 99.0) -> Self:
-        """Return the same with a high percentile in place of the mean."""
+        """Return a high percentile over windows of this many seconds, at the end of each window."""
         size = (1, 1, seconds)
-        found = percentile_filter(self.delay_ns, percent, size=size, mode="wrap")
-        return type(self)(np.roll(found, (seconds + 1) // 2, axis=2).astype(np.int32))
+        high = percentile_filter(self.delay_ns, percent, size=size, mode="wrap")
+        return type(self)(np.roll(high, (seconds + 1) // 2, axis=2).astype(np.int32))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,11 +72,11 @@ class TracedLatency:
     draw: int = 0
 
     def rows(self, sources: Ints) -> Nanoseconds:
-        """Latency from each source to every machine in ns, shape (sources, machines)."""
+        """Return the latency from each source to every machine in ns, shape (sources, machines)."""
         return self._drawn(sources, None)
 
     def pairs(self, one: Ints, other: Ints) -> Nanoseconds:
-        """Latency of single pairs in ns, shape (pairs,)."""
+        """Return the latency of single pairs in ns, shape (pairs,)."""
         return self._drawn(one, other)
 
     def _drawn(self, sources: Ints, targets: Ints | None) -> Nanoseconds:
@@ -88,11 +88,11 @@ class TracedLatency:
 
 
 def bases(rng: np.random.Generator, values: int = 6) -> Factors:
-    """Base values of the three classes in µs, shape (3, values), as the source scales its traces.
+    """Return base values of the three classes in µs, shape (3, values), as the source scales its traces.
 
-    Same rack: the Google traces' 60 to 100 µs times 0.5 to 1; same pod: Azure's 280 to 440 times 0.8 to 1.2; other
-    pod: EC2's 180 to 350 times 0.8 to 1.2 (UCAM-CL-TR-937, 6.3; that its pods are slower than what lies between them is
-    the source's choice).
+    Same rack: the Google traces' 60 to 100 µs times 0.5 to 1. Same pod: Azure's 280 to 440 times 0.8 to 1.2. Other
+    pod: EC2's 180 to 350 times 0.8 to 1.2. Pods slower than the paths between them are the source's choice
+    (UCAM-CL-TR-937, 6.3).
     """
     low = np.array([[60.0], [280.0], [180.0]])
     high = np.array([[100.0], [440.0], [350.0]])

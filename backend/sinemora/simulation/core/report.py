@@ -1,4 +1,4 @@
-"""What came of simulations: figures, the distribution of scores as a picture, and a page of both without scripts."""
+"""Reports of simulations: figures, the distribution of scores as SVG, and an HTML page of both without scripts."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sinemora.simulation.core.simulate import Outcome
+from sinemora.simulation.core.simulate import SimulationResult
 
 SOURCE = {
     "random": 47.2,
@@ -20,35 +20,39 @@ SOURCE = {
 }
 """Areas in percent that the source reports (UCAM-CL-TR-937, 6.3): 24 hours of the trace, its own latency traces."""
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _LEGEND = 760, 380, 56, 20, 44, 190
-# Okabe and Ito: told apart with any colour vision; dashes for the second time round.
+# Okabe and Ito: distinguishable with any colour vision; from the eighth line on, dashes.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
 
-def summary(outcome: Outcome) -> dict[str, Any]:
-    """Figures of one policy, and the distribution of scores at every hundredth."""
-    moved = outcome.moved_share
+def summary(result: SimulationResult) -> dict[str, Any]:
+    """Return the figures of one policy, and the distribution of scores at every percent."""
+    moved = result.moved_share
     return {
-        "policy": str(outcome.scheme),
-        "jobs": len(outcome.scores),
-        "area_percent": round(outcome.area, 4),
-        "source_percent": SOURCE.get(str(outcome.scheme)),
-        "worst_job": round(float(outcome.scores.min(initial=1.0)), 4),
-        "solver_s": _quantiles(outcome.solver_s),
-        "round_s": _quantiles(outcome.round_s),
-        "placement_latency_s": _quantiles(outcome.latency_s),
-        "response_s": _quantiles(outcome.response_s),
+        "policy": str(result.scheme),
+        "jobs": len(result.scores),
+        "area_percent": round(result.area, 4),
+        "source_percent": SOURCE.get(str(result.scheme)),
+        "worst_job": round(float(result.scores.min(initial=1.0)), 4),
+        "solver_s": _quantiles(result.solver_s),
+        "round_s": _quantiles(result.round_s),
+        "placement_latency_s": _quantiles(result.latency_s),
+        "response_s": _quantiles(result.response_s),
         "moved_share_mean": round(float(moved.mean()), 6) if len(moved) else 0.0,
         "moved_share": _quantiles(moved),
-        "scores": [round(float(score), 4) for score in np.quantile(outcome.scores, np.linspace(0, 1, 101))]
-        if len(outcome.scores)
+        "scores": [round(float(score), 4) for score in np.quantile(result.scores, np.linspace(0, 1, 101))]
+        if len(result.scores)
         else [],
     }
 
 
 def about(world: dict[str, Any]) -> str:
-    """Return the world in words."""
-    jobs = "the Google trace of 2011 (CC-BY 4.0)" if world["trace"] else "jobs drawn with its statistics"
-    noise = f", measurements off by up to {world['noise']:.0%}" if world["noise"] else ""
+    """Return a description of the world."""
+    jobs = (
+        "the Google trace of 2011 (CC-BY 4.0)"
+        if world["trace"]
+        else "jobs drawn from statistics of the Google trace of 2011"
+    )
+    noise = f", measurement error up to {world['noise']:.0%}" if world["noise"] else ""
     return (
         f"{world['machines']:,} machines of {world['slots']} slots, {world['seconds'] / 3600:g} h of {jobs}, steps of"
         f" {world['step_s']} s, moves every {world['round_s']} s{noise}, seed {world['seed']}"
@@ -56,19 +60,19 @@ def about(world: dict[str, Any]) -> str:
 
 
 def write(report: dict[str, Any], folder: Path) -> list[Path]:
-    """Write `simulation.json`, `scores.svg` and `report.html`; their paths."""
+    """Write `simulation.json`, `scores.svg` and `report.html`; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = report["policies"]
-    picture = svg(lines)
+    plot = svg(lines)
     paths = [folder / name for name in ("simulation.json", "scores.svg", "report.html")]
     paths[0].write_text(json.dumps(report) + "\n", "utf-8")
-    paths[1].write_text(picture, "utf-8")
-    paths[2].write_text(_page(lines, about(report["world"]), picture), "utf-8")
+    paths[1].write_text(plot, "utf-8")
+    paths[2].write_text(_page(lines, about(report["world"]), plot), "utf-8")
     return paths
 
 
 def svg(lines: Sequence[dict[str, Any]]) -> str:
-    """Return the distribution of scores over jobs of every policy."""
+    """Return the distributions of scores over jobs as SVG, one line per policy."""
     right, bottom = _WIDTH - _LEGEND, _HEIGHT - _BOTTOM
 
     def x(score: float) -> float:
@@ -108,9 +112,9 @@ def svg(lines: Sequence[dict[str, Any]]) -> str:
 
 
 def table(lines: Sequence[dict[str, Any]]) -> list[list[str]]:
-    """Head and rows, as people read them."""
-    head = ["policy", "area %", "source %", "worst job", "placing s (p50, p99)", "round s", "moved a round %"]
-    rows = [head]
+    """Return header and rows of the table of policies."""
+    header = ["policy", "area %", "source %", "worst job", "solver s (p50, p99)", "round s", "moved per round %"]
+    rows = [header]
     for line in lines:
         source, solver, rounds = line["source_percent"], line["solver_s"], line["round_s"]
         rows.append(
@@ -127,7 +131,7 @@ def table(lines: Sequence[dict[str, Any]]) -> list[list[str]]:
     return rows
 
 
-def _page(lines: Sequence[dict[str, Any]], words: str, picture: str) -> str:
+def _page(lines: Sequence[dict[str, Any]], description: str, plot: str) -> str:
     head, *rows = table(lines)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n" for row in rows)
     return (
@@ -135,14 +139,14 @@ def _page(lines: Sequence[dict[str, Any]], words: str, picture: str) -> str:
         "<style>body{font:15px sans-serif;margin:2rem auto;max-width:60rem;color:#1f2937;background:#fff}"
         "table{border-collapse:collapse}td,th{border-bottom:1px solid #d1d5db;padding:.3rem .7rem;text-align:right}"
         "td:first-child,th:first-child{text-align:left}</style>\n"
-        f"<h1>Simulation of placement policies</h1><p>{escape(words)}</p>\n{picture}\n<table><thead><tr>"
+        f"<h1>Simulation of placement policies</h1><p>{escape(description)}</p>\n{plot}\n<table><thead><tr>"
         + "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
         + f"</tr></thead><tbody>\n{body}</tbody></table>\n</html>\n"
     )
 
 
 def _quantiles(values: np.ndarray) -> dict[str, float] | None:
-    """Median and tail; nothing of nothing."""
+    """Return median and tail; None without values."""
     if not len(values):
         return None
     return {name: round(float(np.quantile(values, q)), 6) for name, q in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))}

@@ -1,4 +1,4 @@
-"""What the simulated policies do: place what comes, and move what runs."""
+"""Simulated policies: place arriving jobs, and move running tasks."""
 
 import dataclasses
 from enum import StrEnum
@@ -21,19 +21,19 @@ class Scheme(StrEnum):
     nomora_105_110 = "nomora_105_110"
     nomora_110_115 = "nomora_110_115"
     nomora_preempt = "nomora_preempt"
-    """105/110; running tasks may move, each second they have run makes staying a point cheaper."""
+    """105/110; running tasks may move; each second of run time makes staying one point cheaper."""
     nomora_preempt_beta0 = "nomora_preempt_beta0"
     """105/110; running tasks may move freely."""
     never_move = "never_move"
     """Exact for arriving tasks, nothing moved."""
     exact = "exact"
-    """As `never_move`, and everything moved to the optimum in every round (λ = 0)."""
+    """As `never_move`, and all tasks move to the optimum in every round (λ = 0)."""
     budget = "budget"
-    """As `exact`, a move only where it gains the price of moves (λ)."""
+    """As `exact`, but a move must gain more than its price (λ)."""
     gang = "gang"
     """Roots chosen with their tasks, nothing moved."""
     gang_budget = "gang_budget"
-    """As `gang`, and moves as `budget`."""
+    """As `gang`, with moves as in `budget`."""
     robust_budget = "robust_budget"
     """As `gang_budget`, by the 99th percentile of the last minute instead of a mean."""
 
@@ -45,16 +45,16 @@ PARAMETERS = {
     Scheme.nomora_preempt_beta0: Parameters(aggregate=True),
 }
 ROOTS_TRIED = 256
-"""Of 12,500 machines: the best of so many is within a per cent of the best of all, and a job takes 0.05 s, not 2 s."""
+"""Candidate roots of a job: their best is within one percent of the best of 12,500 machines, in 0.05 s, not 2 s."""
 _GANG = {Scheme.gang, Scheme.gang_budget, Scheme.robust_budget}
 PRICED = {Scheme.budget, Scheme.gang_budget, Scheme.robust_budget}
 MOVING = {Scheme.nomora_preempt, Scheme.nomora_preempt_beta0, Scheme.exact} | PRICED
 
 
 def arrive(problem: Problem, scheme: Scheme, rng: np.random.Generator) -> tuple[Ints, Assignment]:
-    """Roots, and the tasks placed, of jobs of which nothing or not all runs; slots that others use are not offered.
+    """Return roots and placed tasks of jobs with waiting tasks, in the free slots of a problem.
 
-    A job stays without a root (`ANYWHERE`) when no slot is left for it.
+    A job stays without a root (`ANYWHERE`) if no slot is left for it.
     """
     root = _roots(problem, scheme, rng)
     placeable = root != ANYWHERE
@@ -64,7 +64,7 @@ def arrive(problem: Problem, scheme: Scheme, rng: np.random.Generator) -> tuple[
     free = problem.machines.slots - np.bincount(root[placeable], minlength=len(problem.machines))
     if scheme in PARAMETERS or scheme in (Scheme.random, Scheme.load_spreading):
         return root, _in_order(problem, scheme, free, rng)
-    # A root of a job without a slot stands nowhere: it must not take one.
+    # Jobs without a slot have a placeholder root, which must not take one.
     slots = dataclasses.replace(problem.machines, slots=free + np.bincount(problem.jobs.root, minlength=len(free)))
     transport, _ = transport_of(dataclasses.replace(problem, machines=slots))
     transport.solve()
@@ -72,7 +72,7 @@ def arrive(problem: Problem, scheme: Scheme, rng: np.random.Generator) -> tuple[
 
 
 def move(problem: Problem, scheme: Scheme, price: int) -> Assignment:
-    """Where all tasks run after a round of a policy that moves them."""
+    """Return the placement of all tasks after a round of moves."""
     if scheme in PARAMETERS:
         return nomora.solve(problem, PARAMETERS[scheme]).assignment
     transport, _ = transport_of(problem)
@@ -84,7 +84,7 @@ def move(problem: Problem, scheme: Scheme, price: int) -> Assignment:
 
 
 def _roots(problem: Problem, scheme: Scheme, rng: np.random.Generator) -> Ints:
-    """Where new roots go: with their tasks where the policy chooses so, else to any free slot."""
+    """Return the roots: new ones chosen together with their tasks (gang policies), else in random free slots."""
     root = problem.jobs.root.copy()
     new = np.flatnonzero(root == ANYWHERE)
     free = problem.free_slots()

@@ -1,8 +1,8 @@
-"""Seconds of latency: from files of measured traces, or drawn so that a trace's published statistics hold.
+"""Latency series by second: read from measured traces, or drawn to match a trace's published statistics.
 
 Statistics: D. A. Popescu, *Latency-driven performance in data centres*, UCAM-CL-TR-937, 2019, table 4.3: week-long
-traces of one message a second between VMs of a zone. They say how values are distributed, not how they follow one
-another; that is assumed (see `drawn`).
+traces of one message a second between VMs of a zone. They give the distribution of values but not their
+autocorrelation, which is assumed (see `drawn`).
 """
 
 import csv
@@ -17,10 +17,10 @@ from sinemora.simulation.core.network import Series
 
 SECONDS = 1 << 14
 _CALM_S = 300.0
-"""How long a level lasts, and the share of variation that is level: assumed, see `drawn`."""
+"""Time constant of the level, and its share of the variance: assumed, see `drawn`."""
 _LEVEL = 0.5
 CLASSES = ("GCE", "Azure", "EC2")
-"""Whose traces stand for pairs of a rack, of a pod and of different pods, as in the source."""
+"""Clouds whose traces stand for pairs in a rack, in a pod and between pods, as in the source."""
 # p50, p99, p99.9 and largest round trip in µs.
 PUBLISHED: dict[str, tuple[tuple[float, float, float, float], ...]] = {
     "GCE": (
@@ -40,64 +40,72 @@ Statistics = dict[str, tuple[tuple[float, float, float, float], ...]]
 
 
 class SeriesError(ValueError):
-    """A file of traces or statistics cannot be used: says which, where and what would be right."""
+    """A file of traces or statistics is invalid; the message names file, line and what is expected."""
 
 
 def drawn(statistics: Statistics, rng: np.random.Generator, seconds: int = SECONDS) -> Series:
-    """Series with these medians and tails.
+    """Return series with these medians and tails.
 
-    Below the median values mirror the way from it to the 99th percentile at a third of its width (fast paths have a
-    floor). Half of the variance is a level that lasts some minutes, half is new each second: the traces themselves are
-    not public, so how long a level lasts is assumed.
+    Below the median, values mirror the range from it to the 99th percentile at a third of the (logarithmic) width, as
+    fast paths have a floor. Half of the variance is a level that lasts minutes, half is drawn each second. The traces
+    are not public, so the duration of a level is assumed.
     """
     out = np.empty((len(CLASSES), max(map(len, statistics.values())), seconds), np.int32)
     for kind, name in enumerate(CLASSES):
         rows = statistics[name]
         for path in range(out.shape[1]):
-            out[kind, path] = _one(rows[path % len(rows)], rng, seconds)
+            out[kind, path] = _series_of_path(rows[path % len(rows)], rng, seconds)
     return Series(out)
 
 
-def _one(row: tuple[float, float, float, float], rng: np.random.Generator, seconds: int) -> Nanoseconds:
+def _series_of_path(row: tuple[float, float, float, float], rng: np.random.Generator, seconds: int) -> Nanoseconds:
     p50, p99, p999, largest = row
-    kept = np.exp(-1.0 / _CALM_S)
+    decay = np.exp(-1.0 / _CALM_S)
     level = np.empty(seconds)
     level[0] = rng.standard_normal()
-    for at, step in enumerate(rng.standard_normal(seconds - 1) * np.sqrt(1 - kept * kept), 1):
-        level[at] = kept * level[at - 1] + step
+    for at, step in enumerate(rng.standard_normal(seconds - 1) * np.sqrt(1 - decay * decay), 1):
+        level[at] = decay * level[at - 1] + step
     normal = np.sqrt(_LEVEL) * level + np.sqrt(1 - _LEVEL) * rng.standard_normal(seconds)
-    # By rank, so that the statistics hold exactly although a series has few independent levels.
+    # Quantiles by rank: the statistics hold exactly although a series has few independent levels.
     share = (normal.argsort().argsort() + 0.5) / seconds
     floor = p50 * (p50 / p99) ** (1 / 3)
     marks = np.log([floor, p50, p99, p999, largest])
-    found: Nanoseconds = np.rint(1e3 * np.exp(np.interp(share, (0.0, 0.5, 0.99, 0.999, 1.0), marks))).astype(np.int32)
-    return found
+    delay_ns: Nanoseconds = np.rint(1e3 * np.exp(np.interp(share, (0.0, 0.5, 0.99, 0.999, 1.0), marks))).astype(
+        np.int32
+    )
+    return delay_ns
 
 
 def read_statistics(path: Path) -> Statistics:
-    """Statistics from a CSV with columns trace, messages_per_second, p50_us, p99_us, p999_us, max_us.
+    """Read statistics from a CSV with columns trace, messages_per_second, p50_us, p99_us, p999_us, max_us.
 
     Only traces of one message a second count; names begin with GCE, Azure or EC2. Raises `SeriesError`.
     """
-    found: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in CLASSES}
+    rows_by_class: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in CLASSES}
     with path.open(newline="") as lines:
         for number, row in enumerate(csv.DictReader(lines), 2):
             try:
                 rate, name = float(row["messages_per_second"]), row["trace"].split("-")[0]
                 p50, p99, p999, largest = (float(row[one]) for one in ("p50_us", "p99_us", "p999_us", "max_us"))
             except (KeyError, TypeError, ValueError) as error:
-                raise SeriesError(f"{path.name}, line {number}: {error} is missing or no number") from None
+                raise SeriesError(
+                    f"Invalid statistics: {path.name}, line {number}: {error} is missing or not a number"
+                ) from None
             if not 0 < p50 <= p99 <= p999 <= largest:
-                raise SeriesError(f"{path.name}, line {number}: p50, p99, p99.9 and the largest must rise from above 0")
-            if rate == 1 and name in found:
-                found[name].append((p50, p99, p999, largest))
-    if empty := [name for name, rows in found.items() if not rows]:
-        raise SeriesError(f"{path.name} has no trace of one message a second of {', '.join(empty)}")
-    return {name: tuple(rows) for name, rows in found.items()}
+                raise SeriesError(
+                    f"Invalid statistics: {path.name}, line {number}: p50, p99, p99.9, maximum must ascend from above 0"
+                )
+            if rate == 1 and name in rows_by_class:
+                rows_by_class[name].append((p50, p99, p999, largest))
+    if empty := [name for name, rows in rows_by_class.items() if not rows]:
+        raise SeriesError(
+            f"Statistics missing: {path.name} has no trace with one message per second of {', '.join(empty)}"
+        )
+    return {name: tuple(rows) for name, rows in rows_by_class.items()}
 
 
 def read_traces(folder: Path) -> Series:
-    """Traces from `folder/rack-*.csv`, `pod-*.csv` and `cluster-*.csv`: a round trip in µs a line, a line a second.
+    """Read traces from `folder/rack-*.csv`, `pod-*.csv` and `cluster-*.csv`: one round trip in µs per line and second.
 
     All are cut to the shortest. Raises `SeriesError`.
     """
@@ -105,13 +113,13 @@ def read_traces(folder: Path) -> Series:
     for name in ("rack", "pod", "cluster"):
         files = sorted(folder.glob(f"{name}-*.csv"))
         if not files:
-            raise SeriesError(f"no {name}-*.csv in {folder}")
+            raise SeriesError(f"Traces missing: no {name}-*.csv in {folder}")
         kinds.append([_values(path) for path in files])
     return of_traces(kinds)
 
 
 def of_traces(kinds: Sequence[Sequence[npt.NDArray[np.float64]]]) -> Series:
-    """Series of measured µs for the three classes; a class with fewer paths than another repeats its own."""
+    """Return series from measured µs of the three classes; a class with fewer paths repeats them."""
     seconds = min(len(one) for kind in kinds for one in kind)
     paths = max(map(len, kinds))
     rows = [[kind[path % len(kind)][:seconds] for path in range(paths)] for kind in kinds]
@@ -119,15 +127,15 @@ def of_traces(kinds: Sequence[Sequence[npt.NDArray[np.float64]]]) -> Series:
 
 
 def _values(path: Path) -> npt.NDArray[np.float64]:
-    found = []
+    values = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         try:
             value = float(line)
         except ValueError:
             value = 0.0
         if not 0 < value < 1e6:
-            raise SeriesError(f"{path.name}, line {number}: {line[:40]!r} is no round trip in µs above 0")
-        found.append(value)
-    if len(found) < 60:
-        raise SeriesError(f"{path.name} has {len(found)} lines; at least 60 seconds are needed")
-    return np.array(found)
+            raise SeriesError(f"{path.name}, line {number}: {line[:40]!r} is not a round trip in µs above 0")
+        values.append(value)
+    if len(values) < 60:
+        raise SeriesError(f"Trace too short: {path.name} has {len(values)} lines; at least 60 seconds are needed")
+    return np.array(values)

@@ -1,4 +1,4 @@
-"""Where a simulation stands: all it needs to go on, and its way to a file and back."""
+"""State of a simulation between steps, written to and read from a file so that a run can resume."""
 
 import json
 import os
@@ -15,32 +15,32 @@ Floats = npt.NDArray[np.float64]
 
 
 class StateError(ValueError):
-    """A file is of another simulation, or none."""
+    """A file that is no state, or the state of another simulation."""
 
 
 @dataclass(slots=True, eq=False)
 class State:
-    """Between two steps. Arrays have an entry a job, unless said otherwise."""
+    """State between two steps. Arrays have one entry per job unless noted."""
 
     step: int
     left: Ints
-    """Tasks that have come and not ended, root included."""
+    """Tasks that have arrived and not ended, root included."""
     root: Ints
     placed: Assignment
     since: Ints
-    """Step since when each entry of `placed` is there."""
+    """First step of each entry of `placed`."""
     total: Floats
-    """Performance, summed over steps …"""
+    """Performance summed over steps …"""
     lived: Ints
     """… this many."""
     delay_s: Floats
-    """From coming to being placed, of what was placed last."""
+    """Seconds from arrival to placement, of the tasks placed last."""
     ended_s: Floats
-    """Response time of jobs that ended; NaN of the others."""
+    """Response time of jobs that ended; NaN for others."""
     choices: np.random.Generator
-    """Chance of the policy: random roots and equal slots."""
+    """Random choices of the policy: roots and ties between slots."""
     ends: np.random.Generator
-    """Chance of which machine a task that ends ran on, and which second of a step is judged."""
+    """Random choice of the machines on which tasks end."""
     solver_s: list[float] = field(default_factory=list)
     latency_s: list[float] = field(default_factory=list)
     round_s: list[float] = field(default_factory=list)
@@ -48,7 +48,7 @@ class State:
 
     @classmethod
     def new(cls, jobs: int, seed: int) -> Self:
-        """Before the first step."""
+        """Return the state before the first step."""
         none, zeros = np.zeros(jobs, np.int64), np.zeros(jobs)
         return cls(
             0, none, np.full(jobs, ANYWHERE, np.int64), Assignment.nothing(), np.zeros(0, np.int64), zeros, none.copy(),
@@ -56,15 +56,15 @@ class State:
         )  # fmt: skip
 
     def second(self, step_s: int) -> int:
-        """A second of the step that is at hand, the same for every policy."""
+        """Return the second at which the current step is scored, the same for every policy."""
         return self.step * step_s + int(np.random.default_rng((self.step, 7)).integers(step_s))
 
     def put(self, more: Assignment) -> None:
-        """Add tasks that begin now."""
+        """Add tasks that start now."""
         self.replace(self.placed.plus(more))
 
     def replace(self, placed: Assignment) -> None:
-        """Another placement; what was on a machine before has been there since then."""
+        """Replace the placement; tasks that stay on their machine keep their start."""
         placed = placed.merged()
         width = int(max(placed.machine.max(initial=0), self.placed.machine.max(initial=0))) + 1
         before, now = (one.job * width + one.machine for one in (self.placed, placed))
@@ -76,7 +76,7 @@ class State:
         self.placed, self.since = placed, since
 
     def shrink(self, job: int) -> None:
-        """Take away tasks of a job that has more places than tasks left; on which machines they ended is chance."""
+        """Remove placed tasks of a job beyond those left; the machines they ended on are random."""
         first, last = np.searchsorted(self.placed.job, (job, job + 1))
         count = self.placed.count[first:last]
         surplus = int(count.sum()) - max(0, int(self.left[job]) - 1)
@@ -87,8 +87,8 @@ class State:
             self.placed = Assignment(self.placed.job[kept], self.placed.machine[kept], self.placed.count[kept])
 
     def write(self, path: Path, of: dict[str, Any]) -> None:
-        """Keep it, as a whole or not at all; `of` says what it is the state of."""
-        chance = {name: getattr(self, name).bit_generator.state for name in ("choices", "ends")}
+        """Write the state atomically; `of` identifies the simulation."""
+        generators = {name: getattr(self, name).bit_generator.state for name in ("choices", "ends")}
         arrays = {f"placed_{name}": getattr(self.placed, name) for name in ("job", "machine", "count")}
         for one in fields(self):
             value = getattr(self, one.name)
@@ -97,21 +97,23 @@ class State:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
         with part.open("wb") as out:
-            np.savez(out, about=np.array(json.dumps({"of": of, "chance": chance})), **arrays)
+            np.savez(out, about=np.array(json.dumps({"of": of, "chance": generators})), **arrays)
         os.replace(part, path)
 
     @classmethod
     def read(cls, path: Path, of: dict[str, Any]) -> Self:
-        """As it was written. Raises `StateError` when it is the state of something else."""
+        """Read a state. Raises `StateError` if it belongs to another simulation."""
         try:
             with np.load(path, allow_pickle=False) as kept:
                 about = json.loads(str(kept["about"]))
                 values: dict[str, Any] = {name: kept[name] for name in kept.files if name != "about"}
         except (OSError, ValueError, KeyError) as error:
-            raise StateError(f"{path} is no state of a simulation: {error}") from None
+            raise StateError(f"Invalid state: {path} is not a simulation state: {error}") from None
         if about["of"] != json.loads(json.dumps(of)):
             differing = sorted(key for key in {*of, *about["of"]} if about["of"].get(key) != of.get(key))
-            raise StateError(f"{path} is of another simulation: it differs in {', '.join(differing)}")
+            raise StateError(
+                f"State mismatch: {path} belongs to another simulation; it differs in {', '.join(differing)}"
+            )
         placed = Assignment(*(values.pop(f"placed_{name}") for name in ("job", "machine", "count")))
         for name in ("solver_s", "latency_s", "round_s", "moved"):
             values[name] = values[name].tolist()

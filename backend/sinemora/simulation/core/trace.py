@@ -1,9 +1,9 @@
 """The Google cluster trace of 2011 (version 2, CC-BY 4.0), read from a folder with `task_events`.
 
-A folder holds `task_events/part-*.csv.gz` without headers; time is in µs, and what runs when the trace
-starts has time 0. Columns: time, missing info, job, task index, machine, event type, … Types: 0 submit, 1 schedule,
-2 evict, 3 fail, 4 finish, 5 kill, 6 lost, 7 and 8 updates. Jobs of one task
-have no latency to lose and are left out, as in the source.
+A folder contains `task_events/part-*.csv.gz` without headers. Time is in µs; tasks already running at the start of the
+trace have time 0. Columns: time, missing info, job, task index, machine, event type, … Types: 0 submit, 1 schedule,
+2 evict, 3 fail, 4 finish, 5 kill, 6 lost, 7 and 8 updates. Jobs of one task have no links and are left out, as in the
+source.
 """
 
 import csv
@@ -24,15 +24,15 @@ _START_US = 600_000_000  # the trace begins ten minutes after its zero
 
 
 class TraceError(ValueError):
-    """The folder does not hold the trace: says what is missing or which line cannot be read."""
+    """A folder without a valid trace; the message names what is missing or the invalid line."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskEvent:
-    """One line that matters here."""
+    """A submission, scheduling or end of a task."""
 
     time_s: float
-    """Since the trace starts; 0 for what ran before."""
+    """Seconds since the start of the trace; 0 for tasks that already ran."""
     job: int
     task: int
     kind: int
@@ -40,7 +40,7 @@ class TaskEvent:
 
 @dataclass(slots=True)
 class TraceJob:
-    """A job: when it comes, and when each of its tasks ends (infinity: after the trace)."""
+    """A job with its arrival, and the end of each task (infinity: after the trace)."""
 
     job: int
     submitted_s: float
@@ -48,10 +48,10 @@ class TraceJob:
 
 
 def events(folder: Path) -> Iterator[TaskEvent]:
-    """Submissions, schedulings and ends of tasks in the order of time."""
+    """Yield submissions, schedulings and ends of tasks in time order."""
     parts = sorted((folder / "task_events").glob("part-*.csv.gz"))
     if not parts:
-        raise TraceError(f"no task_events/part-*.csv.gz in {folder}")
+        raise TraceError(f"Trace missing: no task_events/part-*.csv.gz in {folder}")
     for part in parts:
         with gzip.open(part, "rt", newline="") as lines:
             for number, row in enumerate(csv.reader(lines), 1):
@@ -64,7 +64,7 @@ def events(folder: Path) -> Iterator[TaskEvent]:
 
 
 def sizes_at_start(folder: Path) -> Ints:
-    """Tasks of each job of more than one task that runs when the trace starts, root included, as they come."""
+    """Return the number of tasks, root included, of each job with several tasks that runs at the start of the trace."""
     running: Counter[int] = Counter()
     for event in events(folder):
         if event.time_s > 0:
@@ -75,8 +75,8 @@ def sizes_at_start(folder: Path) -> Ints:
 
 
 def job_ends(folder: Path, until_s: float) -> dict[int, float]:
-    """When jobs end, from `job_events` (time, missing info, job, event type, …); empty if the folder has none."""
-    found: dict[int, float] = {}
+    """Return ends of jobs from `job_events` (time, missing info, job, event type, …); empty if the folder has none."""
+    ends: dict[int, float] = {}
     for part in sorted((folder / "job_events").glob("part-*.csv.gz")):
         with gzip.open(part, "rt", newline="") as lines:
             for number, row in enumerate(csv.reader(lines), 1):
@@ -86,26 +86,25 @@ def job_ends(folder: Path, until_s: float) -> dict[int, float]:
                     raise TraceError(f"{part.name}, line {number}: not a job event") from None
                 at = max(0.0, (time_us - _START_US) / 1e6)
                 if kind in ENDS and at <= until_s:
-                    found[job] = at
+                    ends[job] = at
                 elif kind <= SCHEDULE:
-                    found.pop(job, None)
-    return found
+                    ends.pop(job, None)
+    return ends
 
 
 def jobs(folder: Path, until_s: float) -> list[TraceJob]:
-    """Jobs of more than one task, by the time of their first task; a task ends with its last end before it runs again.
+    """Return jobs with more than one task, by arrival; a task ends at its last end event.
 
-    A task that is evicted or fails and is scheduled again has not ended. Where its own end is missing, that of its job
-    counts.
+    A task that is evicted or fails and is scheduled again has not ended. If its end is missing, that of its job counts.
     """
-    found: dict[int, TraceJob] = {}
+    by_number: dict[int, TraceJob] = {}
     for event in events(folder):
         if event.time_s > until_s:
             break
-        job = found.setdefault(event.job, TraceJob(event.job, event.time_s))
+        job = by_number.setdefault(event.job, TraceJob(event.job, event.time_s))
         job.ends_s[event.task] = event.time_s if event.kind in ENDS else np.inf
     ended = job_ends(folder, until_s)
-    for number, job in found.items():
+    for number, job in by_number.items():
         if number in ended:
             job.ends_s = {task: min(at, max(ended[number], job.submitted_s)) for task, at in job.ends_s.items()}
-    return [job for job in found.values() if len(job.ends_s) > 1]
+    return [job for job in by_number.values() if len(job.ends_s) > 1]

@@ -1,8 +1,8 @@
-"""Jobs of a cluster through time: from the Google trace of 2011, or drawn with its statistics.
+"""Workload: jobs of a cluster over time, from the Google trace of 2011 or drawn with its statistics.
 
-Statistics of the trace (version 2, Google, CC-BY 4.0), jobs of more than one task: 1,616 run when it starts, 130,622
-tasks in all, and nineteen of twenty of them are still there 19.5 hours later; in these 19.5 hours 3,141 come. Curves
-come in the source's shares.
+Statistics of the trace (version 2, Google, CC-BY 4.0), jobs with more than one task: 1,616 jobs with 130,622 tasks run
+at the start, and 95 % of them still run 19.5 hours later; 3,141 jobs arrive in these 19.5 hours. Curves are assigned in
+the source's shares.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ TRACE_JOBS, TRACE_MACHINES = 1_616, 12_500
 _TRACE_ARRIVALS_PER_S = 3_141 / 70_200
 _ENDING = 0.06
 """Share of the jobs at the start that end within a day."""
-# Quantiles: sizes at the start, sizes of those that come, and seconds these last.
+# Quantiles: sizes at the start, sizes of arriving jobs, and their durations in seconds.
 _QUANTILES = (0.0, 0.5, 0.75, 0.9, 0.95, 0.99, 0.9994, 1.0)
 _SIZES = (2.0, 5.0, 30.0, 123.0, 300.0, 1_178.0, 4_600.0, 20_010.0)
 _NEW_QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
@@ -33,7 +33,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Workload:
-    """Jobs in the order they come: arrays of one entry a job, but for the ends of tasks."""
+    """Jobs in arrival order: arrays with one entry per job, except for the ends of tasks."""
 
     comes_s: Floats
     size: Ints
@@ -41,13 +41,13 @@ class Workload:
     kind: Ints
     """Column in the table of `curves()`."""
     end_job: Ints
-    """Job of each task that ends while we look …"""
+    """Job of each task that ends …"""
     end_s: Floats
-    """… and when it does; in this order. The root is the last of its job."""
+    """… and its end, ascending. The root ends last."""
 
     @classmethod
     def of_trace(cls, jobs: list[TraceJob], rng: np.random.Generator) -> Self:
-        """Return the jobs of a trace; which has which curve is drawn."""
+        """Return the jobs of a trace with randomly drawn curves."""
         comes = np.array([job.submitted_s for job in jobs])
         order = np.argsort(comes, kind="stable")
         jobs = [jobs[at] for at in order]
@@ -57,21 +57,21 @@ class Workload:
 
     @classmethod
     def drawn(cls, machines: int, slots: int, seconds: float, rng: np.random.Generator) -> Self:
-        """As many jobs as a cluster of this size had in the trace; four slots of five are taken at the start."""
+        """Draw jobs in proportion to the size of the cluster; at most 80 % of the slots are taken at the start."""
         running = max(1, round(TRACE_JOBS * machines / TRACE_MACHINES))
         coming = rng.poisson(_TRACE_ARRIVALS_PER_S * machines / TRACE_MACHINES * seconds)
         room = machines * slots
         first = _shrunk(sizes(running, rng), room * 4 // 5)
         later = np.minimum(_by_quantiles(coming, _NEW_QUANTILES, _NEW_SIZES, rng), max(2, room // 50))
         comes = np.concatenate((np.zeros(running), np.sort(rng.uniform(0, seconds, coming))))
-        lasts = np.concatenate(
+        durations = np.concatenate(
             (
                 np.where(rng.random(running) < _ENDING, rng.uniform(0, 86_400, running), np.inf),
                 np.exp(np.interp(rng.random(coming), _NEW_QUANTILES, np.log(_LASTS_S))),
             )
         )
         size = np.concatenate((first, later))
-        return cls._of(comes, size, np.repeat(comes + lasts, size), rng)
+        return cls._of(comes, size, np.repeat(comes + durations, size), rng)
 
     @classmethod
     def _of(cls, comes: Floats, size: Ints, ends: Floats, rng: np.random.Generator) -> Self:
@@ -90,25 +90,25 @@ def curves() -> CurveTable:
 
 
 def sizes(jobs: int, rng: np.random.Generator) -> Ints:
-    """Tasks of each job, root included, as at the start of the trace: median 5, one in a hundred above 1,178."""
+    """Draw tasks per job, root included, as at the start of the trace: median 5, 99th percentile 1,178."""
     return _by_quantiles(jobs, _QUANTILES, _SIZES, rng)
 
 
 def kinds(jobs: int, rng: np.random.Generator) -> Ints:
-    """Curve of each job, half of them Memcached."""
+    """Draw the curve of each job; half are Memcached."""
     return rng.choice(len(CURVES), jobs, p=SHARES)
 
 
 def _by_quantiles(
     count: int, quantiles: tuple[float, ...], values: tuple[float, ...], rng: np.random.Generator
 ) -> Ints:
-    """Return one draw from each of `count` equal parts of a distribution, so that few draws have its shape too."""
+    """Draw one value from each of `count` equal parts of a distribution (stratified sampling)."""
     at = (rng.permutation(count) + rng.random(count)) / max(1, count)
     return np.rint(np.exp(np.interp(at, quantiles, np.log(values)))).astype(np.int64)
 
 
 def _shrunk(size: Ints, room: int) -> Ints:
-    """Return the largest cut until all fit: a small cluster has no room for the trace's largest jobs."""
+    """Return sizes capped so that all fit: a small cluster has no room for the trace's largest jobs."""
     high = int(size.max(initial=2))
     while high > 2 and np.minimum(size, high).sum() > room:
         high = high * 9 // 10

@@ -1,4 +1,4 @@
-"""The picture of a fitted curve: samples, fit and band as SVG, without any library."""
+"""Plot of a fitted curve as SVG: samples, fit and band."""
 
 from html import escape
 
@@ -11,11 +11,11 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 24, 34, 44
 _INK, _GRID, _LINE, _BAND = "#1f2937", "#d1d5db", "#1c7ed6", "#a5d8ff"
 
 
-def svg(found: Fit, title: str) -> str:
-    """Performance against added microseconds."""
-    end = found.curve.end_us
-    samples = found.samples.performance / found.baseline_factor
-    lowest, ceiling = min(float(found.low(end)), float(samples.min())), max(1.05, float(samples.max()) + 0.03)
+def svg(fitted: Fit, title: str) -> str:
+    """Return performance against added microseconds as SVG."""
+    end = fitted.curve.end_us
+    samples = fitted.samples.performance / fitted.baseline_factor
+    lowest, ceiling = min(float(fitted.low(end)), float(samples.min())), max(1.05, float(samples.max()) + 0.03)
     floor = max(0.0, float(np.floor((lowest - 0.02) * 10) / 10))
 
     def x(us: float) -> float:
@@ -24,8 +24,8 @@ def svg(found: Fit, title: str) -> str:
     def y(share: float) -> float:
         return round(_TOP + (ceiling - share) / (ceiling - floor) * (_HEIGHT - _TOP - _BOTTOM), 1)
 
-    at = np.unique(np.concatenate((np.linspace(0, end, 161), found.samples.added_us)))
-    band = found.at(at)
+    at = np.unique(np.concatenate((np.linspace(0, end, 161), fitted.samples.added_us)))
+    band = fitted.at(at)
     upper = [f"{x(us)},{y(p)}" for us, p in zip(at, band.high, strict=True)]
     lower = [f"{x(us)},{y(p)}" for us, p in zip(at[::-1], band.low[::-1], strict=True)]
     line = [f"{x(us)},{y(p)}" for us, p in zip(at, band.performance, strict=True)]
@@ -48,6 +48,6 @@ def svg(found: Fit, title: str) -> str:
     )
     parts.append(f'<polygon points="{" ".join(upper + lower)}" fill="{_BAND}" fill-opacity="0.6"/>')
     parts.append(f'<polyline points="{" ".join(line)}" fill="none" stroke="{_LINE}" stroke-width="2"/>')
-    for us, p in zip(found.samples.added_us, samples, strict=True):
+    for us, p in zip(fitted.samples.added_us, samples, strict=True):
         parts.append(f'<circle cx="{x(us)}" cy="{y(p)}" r="3.5" fill="#ffffff" stroke="{_INK}" stroke-width="1.5"/>')
     return "\n".join([*parts, "</svg>"]) + "\n"
