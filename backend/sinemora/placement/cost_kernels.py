@@ -1,4 +1,4 @@
-"""Loops over all pairs of job and machine: cost matrix, first candidates, and who violates the prices."""
+"""Loops over all pairs of job and machine: cost matrix, initial candidates, pairs that violate the prices."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from sinemora.placement.spanning_tree import Int32s, Int64s
 CostMatrix = npt.NDArray[Any]
 """uint16 where every cost fits, else int32; shape (jobs, machines)."""
 CLOSED = -(1 << 29)
-"""Price of a machine without slots: nothing goes there."""
+"""Price of a machine without slots, which is never used."""
 
 
 def fill(latency_ns: Int32s, step_ns: int, tables: Int32s, first: int, out: CostMatrix) -> None:
@@ -19,21 +19,23 @@ def fill(latency_ns: Int32s, step_ns: int, tables: Int32s, first: int, out: Cost
     sinemora_native.fill_costs(latency_ns, step_ns, tables[rows], out[rows])
 
 
-def cheapest(row: CostMatrix, price: Int32s, wanted: int, offset: int, out: Int32s) -> int:
-    """Write the `wanted` machines to `out` that are cheapest after their price; return their number.
+def cheapest(row: CostMatrix, price: Int32s, count: int, offset: int, out: Int32s) -> int:
+    """Write the `count` machines with the lowest cost minus price to `out`; return their number.
 
-    Machines whose price is `CLOSED` are left out. Of those that cost as much as the dearest taken, machines from
-    `offset` on come first, so that jobs with equal costs start with different machines.
+    Machines with the price `CLOSED` are excluded. Ties at the largest chosen cost are broken from machine `offset` on,
+    so that jobs with equal costs start with different machines.
     """
-    return sinemora_native.cheapest_machines(row, price, wanted, offset, out)
+    return sinemora_native.cheapest_machines(row, price, count, offset, out)
 
 
 def violators(
     costs: CostMatrix, job_potential: Int64s, price: Int32s, most: Int64s, out_job: Int32s, out_machine: Int32s
 ) -> int:
-    """Write the pairs whose reduced cost (cost + potential of the job − price of the machine) is negative.
+    """Write pairs with a negative reduced cost; return their number.
 
-    At most `most` of a job, then its worst. The outputs must have room for the sum of `most`. Return their number.
+    The reduced cost is the cost plus the potential of the job minus the price of the machine.
+
+    At most `most` per job, those with the lowest reduced cost. The outputs must have room for the sum of `most`.
     """
     return sinemora_native.violating_pairs(costs, job_potential, price, most, out_job, out_machine)
 
@@ -41,8 +43,8 @@ def violators(
 def candidates(
     costs: CostMatrix, price: Int32s, wanted: Int64s, barred: int, out_job: Int32s, out_machine: Int32s
 ) -> int:
-    """Write the `wanted` machines of every job that are cheapest after their price, but none that costs `barred`.
+    """Write the `wanted` machines of every job with the lowest cost minus price; return their number.
 
-    The outputs must have room for the sum of `wanted`. Return the number of pairs.
+    Machines that cost `barred` or more are excluded. The outputs must have room for the sum of `wanted`.
     """
     return sinemora_native.candidate_pairs(costs, price, wanted, barred, out_job, out_machine)

@@ -1,8 +1,8 @@
-"""What a task costs on a machine, in whole points: the tables that latency is looked up in.
+"""Cost tables: cost of a task on a machine in whole points, by latency step.
 
 The source (UCAM-CL-TR-937, 6.1.1) takes 100 / p, p the predicted performance between 0.1 and 1, and rounds latency to
 the nearest 10 µs. It says "two significant digits" of 1 / p, which would make every cost a multiple of 10 and its own
-thresholds of 105 meaningless; two decimals are meant, so costs are whole numbers from 100 to 1000.
+thresholds of 105 meaningless. Two decimals are assumed, so costs are whole numbers from 100 to 1000.
 """
 
 from enum import StrEnum

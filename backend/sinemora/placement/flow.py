@@ -29,7 +29,7 @@ def solve(network: Network) -> Ints:
     solver.set_nodes_supplies(np.arange(len(network.supply)), network.supply)
     status = solver.solve()
     if status != solver.OPTIMAL:
-        raise FlowError(f"the flow solver says {status.name.lower().replace('_', ' ')}")
+        raise FlowError(f"flow solver failed: {status.name.lower().replace('_', ' ')}")
     return np.asarray(solver.flows(arcs), np.int64)
 
 
@@ -39,10 +39,10 @@ def cost(network: Network, flow: Ints) -> int:
 
 
 def potentials(network: Network, flow: Ints) -> Ints:
-    """Prices of the nodes under which no residual arc of an optimal flow has a negative reduced cost.
+    """Return node prices under which no residual arc of an optimal flow has a negative reduced cost.
 
-    Shortest distances from anywhere in the residual network (Bellman-Ford, one sweep over all arcs at a time). The
-    solver tells flows only; that distances exist proves what it found.
+    They are shortest distances in the residual network from a virtual source (Bellman-Ford). The solver returns flows
+    only; the existence of finite distances proves that the flow is optimal.
     """
     forward = flow < network.capacity
     backward = flow > 0
@@ -60,7 +60,7 @@ def potentials(network: Network, flow: Ints) -> Ints:
         if not better.any():
             return distance
         distance[nodes[better]] = reached[better]
-    raise FlowError("the flow is not cheapest: its residual network has a negative cycle")
+    raise FlowError("flow not optimal: its residual network has a negative cycle")
 
 
 def dual_value(network: Network, potential: Ints) -> int:

@@ -1,9 +1,9 @@
 """Policy `gang`: roots and tasks chosen together.
 
-For one job the best choice is found by trying every machine as its root: free slots are counted by their cost seen from
-there, and the tasks fill the cheapest. That is exact. Many jobs at once is a facility location problem (NP-hard), so
-jobs come largest first, tasks of all are then placed exactly, and roots move to better places of their own, in rounds;
-the result is the best found, and its certificate proves the tasks' part for the roots chosen.
+For one job the optimum is found by trying every machine as its root: free slots are counted by their cost from that
+root, and the tasks fill the cheapest. Many jobs at once form a facility location problem (NP-hard). Therefore jobs are
+placed largest first, then all tasks exactly; then roots move to better machines, in rounds. The result is the best
+found; its certificate proves the placement of the tasks for the chosen roots.
 """
 
 import time
@@ -23,9 +23,9 @@ _ROWS = 64
 
 
 def solve(problem: Problem, objective: Objective = Objective.slowdown, rounds: int = 3) -> Plan:
-    """Roots that have no place are chosen with their tasks; others may be chosen again where that gains.
+    """Return the plan with roots chosen together with their tasks; placed roots move where that gains.
 
-    Roots of jobs with pinned tasks, and of jobs none of whose tasks run, stay where they are when they have a place.
+    Placed roots of jobs with pinned tasks, and of jobs without running tasks, stay.
     """
     started = time.perf_counter()
     problem.check()
@@ -36,7 +36,7 @@ def solve(problem: Problem, objective: Objective = Objective.slowdown, rounds: i
         root = _better_roots(problem, best, objective)
         if (root == problem.jobs.root).all():
             break
-        # A root may go where a task of its own runs now: only what must stay takes a slot.
+        # A root may take the machine of one of its own tasks: only tasks that must stay occupy a slot.
         held = problem.held()
         candidate = replace(problem.with_roots(root), current=held, pinned=held.count)
         plan = exact.solve(candidate, objective)
@@ -49,9 +49,9 @@ def solve(problem: Problem, objective: Objective = Objective.slowdown, rounds: i
 
 
 def place(problem: Problem, objective: Objective = Objective.slowdown, tried: int | None = None) -> Ints:
-    """Machine of every root: as given, or the best for its job, largest jobs first, with what then is free.
+    """Return the machine of every root: as given, or the best for its job on free slots, largest jobs first.
 
-    `tried` bounds how many machines are looked at for each root, evenly spread; None: all of them.
+    `tried`: maximum number of candidate machines per root, evenly spread; None: all.
     """
     root = problem.jobs.root.copy()
     tables = points.table(problem.curves, objective)
@@ -63,7 +63,9 @@ def place(problem: Problem, objective: Objective = Objective.slowdown, tried: in
         choice, taken = best_for_one(problem, int(job), tasks, free, tables, tried)
         if choice == ANYWHERE:
             name = problem.jobs.name(int(job))
-            raise ProblemError("no_slot_for_root", name, "no machine this job may use has a free slot for its root")
+            raise ProblemError(
+                "no_slot_for_root", name, "no free slot for the root on any machine that this job may use"
+            )
         root[job] = choice
         free[choice] -= 1
         free -= taken
@@ -73,7 +75,7 @@ def place(problem: Problem, objective: Objective = Objective.slowdown, tried: in
 def best_for_one(
     problem: Problem, job: int, tasks: int, free: Ints, tables: CostTable, tried: int | None = None
 ) -> tuple[int, Ints]:
-    """Return the best root and the tasks per machine for one job that takes `tasks` slots of `free` besides its root's.
+    """Return the best root and the tasks per machine for one job with `tasks` tasks in `free` slots.
 
     Returns `ANYWHERE` without a free slot. Unplaced tasks cost more than the worst machine.
     """

@@ -43,7 +43,7 @@ def require_all_placed(
         raise _refused(missing, who, short, (), 0)
     rooted = problem.with_roots(plan.root)
     loose = replace(rooted, most_moves=None, move_price=0)
-    relax, tried = _tried(
+    relax, tried = _relaxations(
         rooted, loose, problem.most_moves, _all_placed, lambda base: _limits_of(base, plan, words, further)
     )
     raise _refused(missing, who, short, relax, tried)
@@ -71,7 +71,7 @@ def require_all_found(
     jobs: Sequence[str],
     words: Mapping[str, str] = LEVEL_WORDS,
 ) -> None:
-    """As `require_all_placed` for local search: a named limit is known to make room; others may as well."""
+    """Raise `InfeasibleError` as `require_all_placed`, for local search: limits not named may help as well."""
     waits = (search_solution.at < 0) & question.movable
     missing = int(waits.sum())
     if missing == 0:
@@ -84,14 +84,14 @@ def require_all_found(
     if short <= 0:
         loose = replace(question, most_moves=NO_LIMIT, move_price=0.0)
         most = question.most_moves if question.most_moves < NO_LIMIT else None
-        relax, tried = _tried(
+        relax, tried = _relaxations(
             question, loose, most, _all_found, lambda base: _of_question(base, waits, waiting_jobs, jobs, words)
         )
     raise _refused(missing, [jobs[int(job)] for job in waiting_jobs], short, relax, tried)
 
 
-def _tried(
-    asked: _Problem,
+def _relaxations(
+    relaxed: _Problem,
     loose: _Problem,
     most_moves: int | None,
     feasible: Callable[[_Problem], bool],
@@ -102,23 +102,23 @@ def _tried(
     base = loose
     if most_moves is not None and feasible(loose):
         relax.append(f"allow more than {most_moves} moves")
-        base = asked  # with free moves everything else would seem to be to blame as well
-    tried = list(islice(without(base), TRIED_MOST))
-    relax += [name for name, looser in tried if feasible(looser)]
-    return tuple(relax), len(tried)
+        base = relaxed  # without the budget every other limit would seem responsible as well
+    candidates = list(islice(without(base), TRIED_MOST))
+    relax += [name for name, looser in candidates if feasible(looser)]
+    return tuple(relax), len(candidates)
 
 
 def _refused(missing: int, who: list[str], short: int, relax: tuple[str, ...], tried: int) -> InfeasibleError:
-    advice = "; no single limit is to blame"
+    advice = "; relaxing any single limit does not help"
     if short > 0:
         relax = (f"add {short} {'slot' if short == 1 else 'slots'}",)
-        advice = f"; there {'is 1 slot' if short == 1 else f'are {short} slots'} too few"
+        advice = f"; {short} {'slot' if short == 1 else 'slots'} missing"
     elif relax:
-        advice = f"; it would do to {' or to '.join(relax)}"
+        advice = f"; to fix: {' or '.join(relax)}"
     elif tried == TRIED_MOST:
-        advice = f"; none of {TRIED_MOST} limits that were tried is to blame alone"
-    tasks = "task finds" if missing == 1 else "tasks find"
-    return InfeasibleError(f"{missing} {tasks} no place ({', '.join(who[:5])}){advice}", relax)
+        advice = f"; relaxing one of {TRIED_MOST} limits alone does not help"
+    tasks = "task" if missing == 1 else "tasks"
+    return InfeasibleError(f"Infeasible: {missing} {tasks} unplaced ({', '.join(who[:5])}){advice}", relax)
 
 
 def _all_placed(problem: Problem) -> bool:
@@ -139,7 +139,7 @@ def _of_problem(problem: Problem, waits: np.ndarray, words: Mapping[str, str]) -
     machine, name = words["machine"], problem.jobs.name
     resources = problem.resources
     if resources is not None and not _scarce(problem, resources):
-        resources, problem = None, replace(problem, resources=None)  # a flow tells it, and faster
+        resources, problem = None, replace(problem, resources=None)  # the flow finds it faster
     if resources is not None:
         nothing = np.zeros_like(resources.cpu)
         if resources.cpu.any():

@@ -1,8 +1,8 @@
 """Limits on how many tasks of a job share a failure domain, which keep the problem a flow.
 
-Between a job and the machines of a domain stands a node that lets `most` tasks through. Domains nest (machine, rack,
-pod), so several limits of one job are nodes one behind the other. The network holds every allowed pair: this is for a
-tenant, and for the jobs of a cluster that have such limits.
+A node of capacity `most` lies between a job and the machines of a domain. Domains nest (machine, rack, pod), so several
+limits of one job are nodes in series. The network contains every allowed pair: it is meant for a tenant, and for the
+jobs of a cluster with such limits.
 """
 
 import time

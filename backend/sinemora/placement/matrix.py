@@ -14,10 +14,10 @@ _ROWS = 256  # latency rows held at a time
 
 
 def waiting_costs(problem: Problem, tables: CostTable, per_s: float = 0.0) -> Ints:
-    """What a waiting task of each job costs: more than any place, so that nothing waits beside a free slot.
+    """Return the cost of a waiting task of each job: above any machine, so that no task waits while a slot is free.
 
-    Where jobs may not go everywhere, one task more may push several others aside; then waiting costs more than the
-    longest such chain, so that as many tasks as possible are placed.
+    If jobs may not use all machines, one more placed task may displace several others. Waiting then costs more than
+    the longest such chain, so that as many tasks as possible are placed.
     """
     dearest = max(WAITING_COST, int(tables.max(initial=0)) + 1)
     if problem.allowed or problem.spread:

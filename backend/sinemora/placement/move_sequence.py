@@ -116,7 +116,7 @@ def _whoever_fits(waiting: deque[TaskMove], parked: list[tuple[TaskMove, int]], 
 def _lender(waiting: deque[TaskMove], free: Ints) -> int | None:
     """Return the machine with most free slots of those that can take the next task that makes room; else None.
 
-    Who comes from nowhere makes none: such moves go to the end.
+    Starts of waiting tasks make none: they come last.
     """
     for _ in range(len(waiting)):
         if not waiting[0].starts:
@@ -129,5 +129,5 @@ def _lender(waiting: deque[TaskMove], free: Ints) -> int | None:
 
 
 def _fits(move: TaskMove, room: Ints) -> bool:
-    # What is not taken need not be there: a machine may hold more already than it is said to have.
+    # A resource that the task does not take may already be exceeded on the machine.
     return all(room[at] >= takes for at, takes in enumerate(move.takes) if takes)

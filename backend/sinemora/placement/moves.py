@@ -63,10 +63,10 @@ def pareto_front(
 
 
 def within_budget(problem: Problem, most: int, objective: Objective = Objective.slowdown) -> Plan:
-    """Return the best plan found with at most `most` moves; its certificate tells how far from the best it can be.
+    """Return the best plan found with at most `most` moves; its certificate bounds the gap.
 
-    Prices are halved in on until two neighbours enclose the budget. What they differ in falls into cycles that each
-    change the cost by as much as their moves are worth; as many as fit are applied to the plan with fewer moves.
+    Bisection over prices finds two neighbours that enclose the budget. Their difference decomposes into cycles, each of
+    which changes the cost by the price of its moves; as many as fit are applied to the plan with fewer moves.
     """
     started = time.perf_counter()
     transport, held = transport_of(problem, objective)
@@ -128,14 +128,14 @@ def cost_of(transport: Transport, placed: Assignment) -> int:
 
 
 def _bound(transport: Transport, price: int, running: int, most: int) -> int:
-    """Return no placement with at most `most` moves costs less: the discounted optimum, less what the moves may be
-    worth.
+    """Return a lower bound for placements with at most `most` moves: the discounted optimum minus the value of the
+    moves.
     """
     return transport.certificate().dual + price * (running - most)
 
 
 def _fill_up(transport: Transport, current: Assignment, few: Assignment, many: Assignment, most: int) -> Assignment:
-    """`few` with those cycles of its difference to `many` that still fit into the budget, best gain per move first."""
+    """Return `few` plus those cycles of its difference to `many` that fit into the budget, best gain per move first."""
     cycles = sorted(
         ((cost_of(transport, few) - cost_of(transport, few.plus(cycle)), cycle) for cycle in _cycles(few, many)),
         key=lambda pair: -pair[0],
@@ -151,7 +151,7 @@ def _fill_up(transport: Transport, current: Assignment, few: Assignment, many: A
 
 
 def _cycles(before: Assignment, after: Assignment) -> list[Assignment]:
-    """What leads from one placement to another, as changes that each keep every slot and task accounted for."""
+    """Return the difference of two placements as cycles, each of which conserves slots and tasks."""
     negative = Assignment(before.job, before.machine, -before.count)
     width = int(max(before.machine.max(initial=0), after.machine.max(initial=0))) + 1
     keys, position = np.unique(
@@ -160,7 +160,7 @@ def _cycles(before: Assignment, after: Assignment) -> list[Assignment]:
     )
     change = np.zeros(len(keys), np.int64)
     np.add.at(change, position, np.concatenate([negative.count, after.count]))
-    # A residual graph: a task that arrives is job → machine, one that leaves machine → job; PARK takes what is left.
+    # Residual graph: an arriving task is job → machine, a leaving one machine → job; PARK absorbs the remainder.
     park, first_machine = -1, int(keys.max(initial=0)) // width + 1
     follow: dict[int, list[tuple[int, int, int, int]]] = {}
     surplus: dict[int, int] = {}

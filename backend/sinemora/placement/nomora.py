@@ -1,13 +1,13 @@
-"""Policy `nomora`: the published flow network (Popescu, UCAM-CL-TR-937, chapter 6), and one node per job for the same.
+"""Policy `nomora`: the published flow network (Popescu, UCAM-CL-TR-937, chapter 6), also with one node per job.
 
-Nodes: tasks T, an unscheduled aggregator U per job, the cluster X, racks R, machines M, the sink S. A task may go to
-machines and racks it prefers (cost at most p_m, p_r), to X at the cost of the worst machine of all, to the machine it
-runs on at its cost less β, or wait in U. What the source leaves open is settled so: costs have two decimals (`costs`);
-U to S carries as many as the job has tasks (with 1 the network is infeasible once two tasks wait); β is taken off the
-arc to the machine a task runs on alone, and no cost falls below 0.
+Nodes: tasks T, an unscheduled aggregator U per job, the cluster X, racks R, machines M, the sink S. The arcs of a task
+lead to its preferred machines and racks (cost at most p_m, p_r), to X at the cost of the worst machine, to the machine
+it runs on at its cost minus β, and to U, where it waits. Details that the source leaves open: costs have two decimals
+(`costs`). The capacity of U to S is the number of tasks of the job (with 1 the network is infeasible once two wait). β
+is subtracted only from the arc to the current machine, and no cost falls below 0.
 
-Tasks of a job differ only in the machine they run on, so one node per job, with a bounded arc for each group of tasks
-that run on one machine for one time, has the same optimum in a network ten times smaller (`aggregate`).
+Tasks of a job differ only in their current machine. One node per job, with a bounded arc for each group of tasks that
+have run on one machine for the same time, has the same optimum in a network a tenth the size (`aggregate`).
 """
 
 import time
@@ -27,25 +27,25 @@ from sinemora.placement.problem import ANYWHERE, WAITING_COST, Assignment, Bools
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What the published policy can be told."""
+    """Parameters of the published policy."""
 
     p_m: int = 105
     """Cost up to which a machine is preferred."""
     p_r: int = 110
-    """Cost up to which a rack is preferred: that of its worst machine."""
+    """Cost up to which a rack is preferred; a rack costs as much as its worst machine."""
     omega: float = 0.0
     """Cost points for each second a task has waited."""
     gamma: int = WAITING_COST
     """Cost points of waiting."""
     beta: float = 0.0
-    """Cost points for each second a task has run, taken off the arc to its machine; 0: all may move."""
+    """Cost points for each second a task has run, subtracted from the arc to its machine; 0: all may move."""
     aggregate: bool = False
     """One node per job and state instead of one per task."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Built:
-    """A network and what its nodes stand for. Supplies: groups of tasks; then U, X, racks, machines and the sink."""
+    """A network and the meaning of its nodes: groups of tasks (supplies), then U, X, racks, machines, the sink."""
 
     network: Network
     group_job: Ints
@@ -81,7 +81,7 @@ class Built:
 
 
 def solve(problem: Problem, parameters: Parameters | None = None) -> Plan:
-    """Return one round of the published policy: roots that have no place first, anywhere; then the other tasks."""
+    """Return one round of the published policy: unplaced roots first, on any machine; then the other tasks."""
     started = time.perf_counter()
     parameters = parameters or Parameters()
     problem.check()
@@ -110,7 +110,7 @@ def solve(problem: Problem, parameters: Parameters | None = None) -> Plan:
 
 
 def build(problem: Problem, parameters: Parameters) -> tuple[Built, CostMatrix]:
-    """The network of a problem whose roots are decided, and the costs it was made of, shape (jobs, machines)."""
+    """Return the network of a problem with fixed roots, and its costs, shape (jobs, machines)."""
     jobs, machines = len(problem.jobs), len(problem.machines)
     racks = int(problem.machines.rack.max(initial=-1)) + 1
     matrix = cost_matrix(problem, points.table(problem.curves)[problem.jobs.curve], parameters.gamma)
@@ -153,7 +153,7 @@ def build(problem: Problem, parameters: Parameters) -> tuple[Built, CostMatrix]:
 
 
 def read(built: Built, flows: Ints) -> Assignment:
-    """Tasks on machines: what goes through X and racks is dealt out in order, which is any of equal ways."""
+    """Return tasks on machines; flow through X and racks is assigned in order, as all ways cost the same."""
     network = built.network
     used = flows > 0
     tail, head, count = network.tail[used], network.head[used], flows[used]
@@ -185,7 +185,7 @@ class _Stays:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Groups:
-    """Supply nodes: single tasks, or all tasks of a job that run, wait or must stay."""
+    """Return the supply nodes: single tasks, or all tasks of a job that run, wait or must stay."""
 
     job: Ints
     count: Ints
@@ -195,7 +195,7 @@ class _Groups:
 
 
 def _groups(problem: Problem, parameters: Parameters) -> _Groups:
-    """Entries of tasks that must stay, that run and may move, that wait; merged by job where it is asked for."""
+    """Return entries of tasks that must stay, that run and may move, and that wait; merged by job on request."""
     current = problem.current
     age = problem.running_s if problem.running_s is not None else np.zeros_like(current.count)
     pinned = problem.pinned if problem.pinned is not None else np.zeros_like(current.count)
@@ -224,7 +224,7 @@ def _groups(problem: Problem, parameters: Parameters) -> _Groups:
 
 
 def _members(group_job: Ints, usable: Bools, jobs: int) -> tuple[Ints, Ints, Ints]:
-    """(groups sorted by job, first of each job, how many of each job) of the usable ones."""
+    """Return the usable groups sorted by job, and the first and the number of each job."""
     groups = np.flatnonzero(usable)
     groups = groups[np.argsort(group_job[groups], kind="stable")]
     number = np.bincount(group_job[groups], minlength=jobs)
@@ -240,7 +240,7 @@ class _Arcs:
         self._parts.append((parts[0].ravel(), parts[1].ravel(), parts[2].ravel(), parts[3].ravel()))
 
     def prefer(self, by_job: tuple[Ints, Ints, Ints], job: Ints, head: Ints, cost: Ints, count: Ints) -> None:
-        """An arc from every group of a job to each head the job prefers."""
+        """Return an arc from every group of a job to each head that the job prefers."""
         groups, first, number = by_job
         times = number[job]
         within = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
@@ -253,7 +253,7 @@ class _Arcs:
 
 
 def _place_roots(problem: Problem) -> Ints:
-    """Roots without a place go through X at cost 0, that is to any free slot: the one on the emptiest machine."""
+    """Place roots through X at cost 0, that is in any free slot: on the emptiest machine."""
     root = problem.jobs.root.copy()
     free = problem.free_slots() - problem.current.on_machines(len(problem.machines))
     for job in np.flatnonzero(root == ANYWHERE):
@@ -266,5 +266,5 @@ def _place_roots(problem: Problem) -> Ints:
 
 
 def _only(problem: Problem, rooted: Bools) -> Problem:
-    """Without the tasks of jobs whose root still waits."""
+    """Return the problem without the tasks of jobs whose root waits."""
     return replace(problem, jobs=replace(problem.jobs, size=np.where(rooted, problem.jobs.size, 0)))

@@ -17,8 +17,8 @@ _ROUNDS = 8
 def worst_first(problem: Problem, solve: Callable[[Problem], Plan]) -> Plan:
     """Return the plan of `solve` (which minimises the weighted loss of jobs) whose worst job fares best.
 
-    A search: the weight of jobs that stay below the median of the others is doubled, round by round, and the plan with
-    the best worst job is kept. Its certificate proves the last weights' plan, not the search.
+    Heuristic: each round doubles the weight of jobs below the median of the others; the plan with the best worst job
+    is kept. Its certificate proves the plan for the last weights, not the search.
     """
     best = solve(problem)
     weight = np.ones(len(problem.jobs))

@@ -72,7 +72,9 @@ def _pack(problem: Problem, objective: Objective) -> Plan:
 def _nomora(aggregate: bool) -> Callable[[Problem, Objective], Plan]:
     def solve_published(problem: Problem, objective: Objective) -> Plan:
         if objective is not Objective.slowdown or problem.most_moves is not None:
-            raise ProblemError("not_supported", "policy nomora", "the published policy knows one objective, no budget")
+            raise ProblemError(
+                "not_supported", "policy nomora", "the published policy supports one objective and no move budget"
+            )
         return nomora.solve(problem, nomora.Parameters(aggregate=aggregate))
 
     return solve_published

@@ -18,7 +18,7 @@ from sinemora.placement.problem import Bools, Ints, ProblemError, Shares
 WAITING = -1
 """Machine of a waiting task."""
 PROPOSALS_LEAST, PROPOSALS_A_TASK, PROPOSALS_MOST = 100_000, 10_000, 3_000_000
-# A few tasks freeze in the first valley: several short runs find more than a long one.
+# Annealing of few tasks ends in the first local optimum: several short runs find more than a long one.
 _FEW_TASKS, _STARTS = 20, 8
 LEVELS = ("machine", "rack", "pod")
 """Failure domains of spread limits."""
@@ -135,7 +135,7 @@ def _check(question: SearchProblem) -> None:
     np.add.at(used, question.at[placed], question.need[placed])
     over = (used > question.room).any(axis=1)
     if over.any():
-        raise ProblemError("machine_overfull", f"machine {int(over.argmax())}", "more runs there than it has room for")
+        raise ProblemError("machine_overfull", f"machine {int(over.argmax())}", "running tasks exceed its capacity")
 
 
 def _value(question: SearchProblem, at: Ints) -> float:

@@ -1,4 +1,4 @@
-"""The basis of a network simplex, a tree on flat arrays: potentials. The native module hangs parts of it elsewhere."""
+"""Basis of a network simplex: a spanning tree on flat arrays, with potentials. The native module reattaches subtrees."""
 
 from typing import NamedTuple
 
@@ -14,21 +14,21 @@ UNLIMITED = 1 << 40
 
 
 class Arcs(NamedTuple):
-    """Arcs by number; arrays may be longer than there are arcs."""
+    """Arcs by number; arrays may have spare capacity."""
 
     tail: Int32s
     head: Int32s
     cost: Int64s
     cap: Int64s
     state: Int8s
-    """LOWER: no flow, UPPER: full, TREE: the flow stands with the tree."""
+    """LOWER: no flow, UPPER: full, TREE: the tree stores the flow."""
 
 
 class Tree(NamedTuple):
     """The basis by node: the arc to the parent, its flow, and potentials.
 
-    Most nodes have no children. Those hold no potential of their own but how far it is from their parent's, so that a
-    pivot, which hangs a part of the tree elsewhere, passes them by: it walks the nodes with children alone.
+    Most nodes are leaves. A leaf stores its potential relative to its parent, so a pivot that reattaches a subtree
+    updates only nodes with children.
     """
 
     parent: Int32s
@@ -39,20 +39,20 @@ class Tree(NamedTuple):
     children: Int32s
     """How many there are."""
     anchor: Int32s
-    """The node itself where it has children, else its parent."""
+    """The node itself if it has children, else its parent."""
     offset: Int64s
-    """Potential less that of the anchor."""
+    """Potential minus that of the anchor."""
     depth: Int32s
-    """Of nodes with children; so is `potential`."""
+    """Only valid for nodes with children, like `potential`."""
     potential: Int64s
     first: Int32s
-    """Children that have children, as doubly linked lists."""
+    """Children with children, as doubly linked lists."""
     after: Int32s
     before: Int32s
 
 
 def no_arcs(room: int) -> Arcs:
-    """Arrays for `room` arcs."""
+    """Return arrays for `room` arcs."""
     return Arcs(
         np.zeros(room, np.int32),
         np.zeros(room, np.int32),
@@ -63,7 +63,7 @@ def no_arcs(room: int) -> Arcs:
 
 
 def grown(old: Arcs, count: int, room: int) -> Arcs:
-    """Arrays of `room` arcs holding the first `count` of `old`."""
+    """Return arrays for `room` arcs with the first `count` of `old`."""
     new = no_arcs(room)
     new.tail[:count], new.head[:count] = old.tail[:count], old.head[:count]
     new.cost[:count], new.cap[:count] = old.cost[:count], old.cap[:count]
@@ -72,7 +72,7 @@ def grown(old: Arcs, count: int, room: int) -> Arcs:
 
 
 def no_tree(nodes: int) -> Tree:
-    """Nodes that hang nowhere yet."""
+    """Return nodes without parents."""
 
     def nobody() -> Int32s:
         return np.full(nodes, -1, np.int32)
@@ -98,22 +98,22 @@ def no_tree(nodes: int) -> Tree:
 
 def potentials(tree: Tree) -> Int64s:
     """Return the potential of every node."""
-    found: Int64s = tree.potential[tree.anchor] + tree.offset
-    return found
+    potential: Int64s = tree.potential[tree.anchor] + tree.offset
+    return potential
 
 
 def stand_in(arcs: Arcs, tree: Tree, heads: int, own: Int64s) -> None:
-    """Let arcs `own`, which carry nothing, take over the flow of the arcs beside them; their heads are below `heads`.
+    """Move the flow of parallel arcs to the arcs `own`, which carry none; their heads are below `heads`.
 
-    On the tree they stand where the other arc was; a full one may only do so where it leads to the root's side, else
-    the basis were not strongly feasible any more.
+    On the tree they replace the parallel arc. A full arc may do so only if it leads towards the root, else the basis
+    would lose strong feasibility.
     """
     node = np.flatnonzero(tree.parent >= 0)
     keys = arcs.tail[tree.arc[node]].astype(np.int64) * heads + arcs.head[tree.arc[node]]
     order = np.argsort(keys)
-    wanted = arcs.tail[own].astype(np.int64) * heads + arcs.head[own]
-    at = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
-    same = keys[order[at]] == wanted
+    pair = arcs.tail[own].astype(np.int64) * heads + arcs.head[own]
+    at = np.minimum(np.searchsorted(keys, pair, sorter=order), len(keys) - 1)
+    same = keys[order[at]] == pair
     node, own, most = node[order[at[same]]], own[same], arcs.cap[own[same]]
     flow = tree.flow[node]
     full = (flow > most) | ((flow == most) & (tree.up[node] == 1))

@@ -1,13 +1,12 @@
-"""The transportation problem of tasks and slots, solved to a proven optimum and again after changes.
+"""Transportation problem of tasks and slots, solved to a proven optimum and re-solved after changes.
 
-Jobs supply tasks, machines take as many as they have slots, any pair may be used at its own cost, and waiting has a
-price. There are far more pairs than a flow solver should see (20 million for a cluster of 12,500 machines), so columns
-are generated: each job starts with its cheapest machines, prices come from the solved network, and every pair that
-would still improve on them is added until none does. That last look at all pairs is the proof of optimality.
+Jobs supply tasks, machines supply slots, each pair has a cost, and waiting has a price. There are too many pairs for a
+flow solver (20 million for a cluster of 12,500 machines), so columns are generated: each job starts with its cheapest
+machines. The solved network gives prices, and every pair with a negative reduced cost is added until none is left. That
+last pass over all pairs is the proof of optimality.
 
-The network is closed: besides jobs and machines it has OUT, where waiting tasks go, and FREE, the root of the tree,
-which fills the slots that no task takes (and sends OUT the rest, one unit more, so that this arc always carries flow
-and the basis stays strongly feasible).
+The network is balanced by two nodes. OUT takes waiting tasks. FREE, the root of the tree, fills unused slots and sends
+the remainder plus one unit to OUT; that arc always carries flow, so the basis stays strongly feasible.
 """
 
 import numpy as np
@@ -30,17 +29,17 @@ from sinemora.placement.spanning_tree import (
 )
 
 _FIRST_COLUMNS = 128
-"""Machines a job starts with, and a quarter of its tasks besides; where there are prices, fewer do."""
+"""Initial machines per job, plus a quarter of its tasks; fewer once prices are known."""
 _PRICED_COLUMNS = 32
 _SLACK = 5
-"""Pairs that would have to become so much cheaper to be used are forgotten before jobs arrive: `_price` finds them."""
+"""Pairs with a larger reduced cost are dropped before jobs arrive; `_price` finds them again."""
 
 
 class Transport:
     """One transportation problem with its basis. `solve` proves what it returns; changes keep the basis.
 
-    `costs` (jobs, machines) is kept, not copied: uint16 where all costs fit, else int32. Whatever costs more than its
-    job's `waiting_cost` is never used.
+    `costs` (jobs, machines) is referenced, not copied: uint16 if all costs fit, else int32. Pairs above the
+    `waiting_cost` of their job are never used.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class Transport:
 
     @property
     def jobs(self) -> int:
-        """How many jobs there are."""
+        """Return the number of jobs."""
         return len(self.supply)
 
     @property
@@ -69,16 +68,16 @@ class Transport:
     # Building ---------------------------------------------------------------------------------------------------
 
     def _new_basis(self) -> None:
-        """Every task waits."""
+        """Start from a basis in which every task waits."""
         self._proof: tuple[Ints, Int32s] | None = None
         self._remembered = 0
         machines, jobs = self.machines, self.jobs
         nodes = machines + 2 + self._room
         self._tree = no_tree(nodes)
-        wanted = np.where(self.supply > 0, _FIRST_COLUMNS + self.supply // 4, 0)
-        np.minimum(wanted, machines, out=wanted)
+        room = np.where(self.supply > 0, _FIRST_COLUMNS + self.supply // 4, 0)
+        np.minimum(room, machines, out=room)
         size = machines + 1 + jobs
-        self._arcs = no_arcs(size + int(wanted.sum()) * 3 // 2 + 1024)
+        self._arcs = no_arcs(size + int(room.sum()) * 3 // 2 + 1024)
         self._discount = np.zeros(len(self._arcs.tail), np.int64)
         self._count = machines + 1
         tree, arcs = self._tree, self._arcs
@@ -93,24 +92,24 @@ class Transport:
         self._wait_arc = self._stays = np.empty(0, np.int64)
         self._attach(0, jobs)
         self._open = self.slots > 0
-        self._add_cheapest(0, wanted, np.where(self._open, 0, CLOSED))
+        self._add_cheapest(0, room, np.where(self._open, 0, CLOSED))
         sinemora_native.walk_tree(arcs, tree, self.free)
 
     def _add_cheapest(self, first: int, wanted: Ints, price: Ints) -> None:
-        """The cheapest pairs, after what a slot is worth, of jobs `first`…"""
+        """Add the pairs of jobs `first`… with the lowest cost minus slot price."""
         job = np.empty(int(wanted.sum()) + self.machines, np.int32)
         machine = np.empty_like(job)
         barred = int(self.waiting_cost.max(initial=0)) + 1
-        found = candidates(self.costs[first : self.jobs], price.astype(np.int32), wanted, barred, job, machine)
-        self._add_columns(job[:found] + np.int32(first), machine[:found])
+        pairs = candidates(self.costs[first : self.jobs], price.astype(np.int32), wanted, barred, job, machine)
+        self._add_columns(job[:pairs] + np.int32(first), machine[:pairs])
 
     def _slot_values(self) -> Ints:
         """Return the potential of each machine, `CLOSED` where it has no slots."""
-        found: Ints = np.where(self._open, potentials(self._tree)[: self.machines], CLOSED)
-        return found
+        values: Ints = np.where(self._open, potentials(self._tree)[: self.machines], CLOSED)
+        return values
 
     def _attach(self, first: int, last: int) -> None:
-        """Hang jobs `first`…`last` under OUT with all their tasks."""
+        """Attach jobs `first`…`last` to OUT with all their tasks."""
         number = np.arange(first, last)
         arc = self._append(self._node(number), np.full(len(number), self.out), self.waiting_cost[first:last], UNLIMITED)
         self._arcs.state[arc] = TREE
@@ -121,7 +120,7 @@ class Transport:
         return job.astype(np.int64) + self.machines + 2
 
     def _append(self, tail: Ints, head: Ints | Int32s, cost: Ints, cap: Ints | int, discount: Ints | int = 0) -> Ints:
-        """New arcs without flow; their numbers."""
+        """Add arcs without flow; return their numbers."""
         first, last = self._count, self._count + len(tail)
         if last > len(self._arcs.tail):
             self._arcs = grown(self._arcs, first, max(last, len(self._arcs.tail) * 3 // 2))
@@ -148,9 +147,9 @@ class Transport:
             most = 20 * (self._count + self.machines + self.jobs)
             pivots = sinemora_native.pivot(self._arcs, self._tree, self._count, most)
             self.pivots += pivots
-            if pivots == most:  # a basis that is not strongly feasible may go round for ever: start afresh
+            if pivots == most:  # a basis that is not strongly feasible may cycle: start again from a new one
                 if cold:
-                    raise RuntimeError("the network simplex does not end")
+                    raise RuntimeError("the network simplex does not terminate")
                 cold = True
                 self._new_basis()
                 continue
@@ -159,24 +158,24 @@ class Transport:
                 return
 
     def _price(self) -> int:
-        """Look at all pairs that may improve the plan; add those that do. 0 proves the optimum."""
+        """Add all pairs with a negative reduced cost; return their number. 0 proves the optimum."""
         price = self._slot_values().astype(np.int32)
         own = potentials(self._tree)[self.machines + 2 : self.machines + 2 + self.jobs]
         most = np.where(self.supply > 0, np.maximum(32, self.supply // 6), 0)
         np.minimum(most, self.machines, out=most)
         if self._proof is not None:
-            # What was seen to improve nothing does so still where no machine's price rose by more than the job's fell.
+            # Pairs with a non-negative reduced cost keep it unless a machine's price rose by more than the job's fell.
             old_own, old_price = self._proof
             rise = int((price - old_price).max(initial=0))
             known = len(old_own)
             most[:known][own[:known] - old_own >= rise] = 0
         job = np.empty(int(most.sum()), np.int32)
         machine = np.empty_like(job)
-        found = violators(self.costs[: self.jobs], own, price, most, job, machine)
-        self._add_columns(job[:found], machine[:found])
-        if found == 0:
+        added = violators(self.costs[: self.jobs], own, price, most, job, machine)
+        self._add_columns(job[:added], machine[:added])
+        if added == 0:
             self._proof = (own, price)
-        return found
+        return added
 
     # Changes ----------------------------------------------------------------------------------------------------
 
@@ -193,22 +192,22 @@ class Transport:
         sinemora_native.walk_tree(arcs, self._tree, self.free)
 
     def arrive(self, costs: CostMatrix, supply: Ints, waiting_cost: Ints) -> None:
-        """Jobs that were not there; `costs` is the matrix of all jobs, theirs at the end."""
+        """Add new jobs; `costs` is the matrix of all jobs, new ones last."""
         first = self.jobs
         if first + len(supply) > self._room:
-            raise ValueError(f"room for {self._room} jobs, not for {first + len(supply)}")
+            raise ValueError(f"capacity exceeded: room for {self._room} jobs, not for {first + len(supply)}")
         if self._count > 3 * self._remembered // 2:
             self._forget(_SLACK)
         self.costs = costs
         self.supply = np.concatenate([self.supply, supply])
         self.waiting_cost = np.concatenate([self.waiting_cost, waiting_cost])
         self._attach(first, self.jobs)
-        wanted = np.minimum(_PRICED_COLUMNS + supply, self.machines)
-        self._add_cheapest(first, wanted, self._slot_values())
+        columns = np.minimum(_PRICED_COLUMNS + supply, self.machines)
+        self._add_cheapest(first, columns, self._slot_values())
         sinemora_native.walk_tree(self._arcs, self._tree, self.free)
 
     def _forget(self, slack: int) -> None:
-        """Leave out pairs that carry nothing and would have to be more than `slack` cheaper to be worth it."""
+        """Drop pairs without flow whose reduced cost exceeds `slack`."""
         arcs, count, hung = self._arcs, self._count, np.flatnonzero(self._tree.parent >= 0)
         potential = potentials(self._tree)
         tail, head = arcs.tail[:count], arcs.head[:count]
@@ -223,15 +222,15 @@ class Transport:
         self._wait_arc, self._stays = number[self._wait_arc], number[self._stays]
 
     def discount_stays(self, discount: int) -> None:
-        """Change what staying is worth to every task that `resume` said runs; flows stay, prices follow."""
+        """Change the discount for staying of all running tasks; flows stay, prices follow."""
         self._arcs.cost[self._stays] += self._discount[self._stays] - discount
         self._discount[self._stays] = discount
         sinemora_native.walk_tree(self._arcs, self._tree, self.free)
 
     def let_stay(self, current: Assignment, discount: int) -> None:
-        """Make staying `discount` cheaper for the tasks that run at `current`, beside the plan that was solved.
+        """Make staying `discount` cheaper for the tasks that run at `current`.
 
-        They have an arc of their own, as wide as there are tasks; what the plan leaves where it runs flows there.
+        Each entry gets a parallel arc of capacity equal to its tasks; the flow of tasks that stay moves there.
         """
         current = current.merged()
         price = self.costs[current.job, current.machine].astype(np.int64)
@@ -240,10 +239,10 @@ class Transport:
         sinemora_native.walk_tree(self._arcs, self._tree, self.free)
 
     def prefer_stays(self) -> None:
-        """Of the solved plans that cost the same take the one that leaves most tasks where `let_stay` said they run.
+        """Among plans of equal cost choose the one in which most tasks stay on the machines given to `let_stay`.
 
-        One pass more in which what a pair costs beyond its worth counts more than all stays in a cycle together, so the
-        basis it ends with is optimal at the old costs too.
+        One more pass scales reduced costs above the sum of all stays in a cycle, so its basis is also optimal at the
+        original costs.
         """
         arcs, count = self._arcs, self._count
         cost, potential = arcs.cost[:count].copy(), potentials(self._tree)
@@ -259,7 +258,7 @@ class Transport:
     # Reading ----------------------------------------------------------------------------------------------------
 
     def _flows(self) -> tuple[Ints, Ints]:
-        """(arc, flow) of every arc that carries something."""
+        """Return (arc, flow) of every arc with flow."""
         full = np.flatnonzero(self._arcs.state[: self._count] == UPPER)
         nodes = np.flatnonzero(self._tree.parent >= 0)
         nodes = nodes[self._tree.flow[nodes] > 0]
@@ -267,7 +266,7 @@ class Transport:
         return arc, np.concatenate([self._arcs.cap[full], self._tree.flow[nodes]])
 
     def assignment(self) -> Assignment:
-        """The tasks that are placed."""
+        """Return the placed tasks."""
         arc, flow = self._flows()
         tail, head = self._arcs.tail[arc], self._arcs.head[arc]
         used = (tail > self.free) & (head < self.machines)
@@ -275,9 +274,9 @@ class Transport:
         return Assignment(job, head[used].astype(np.int64), flow[used]).merged()
 
     def certificate(self, placed: Assignment | None = None) -> Certificate:
-        """Cost of the plan, discounts for staying taken off, against the value of the prices.
+        """Return the certificate: cost of the plan minus discounts for staying, and the dual value.
 
-        `placed` is what `assignment` says, where somebody asked already.
+        `placed`: the result of `assignment`, if already computed.
         """
         placed = self.assignment() if placed is None else placed
         waiting = self.supply - placed.of_jobs(self.jobs)
@@ -294,6 +293,6 @@ class Transport:
         return Certificate(primal, dual)
 
     def prices(self) -> tuple[Ints, Ints]:
-        """(what one more slot on each machine saves, what one more task of each job costs), in cost points."""
+        """Return the saving of one more slot per machine and the cost of one more task per job, in cost points."""
         potential = potentials(self._tree)
         return -potential[: self.machines], -potential[self.machines + 2 : self.machines + 2 + self.jobs]

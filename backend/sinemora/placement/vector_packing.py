@@ -30,7 +30,9 @@ def solve(problem: Problem, objective: Objective = Objective.slowdown, seconds: 
         raise ProblemError("resources_missing", "resources", "CPU and memory of tasks and machines")
     if problem.spread:
         raise ProblemError(
-            "not_together", "spread", "pack knows CPU, memory and exclusion; spread limits: exact, graph"
+            "not_together",
+            "spread",
+            "pack supports CPU, memory and anti-affinity; for spread limits use exact or graph",
         )
     tables = points.of_jobs(problem, objective)
     waiting_cost = waiting_costs(problem, tables)
@@ -87,8 +89,10 @@ def solve(problem: Problem, objective: Objective = Objective.slowdown, seconds: 
     solver.parameters.num_workers = 2
     status = solver.solve(model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        reason = "pinned tasks break CPU, memory or exclusion" if len(held.job) else "found nothing in the time given"
-        raise InfeasibleError(f"no placement: {reason}", ("unpin tasks",) if len(held.job) else ("give more time",))
+        reason = (
+            "pinned tasks break CPU, memory or anti-affinity" if len(held.job) else "no solution within the time limit"
+        )
+        raise InfeasibleError(f"Infeasible: {reason}", ("unpin tasks",) if len(held.job) else ("raise the time limit",))
     entries = [
         (job, machine, int(solver.value(t)))
         for job in range(jobs)

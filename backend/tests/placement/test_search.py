@@ -166,7 +166,7 @@ def test_what_finds_no_place_names_what_makes_room() -> None:
 
     def relaxed(**change: object) -> tuple[str, ...]:
         asked = dataclasses.replace(question, **change)  # type: ignore[arg-type]
-        with pytest.raises(InfeasibleError, match="1 task finds no place \\(db\\)") as refused:
+        with pytest.raises(InfeasibleError, match="1 task unplaced \\(db\\)") as refused:
             infeasibility.require_all_found(asked, search.solve(asked, proposals=10_000), ("web", "db"))
         return refused.value.relax
 

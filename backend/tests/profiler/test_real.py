@@ -38,7 +38,7 @@ print(json.dumps({"rate": done / (time.monotonic() - began)}))
 def _namespaces() -> None:
     """Skip where users cannot create network namespaces, which a profile needs."""
     if os.geteuid() != 0 and subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False).returncode:
-        pytest.skip("not run: users cannot create network namespaces on this machine; run it as root")
+        pytest.skip("not run: this machine gives users no network namespaces; run it as root")
 
 
 @pytest.fixture

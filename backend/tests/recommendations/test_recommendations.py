@@ -250,7 +250,7 @@ def test_what_finds_no_place_names_the_limit_to_relax(mesh: MeshWorld, worker, p
     measured(mesh, NEAR)
     error = refused(mesh, worker, policy=policy, applications=["cache"], moves_max=0)
     assert error["code"] == "placement_impossible"
-    assert "1 task finds no place (cache)" in error["detail"]
+    assert "1 task unplaced (cache)" in error["detail"]
     assert error["extra"]["relax"] == relax
 
 

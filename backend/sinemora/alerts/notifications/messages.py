@@ -128,8 +128,8 @@ def teams(content: Notification) -> bytes:
         ],
         "actions": [{"type": "Action.OpenUrl", "title": "Open the incident", "url": content.url}],
     }
-    content = {"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": None, "content": card}
-    return json.dumps({"type": "message", "attachments": [content]}).encode()
+    attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": None, "content": card}
+    return json.dumps({"type": "message", "attachments": [attachment]}).encode()
 
 
 def email(content: Notification, sender: str, to: Sequence[str]) -> EmailMessage:
