@@ -75,7 +75,7 @@ test('a table with a fault is shown at its line, a good one becomes a curve', as
   await page.getByRole('button', { name: 'Fit curve' }).click()
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
   const { pathname } = new URL(page.url())
-  await expect(page.getByText(/foresees each of the 8 samples/)).toBeVisible()
+  await expect(page.getByText(/prediction of 8 samples/)).toBeVisible()
   await expect(page.getByRole('img', { name: /^Residuals of 8 samples/ })).toBeVisible()
   await expectAccessible(page)
 

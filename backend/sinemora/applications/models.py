@@ -74,7 +74,7 @@ class Task(Identified, TenantOwned, Base):
     __tablename__ = "tasks"
     __table_args__ = (
         ForeignKeyConstraint(*_OF_APPLICATION, ondelete="CASCADE"),
-        # Whoever deletes a VM does not delete what ran on it: the task then waits for another one.
+        # Deleting a VM does not delete its tasks: they wait for another VM.
         ForeignKeyConstraint(["tenant_id", "vm_id"], ["vms.tenant_id", "vms.id"], ondelete="SET NULL (vm_id)"),
         UniqueConstraint("tenant_id", "application_id", "id"),
         UniqueConstraint("tenant_id", "application_id", "name", deferrable=True, initially="DEFERRED"),

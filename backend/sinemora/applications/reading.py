@@ -34,7 +34,7 @@ from sinemora.measurements.schemas import STATE_NAMES, By, Span
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Network:
-    """Newest round trips of a mesh, ns, NaN where unknown, [source][target] by `machine_of` (VM id → index).
+    """Newest round trips of a mesh in ns, NaN where unknown, [source][target] by `machine_of` (VM id → index).
 
     For paths with several source ports, percentiles are those of the slowest: an application cannot choose its route.
     """

@@ -103,7 +103,7 @@ def read_application_performance(
     application_id: UUID,
     session: SessionDep,
     actor: Viewer,
-    statistic: Annotated[Statistic, Query(description="Of the round trips of the newest windows")] = Statistic.P50,
+    statistic: Annotated[Statistic, Query(description="Statistic of the newest round trips")] = Statistic.P50,
 ) -> ApplicationPerformance:
     """Return the performance under the newest round trips, link by link."""
     return reading.performance(session, service.get_application(session, application_id), statistic)

@@ -64,19 +64,18 @@ class _Declared(Write):
     mesh: Annotated[str, Field(max_length=100, description="Name or id of the mesh its VMs are in")]
     curve: Annotated[str, Field(max_length=100, description="Key of a published curve, or name or id of your own")]
     curve_number: Annotated[
-        int | None, Field(ge=1, description="Version of an own curve; the newest when left out, and kept from then on")
+        int | None, Field(ge=1, description="Version of an own curve, pinned; default: the newest")
     ] = None
     reference_us: Annotated[
-        float | None, Field(ge=0, le=60e6, description="Round trip the curve counts from, µs; the curve's by default")
+        float | None,
+        Field(ge=0, le=60e6, description="Reference round trip of the curve, µs; default: that of the curve"),
     ] = None
     tasks: Annotated[list[TaskWrite], Field(min_length=2, max_length=TASKS_MAX)]
     edges: Annotated[list[EdgeWrite], Field(max_length=EDGES_MAX)] = Field(default_factory=list)
-    objective: Annotated[Share | None, Field(description="Performance it must not fall below")] = None
-    moves_max: Annotated[int | None, Field(ge=0, description="Most moves a recommendation may ask for")] = None
-    move_cost: Annotated[
-        float, Field(ge=0, le=1, description="What one move must gain at least, as a share of performance")
-    ] = 0
-    zones: Annotated[list[str], Field(max_length=1_000, description="Names or ids; anywhere when empty")] = Field(
+    objective: Annotated[Share | None, Field(description="Lower bound of performance")] = None
+    moves_max: Annotated[int | None, Field(ge=0, description="Maximum number of moves in a recommendation")] = None
+    move_cost: Annotated[float, Field(ge=0, le=1, description="Minimum gain of a move, as a share of performance")] = 0
+    zones: Annotated[list[str], Field(max_length=1_000, description="Names or ids of zones; empty: all zones")] = Field(
         default_factory=list
     )
     per_vm_max: Count | None = None
@@ -90,12 +89,12 @@ class _Declared(Write):
     def _whole(self) -> Self:
         names = Counter(task.name for task in self.tasks)
         if twice := [name for name, count in names.items() if count > 1]:
-            raise ValueError(f"two tasks are named {twice[0]}; give each a name of its own")
+            raise ValueError(f"two tasks are named {twice[0]}; give each a unique name")
         roots = [task for task in self.tasks if task.root]
         if len(roots) > 1:
             raise ValueError(f"{roots[0].name} and {roots[1].name} are both root; a star has one")
         if bool(roots) == bool(self.edges):
-            raise ValueError("mark one task as root (a star), or give edges (a graph), not both and not neither")
+            raise ValueError("mark one task as root (a star), or give edges (a graph), but not both")
         pairs = set()
         for edge in self.edges:
             for end in (edge.source, edge.target):

@@ -88,7 +88,7 @@ def update_application(
         application.apart_from.clear()
         session.flush()
         _set_apart(session, application, body.apart_from)
-    # A change of its parts alone is a change of the application too.
+    # A change of tasks or edges alone also changes the version of the application.
     application.updated_at = datetime.now(UTC)
     session.flush()
     session.expire(application)
@@ -182,7 +182,7 @@ def _set_tasks(
         Task(
             position=position,
             vm_id=None if vm is None else vm.id,
-            # A VM may be given by its id; what is called after it is called by its name.
+            # A VM may be given by its id; a default task name is the name of the VM.
             **task.model_dump(exclude={"vm"}) | ({"name": vm.name} if vm is not None and task.name == task.vm else {}),
         )
         for position, (task, vm) in enumerate(zip(tasks, vms, strict=True))
@@ -200,7 +200,7 @@ def _set_tasks(
 def _in_mesh(session: Session, mesh_id: UUID, vms: Sequence[Vm | None]) -> None:
     members = queries.members(session, mesh_id)
     strangers = [
-        {"pointer": f"#/tasks/{position}/vm", "message": f"{vm.name} is no member of the mesh; add it there first"}
+        {"pointer": f"#/tasks/{position}/vm", "message": f"{vm.name} is not a member of the mesh; add it first"}
         for position, vm in enumerate(vms)
         if vm is not None and vm.id not in members
     ]
@@ -232,7 +232,7 @@ def _found(
     for thing in find([text for text in references if text is not None], list(ids.values())):
         known[str(thing.id)] = known[thing.name] = thing
     missing = [
-        {"pointer": pointer.format(position), "message": f"there is no {what} {text}"}
+        {"pointer": pointer.format(position), "message": f"unknown {what}: {text}"}
         for position, text in enumerate(references)
         if text is not None and text not in known
     ]
@@ -248,7 +248,7 @@ def _mesh(session: Session, reference: str) -> Mesh:
         raise ProductError(
             "mesh_unknown",
             422,
-            f"There is no mesh {reference}.",
+            f"Unknown mesh: {reference}. Give the name or id of a mesh.",
             errors=[{"pointer": "#/mesh", "message": "name or id of a mesh"}],
         )
     return mesh
@@ -263,4 +263,6 @@ def _uuid(text: str) -> UUID | None:
 
 def _name_free(session: Session, name: str) -> None:
     if queries.application_named(session, name):
-        raise ProductError("application_name_taken", 409, f"There is an application named {name} already.")
+        raise ProductError(
+            "application_name_taken", 409, f"Name taken: an application is named {name}. Choose another name."
+        )

@@ -26,9 +26,9 @@ from sinemora.curves.schemas import (
 
 _OUTLINE = 48
 _BASIS: dict[Basis, str] = {
-    "formula": "The formula its authors fitted to their measurements, as they printed it.",
-    "points": "Straight lines between the points its authors state; they give no formula.",
-    "bound": "A straight line to the only bound its authors state.",
+    "formula": "Formula: as fitted and published by the authors.",
+    "points": "Points: straight lines between points that the authors state; they give no formula.",
+    "bound": "Bound: a straight line to the only bound that the authors state.",
 }
 
 

@@ -50,7 +50,7 @@ def where(
     raise ProductError(
         "path_incomplete",
         422,
-        "Measured latency needs mesh_id with source_vm_id and target_vm_id, or with source_zone_id and target_zone_id.",
+        "Incomplete path: give mesh_id with source_vm_id and target_vm_id, or with source_zone_id and target_zone_id.",
     )
 
 

@@ -33,8 +33,8 @@ class CurveVersion(Identified, TenantOwned, Base):
     """Measurements of a curve and the fit to them. Never changed: newer measurements make another version.
 
     The curve and its band are straight lines through `performance`, `low` and `high` at `knots_us`, from 0 to the end
-    of the fitted domain. `samples` holds normalised samples column by column, as much as a fit can be repeated from.
-    A threshold is null when no family with one says anything.
+    of the fitted domain. `samples` holds normalised samples by column, enough to repeat the fit.
+    A threshold is null if no family with one has weight.
     """
 
     __tablename__ = "curve_versions"

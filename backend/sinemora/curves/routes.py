@@ -137,7 +137,7 @@ def read_curve_points(
 
 def _where(
     mesh_id: Annotated[
-        UUID | None, Query(description="With a pair of VMs or zones: on top of what is measured")
+        UUID | None, Query(description="With a pair of VMs or zones: in addition to measured latency")
     ] = None,
     source_vm_id: UUID | None = None,
     target_vm_id: UUID | None = None,
@@ -157,10 +157,10 @@ def read_curve_cost(
     session: SessionDep,
     actor: Viewer,
     at: Annotated[cost.Where | None, Depends(_where)],
-    added_us: Annotated[float, Query(ge=0, le=_LATENCY_MAX_US, description="More round trip, µs")] = 0,
+    added_us: Annotated[float, Query(ge=0, le=_LATENCY_MAX_US, description="Added round trip, µs")] = 0,
     reference_us: Annotated[
         float | None,
-        Query(ge=0, le=_LATENCY_MAX_US, description="Round trip of the test bed, µs; what the curve knows by default"),
+        Query(ge=0, le=_LATENCY_MAX_US, description="Round trip of the test bed, µs; default: that of the curve"),
     ] = None,
     waiting: Annotated[
         Waiting | None, Query(description="By default `requests` for a rate, `rounds` for a duration")

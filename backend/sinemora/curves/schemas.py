@@ -16,7 +16,7 @@ from sinemora.measurements.schemas import Axis, By, Span, StateName
 Unit = Annotated[str, Field(max_length=40, examples=["queries/s"])]
 Description = Annotated[str, Field(max_length=2_000)]
 Source = Annotated[
-    str, Field(max_length=2_000, description="Where the numbers are from: machines, load, how often, by whom")
+    str, Field(max_length=2_000, description="Origin of the measurements: machines, load, repeats, author")
 ]
 
 
@@ -28,7 +28,7 @@ class Origin(StrEnum):
 
 
 class Waiting(StrEnum):
-    """Rounds that go on when the slowest of many replies has come, or requests that hardly wait for one another."""
+    """Pattern of requests: rounds that wait for the slowest of many replies, or nearly independent requests."""
 
     ROUNDS = "rounds"
     REQUESTS = "requests"
@@ -46,9 +46,11 @@ class SampleRow(Write):
 class Measurements(Write):
     """Measurements to fit: `rows`, or a CSV file as `csv` or as the whole body."""
 
-    metric: Metric = Field("rate", description="`rate` falls with latency, `duration` grows; CSV says it in its header")
+    metric: Metric = Field(
+        "rate", description="`rate` falls with latency, `duration` grows; in CSV the header states it"
+    )
     latency: LatencyKind = Field("added", description="`measured` latencies count from the smallest of them")
-    baseline: float | None = Field(None, description="Without added latency; else the rows at 0 µs tell")
+    baseline: float | None = Field(None, description="Performance without added latency; default: the rows at 0 µs")
     source: Source = ""
     rows: list[SampleRow] | None = None
     csv: str | None = None
@@ -100,7 +102,7 @@ class ThresholdRead(Read):
 
 
 class CurveWarning(Read):
-    """Reason to distrust the curve."""
+    """Warning about a curve."""
 
     code: str
     message: str
@@ -142,10 +144,10 @@ class StatedRead(Read):
 
 
 class CurveVersionRead(Read):
-    """What was measured and fitted. Of published curves nobody knows the rows, the noise and who made them when.
+    """Measurements and fit. For published curves, rows, noise, author and date are unknown.
 
-    `family` of a published curve is its basis: `formula`, `points` or `bound`. The curve says nothing beyond
-    `domain_us`; there it keeps `smallest`.
+    `family` of a published curve is its basis: `formula`, `points` or `bound`. Beyond `domain_us`
+    the curve keeps its `smallest` value.
     """
 
     number: int
@@ -222,9 +224,9 @@ class PerformanceRead(Read):
 
 
 class MeasuredCost(Read):
-    """What a path or a pair of zones costs now and with more latency.
+    """Cost of a path or a pair of zones now and with added latency.
 
-    `state` says why there is nothing when `now` and `then` are null. `percentiles_ns` are the round trips at 0 … 100 %.
+    `state` is the reason if `now` and `then` are null. `percentiles_ns` are the round trips at 0 … 100 %.
     `change` is then / now − 1.
     """
 

@@ -85,7 +85,9 @@ def changeable(session: Session, curve_id: str) -> StoredCurve:
     """Return the tenant's own curve, locked. ProductError `curve_unknown`, `curve_published`."""
     if any(curve.key == curve_id for curve in library.LIBRARY):
         raise ProductError(
-            "curve_published", 409, "Published curves cannot be changed. Measure your own and keep it as a new curve."
+            "curve_published",
+            409,
+            "Read-only: published curves cannot be changed. Store your own measurements as a new curve.",
         )
     curve = queries.curve_locked(session, own(session, curve_id).id)
     if curve is None:
@@ -103,7 +105,7 @@ def create_curve(session: Session, actor: Actor, body: CurveCreate) -> Entry:
             "request_invalid",
             422,
             "Invalid request: see `errors`.",
-            errors=[{"pointer": "#/name", "message": "Missing; with a CSV body it stands in the query: ?name=…"}],
+            errors=[{"pointer": "#/name", "message": "Missing; with a CSV body give it in the query: ?name=…"}],
         )
     _name_free(session, body.name)
     table = _table(body)
@@ -128,7 +130,7 @@ def create_version(session: Session, actor: Actor, curve_id: str, body: CurveVer
         raise ProductError(
             "curve_metric_differs",
             409,
-            f"{curve.name} is measured as a {curve.metric}, these rows as a {table.metric}. Make a new curve of them.",
+            f"{curve.name} is measured as a {curve.metric}, these rows as a {table.metric}. Create a new curve.",
         )
     number = queries.newest_versions(session, [curve.id])[curve.id].number + 1
     version = _keep(session, actor.name, curve, number, body.source, _fit(body, table))
@@ -183,7 +185,9 @@ def delete_curve(session: Session, actor: Actor, curve_id: str, precondition: If
     curve = changeable(session, curve_id)
     precondition.check(curve)
     session.delete(curve)
-    with still_used("curve_in_use", "Applications are attached to this curve. Attach them to another one first."):
+    with still_used(
+        "curve_in_use", "In use: applications are attached to this curve. Attach them to another one first."
+    ):
         session.flush()
     audit.record(session, actor, "curve.deleted", curve.id, curve.name)
 
@@ -195,7 +199,7 @@ def table_of(entry: Entry, step_us: float) -> CurveTableRead:
         raise ProductError(
             "step_too_small",
             409,
-            f"{end_us:.0f} µs in steps of {step_us:g} µs are more than {POINTS_MAX} points. Take a longer step.",
+            f"{end_us:.0f} µs in steps of {step_us:g} µs are more than {POINTS_MAX} points. Choose a longer step.",
         )
     at_us = np.append(np.arange(np.floor(end_us / step_us) + 1) * step_us, end_us)
     points = entry.points(np.unique(np.minimum(at_us, end_us)))
@@ -211,7 +215,7 @@ def _position(cursor: str) -> tuple[Origin, str]:
 
 def _name_free(session: Session, name: str) -> None:
     if queries.curve_named(session, name):
-        raise ProductError("curve_name_taken", 409, f"There is a curve named {name} already.")
+        raise ProductError("curve_name_taken", 409, f"Name taken: a curve is named {name}. Choose another name.")
 
 
 def _table(body: Measurements) -> Table:
@@ -239,7 +243,7 @@ def _invalid(error: ObservationError, csv: str | None) -> ProductError:
     return ProductError(
         "samples_invalid",
         422,
-        f"These measurements cannot be fitted: {message}",
+        f"Invalid measurements: {message}",
         errors=[{"pointer": f"#{error.pointer}", "message": message}],
     )
 

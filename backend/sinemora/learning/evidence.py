@@ -23,10 +23,10 @@ _BLOCKS_MIN = 3
 # Latency must vary by more than its measurement and by enough to matter.
 _VARIATION_US, _VARIATION_SHARE = 10.0, 0.05
 _LEVEL_CHANGES_MIN = 4
-# What varies must do so in about so many hours, or an error cannot be estimated.
+# Variation must be spread over about this many hours, or its error cannot be estimated.
 _SPREAD_BLOCKS = 4
 _SIGNIFICANT = 3.0
-# A relation that within hours has less than this share of its strength over days is not latency's.
+# Below this share of its strength over days, a relation within hours is not caused by latency.
 _SAME = 0.3
 _BINS_MAX, _BIN_MINUTES = 40, 15
 
@@ -63,29 +63,32 @@ def judge(pairs: Pairs, metric: Metric) -> Reason | None:
     """Return reasons why these pairs cannot identify the sensitivity; None if they can."""
     n = pairs.minutes.size
     if n < PAIRS_MIN:
-        return Reason("too_few", f"{n} minutes have both latency and metric; at least {PAIRS_MIN} are needed.")
+        return Reason(
+            "too_few", f"Too few pairs: {n} minutes have both latency and metric; at least {PAIRS_MIN} are needed."
+        )
     low, middle, high = (float(q) for q in np.quantile(pairs.latency_us, [0.05, 0.5, 0.95]))
     if high - low < max(_VARIATION_US, _VARIATION_SHARE * middle):
         return Reason(
             "varied_too_little",
-            f"The round trip stayed between {low:.0f} and {high:.0f} µs. Nothing can be said about others: wait for"
+            f"Too little variation: the round trip stayed between {low:.0f} and {high:.0f} µs. Wait for"
             " more variation, or profile the application.",
         )
     x = pairs.latency_us
     y = np.log(pairs.value if metric == "rate" else 1 / pairs.value)
     blocks = np.unique(pairs.minutes // _BLOCK, return_inverse=True)[1]
     if blocks.max() + 1 < _BLOCKS_MIN:
-        return Reason("too_few", f"All pairs lie within {blocks.max() + 1} hours; at least {_BLOCKS_MIN} are needed.")
+        return Reason(
+            "too_few",
+            f"Too few hours: all pairs are within {blocks.max() + 1} hours; at least {_BLOCKS_MIN} are needed.",
+        )
     over = _slope(x - x.mean(), y - y.mean(), blocks)
     within = _slope(x - _means(x, blocks), y - _means(y, blocks), blocks)
     if np.isinf(over.error) and np.isinf(within.error):
-        return Reason(
-            "few_changes", "Latency varied within a few hours only, and whatever else happened then looks alike."
-        )
+        return Reason("few_changes", "Too few hours with varying latency: other changes in these hours look alike.")
     if over.at > _SIGNIFICANT * over.error or within.at > _SIGNIFICANT * within.error:
         return Reason(
             "confounded",
-            "Performance is better when latency is higher. Something else moves both, most likely demand: give a metric"
+            "Confounded: performance is better at higher latency. Another factor, likely demand, moves both: use a metric"
             " of capacity (saturated throughput, time per job) instead of one that follows demand.",
         )
     related = over.at < -_SIGNIFICANT * over.error or within.at < -_SIGNIFICANT * within.error
@@ -93,20 +96,20 @@ def judge(pairs: Pairs, metric: Metric) -> Reason | None:
         seen = 1 - float(np.exp(-_SIGNIFICANT * min(over.error, within.error) * (high - low)))
         return Reason(
             "no_effect",
-            f"Between {low:.0f} and {high:.0f} µs no effect of latency stands out of what else moves the metric; one"
+            f"No effect: between {low:.0f} and {high:.0f} µs the effect of latency is below the noise; one"
             f" that costs more than {seen:.0%} would have.",
         )
     if _SIGNIFICANT * within.error < abs(over.at):
         if within.at > _SAME * over.at:
             return Reason(
                 "confounded",
-                "Over hours the metric falls with latency, within hours it does not follow it. Something that changes"
+                "Confounded: the metric falls with latency over days but not within hours. A factor that changes"
                 " with the time of day, such as demand, moves both.",
             )
     elif (changes := _level_changes(x, blocks)) < _LEVEL_CHANGES_MIN:
         return Reason(
             "few_changes",
-            f"Latency changed its level {changes} times only; whatever else happened then looks the same as an effect"
+            f"Too few level changes of latency: {changes}. Other simultaneous changes look the same as an effect"
             f" of latency. At least {_LEVEL_CHANGES_MIN} changes are needed.",
         )
     return None
@@ -144,7 +147,7 @@ def _slope(x: Floats, y: Floats, blocks: npt.NDArray[np.intp]) -> _Slope:
     at = float(x @ y) / squares
     share = np.bincount(blocks, x * x) / squares
     if (share**2).sum() * _SPREAD_BLOCKS > 1:
-        # A few blocks decide: nothing tells how far off they may be together.
+        # Few blocks dominate: their common error cannot be estimated.
         return _Slope(at, float("inf"))
     sums = np.bincount(blocks, x * (y - at * x))
     count = sums.size

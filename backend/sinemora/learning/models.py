@@ -18,9 +18,9 @@ _OF_SOURCE = (["tenant_id", "metric_source_id"], ["metric_sources.tenant_id", "m
 class MetricSource(Identified, Versioned, TenantOwned, Base):
     """A metric of an application and the paths it uses. `kind` is `push` or `prometheus` (`url`, `query`).
 
-    `authentication` says how it signs in there; the secret of it is sealed (`kit/encryption.py`).
-    `curve_id` is the curve it refreshes; null until it has made one of its own. `finding` is what learning said last:
-    state, reasons, how many pairs, which latencies. It changes without a new version: nobody edits it.
+    `authentication`: scheme for the server; its secret is encrypted (`kit/encryption.py`). `curve_id`: the curve it
+    refreshes; null until it has created one. `finding`: latest result of learning with state, reasons, number of pairs
+    and latencies; it changes without a new version, because people do not edit it.
     """
 
     __tablename__ = "metric_sources"

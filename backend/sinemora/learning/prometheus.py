@@ -50,16 +50,16 @@ def query_range(
 def _values(answer: Any) -> Iterator[tuple[datetime, float]]:
     try:
         if answer["status"] != "success":
-            raise ReadError(f"Prometheus refuses the query: {str(answer.get('error'))[:300]}")
+            raise ReadError(f"Query refused by Prometheus: {str(answer.get('error'))[:300]}")
         series = answer["data"]["result"]
         if len(series) > 1:
-            raise ReadError(f"the query gives {len(series)} series; make it one, for example with sum(…)")
+            raise ReadError(f"Ambiguous query: {len(series)} series; reduce it to one, for example with sum(…)")
         for at, text in series[0]["values"] if series else ():
             value = float(text)
             if math.isfinite(value) and value > 0:
                 yield datetime.fromtimestamp(int(at) // 60 * 60, UTC), value
     except (KeyError, TypeError, ValueError, IndexError):
-        raise ReadError("the answer is not that of a Prometheus HTTP API") from None
+        raise ReadError("Invalid response: not a Prometheus HTTP API") from None
 
 
 def _get(url: str, networks: str, headers: Mapping[str, str]) -> Any:
@@ -76,7 +76,7 @@ def _get(url: str, networks: str, headers: Mapping[str, str]) -> Any:
         refused = "refuses these credentials" if headers else "wants credentials"
         raise ReadError(f"{host} {refused} ({answer.status})")
     if len(answer.body) > _LIMIT_BYTES:
-        raise ReadError(f"the answer is larger than {_LIMIT_BYTES >> 20} MiB")
+        raise ReadError(f"Response too large: more than {_LIMIT_BYTES >> 20} MiB")
     try:
         return json.loads(answer.body)
     except ValueError:

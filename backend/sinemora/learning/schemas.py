@@ -29,7 +29,7 @@ def _http(text: str) -> str:
 
 
 def _credential(text: str) -> str:
-    # They become a header (RFC 9110, 5.5).
+    # They become an HTTP header (RFC 9110, 5.5).
     if not text.isascii() or not text.isprintable():
         raise ValueError("must be printable ASCII")
     return text
@@ -48,7 +48,7 @@ HeaderName = Annotated[str, AfterValidator(_header)]
 Scheme = Literal["bearer", "basic", "header"]
 Url = Annotated[str, Field(max_length=500), AfterValidator(_http)]
 Query = Annotated[str, Field(min_length=1, max_length=2_000, description="PromQL whose result is one series")]
-Hours = Annotated[int, Field(ge=1, le=24 * 30, description="A new curve version at most so often")]
+Hours = Annotated[int, Field(ge=1, le=24 * 30, description="Minimum hours between curve versions")]
 
 
 class MetricPathWrite(Write):
@@ -86,7 +86,7 @@ class HeaderAuthentication(Write):
 
 Authentication = Annotated[
     BearerAuthentication | BasicAuthentication | HeaderAuthentication,
-    Field(discriminator="scheme", description="How to sign in to the server; kept encrypted and never shown"),
+    Field(discriminator="scheme", description="Authentication at the server; stored encrypted, never shown"),
 ]
 
 

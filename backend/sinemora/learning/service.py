@@ -87,7 +87,7 @@ def update_source(
     precondition.check(source)
     changes = body.model_dump(exclude_unset=True, exclude_none=True)
     if source.kind == "push" and {"url", "query", "authentication"} & changes.keys():
-        raise ProductError("metric_source_pushed", 409, "Values of this source are pushed: it has no url or query.")
+        raise ProductError("metric_source_pushed", 409, "Pushed source: it has no url or query.")
     elsewhere = body.url is not None and _server(body.url) != _server(source.url or "")
     if "authentication" in body.model_fields_set or elsewhere:
         _sign_in(source, body.authentication)
@@ -125,7 +125,7 @@ def push(session: Session, source_id: UUID, points: Sequence[MetricPointWrite]) 
     """
     source = get_source(session, source_id)
     if source.kind != "push":
-        raise ProductError("metric_source_scraped", 409, "Values of this source are read from Prometheus, not pushed.")
+        raise ProductError("metric_source_scraped", 409, "Prometheus source: its values cannot be pushed.")
     now = datetime.now(UTC)
     for index, point in enumerate(points):
         if not now - HISTORY <= point.at <= now + _MINUTE:
@@ -289,9 +289,9 @@ def _paths(session: Session, mesh_id: UUID, writes: Sequence[MetricPathWrite]) -
     for index, path in enumerate(writes):
         for end in ("source_vm_id", "target_vm_id"):
             if getattr(path, end) not in members:
-                wrong.append({"pointer": f"#/paths/{index}/{end}", "message": "is no member of the mesh"})
+                wrong.append({"pointer": f"#/paths/{index}/{end}", "message": "is not a member of the mesh"})
         if path.source_vm_id == path.target_vm_id:
-            wrong.append({"pointer": f"#/paths/{index}", "message": "a path has two different ends"})
+            wrong.append({"pointer": f"#/paths/{index}", "message": "a path needs two different ends"})
     if wrong:
         raise ProductError("vm_not_in_mesh", 409, "Latency is known only between VMs of the mesh.", errors=wrong)
     unique = list(dict.fromkeys((path.source_vm_id, path.target_vm_id) for path in writes))
@@ -314,4 +314,6 @@ def _server(url: str) -> tuple[str, str]:
 
 def _name_free(session: Session, name: str) -> None:
     if queries.source_named(session, name):
-        raise ProductError("metric_source_name_taken", 409, f"There is a metric source named {name} already.")
+        raise ProductError(
+            "metric_source_name_taken", 409, f"Name taken: a metric source is named {name}. Choose another name."
+        )

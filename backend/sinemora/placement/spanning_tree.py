@@ -1,4 +1,4 @@
-"""Basis of a network simplex: a spanning tree on flat arrays, with potentials. The native module reattaches subtrees."""
+"""Basis of a network simplex: a spanning tree on flat arrays, with potentials. The native module changes the tree."""
 
 from typing import NamedTuple
 

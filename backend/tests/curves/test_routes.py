@@ -72,7 +72,7 @@ def test_what_was_measured_is_fitted_and_kept(owner: Member):
     assert (version["number"], version["source"], version["made_by"]) == (1, "six workers", owner.email)
     assert (version["rows"], version["domain_us"], version["baseline"]) == (11, 1000, 50_000)
     assert version["family"] == version["candidates"][0]["family"]
-    assert "foresees each of the 11 samples" in version["reason"]
+    assert "prediction of 11 samples" in version["reason"]
     assert [sample["added_us"] for sample in version["samples"]] == AT_US
     for sample in version["samples"]:
         assert sample["residual"] == pytest.approx(sample["performance"] - sample["fitted"])

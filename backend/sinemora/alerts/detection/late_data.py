@@ -218,17 +218,17 @@ def _write(
 ) -> None:
     """Insert new incidents, add a note to known ones that late data confirms, notify about the most severe new one."""
     new: list[Incident] = []
-    for past in sorted(seen, key=lambda past: past.track.opened_at_s):
-        start, end = utc(past.begins_s - REOPENED_S), utc(past.seen_s + REOPENED_S)
-        past = incident_store.tracks_of(incident_queries.ongoing(session, mesh.id, start, end), mesh)
-        known = same_cause(past.track, past)
+    for found in sorted(seen, key=lambda one: one.track.opened_at_s):
+        start, end = utc(found.begins_s - REOPENED_S), utc(found.seen_s + REOPENED_S)
+        tracks = incident_store.tracks_of(incident_queries.ongoing(session, mesh.id, start, end), mesh)
+        known = same_cause(found.track, tracks)
         if known is not None:
-            _confirm(session, UUID(known.id), past, result, now)
+            _confirm(session, UUID(known.id), found, result, now)
             continue
-        row = past.row
+        row = found.row
         row.state, row.found_late_at = IncidentState.resolved, now
-        row.seen_at = row.ended_at = utc(past.seen_s)
-        incident_store.insert(session, row, mesh, past.track)
+        row.seen_at = row.ended_at = utc(found.seen_s)
+        incident_store.insert(session, row, mesh, found.track)
         delay = _duration_text(now - row.seen_at)
         incident_store.add_event(session, row.id, row.ended_at, "ended", "Condition no longer met.")
         incident_store.add_event(session, row.id, now, "late", f"Detected in late data, {delay} after it had ended.")

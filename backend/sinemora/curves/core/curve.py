@@ -1,9 +1,9 @@
-"""A curve: normalised performance of one application against microseconds added to its round trip.
+"""Curve: normalised performance of one application against microseconds added to its round trip.
 
-Performance is 1 with nothing added and never rises; x is the sum of what both directions gained. A curve is a chain of
-cubic pieces over its *fitted domain* ``0 … end_us``. It says nothing beyond: there it keeps the smallest value it has
-inside, because a fitted polynomial means nothing where it saw no data (the published cubics turn negative near
-1200 µs). Unknown latency (NaN) gives unknown performance.
+Performance is 1 without added latency and never rises; x is the sum of both directions. A curve is piecewise cubic over
+its *fitted domain* ``0 … end_us``. Beyond the domain it keeps its smallest value, because a fitted polynomial is
+meaningless without data (the published cubics turn negative near 1200 µs). Unknown latency (NaN) gives unknown
+performance.
 """
 
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ Floats = npt.NDArray[np.float64]
 
 
 class CurveError(ValueError):
-    """These numbers are no curve: performance must stay within (0, 1] and never rise."""
+    """Invalid curve: performance must stay within (0, 1] and never rise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """Cubic pieces, each from its start to the next one's, the last to `end_us`.
+    """Piecewise cubic; each piece ends at the start of the next, the last at `end_us`.
 
     `starts_us` has shape (pieces,), ascending, the first 0. `coefficients` has shape (pieces, 4): of the powers 0 … 3
-    of ``x - origins_us``. `ends` (pieces,) is the performance each piece ends with, a floor under its rounding errors.
+    of ``x - origins_us``. `ends` (pieces,): performance at the end of each piece, a floor against rounding errors.
     """
 
     starts_us: Floats
@@ -34,7 +34,7 @@ class Curve:
     end_us: float
 
     def __call__(self, added_us: npt.ArrayLike) -> Floats:
-        """Performance at each added latency (µs, any shape; below 0 counts as 0), in the same shape."""
+        """Return performance at each added latency (µs, any shape; below 0 counts as 0), in the same shape."""
         x = np.clip(np.asarray(added_us, np.float64), 0.0, self.end_us)
         piece = np.searchsorted(self.starts_us[1:], x, side="right")
         c0, c1, c2, c3 = (self.coefficients[:, power][piece] for power in range(4))
@@ -43,20 +43,18 @@ class Curve:
 
     @property
     def smallest(self) -> float:
-        """Performance at the end of the domain and beyond."""
+        """Return the performance at and beyond the end of the domain."""
         return float(self.ends[-1])
 
     def covers(self, added_us: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Return whether each latency lies in the fitted domain; where it does not, the value is the smallest one
-        inside.
-        """
+        """Return whether each latency is in the fitted domain; outside, the curve has its smallest value."""
         x = np.asarray(added_us, np.float64)
         return (x >= 0) & (x <= self.end_us)
 
     def budget_us(self, performance: float) -> float | None:
-        """Largest added latency (µs) that keeps `performance`; None when the whole domain does.
+        """Return the largest added latency (µs) that keeps `performance`; None if the whole domain does.
 
-        Found by bisection to a nanosecond, on the side that keeps it.
+        Bisection to a nanosecond; the result is on the side that keeps it.
         """
         if self.smallest >= performance:
             return None
@@ -68,9 +66,9 @@ class Curve:
 
 
 def polynomial(flat_until_us: float, coefficients: Sequence[float], end_us: float) -> Curve:
-    """1 below `flat_until_us`, from there on a polynomial of the added microseconds (power 0 first, at most 4 powers).
+    """Return a curve that is 1 below `flat_until_us`, then a polynomial of the added microseconds (power 0 first).
 
-    Raises `CurveError` when it rises or leaves (0, 1] within the domain.
+    At most 4 powers. Raises `CurveError` if it rises or leaves (0, 1] within the domain.
     """
     powers = np.zeros(4)
     powers[: len(coefficients)] = coefficients
@@ -88,7 +86,7 @@ def polynomial(flat_until_us: float, coefficients: Sequence[float], end_us: floa
 
 
 def through(added_us: npt.ArrayLike, performance: npt.ArrayLike) -> Curve:
-    """Straight lines between points, the first at 0 µs. Raises `CurveError` when they rise or leave (0, 1]."""
+    """Return a piecewise linear curve, the first point at 0 µs. Raises `CurveError` if it rises or leaves (0, 1]."""
     x, p = np.asarray(added_us, np.float64), np.asarray(performance, np.float64)
     if x.ndim != 1 or x.shape != p.shape or x.size < 2 or x[0] != 0 or not (np.diff(x) > 0).all():
         raise CurveError("points need ascending latencies that begin at 0 µs")

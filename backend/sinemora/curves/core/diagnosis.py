@@ -1,4 +1,4 @@
-"""What speaks against trusting a fitted curve, in words a tenant can act on."""
+"""Warnings about a fitted curve, with advice for the tenant."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ FEW_POINTS = 8
 
 @dataclass(frozen=True, slots=True)
 class Warn:
-    """A stable `code` and one sentence about these samples."""
+    """A warning: a stable `code` and one sentence about these samples."""
 
     code: str
     message: str
@@ -22,58 +22,59 @@ class Warn:
 def diagnose(
     samples: Samples, curve: Curve, lowest: float, fitted: Floats, residuals: Floats, errors: Floats, factor: float
 ) -> tuple[Warn, ...]:
-    """Warnings about a curve fitted to the samples; `lowest` is the low end of its band at the end of the domain.
+    """Return warnings about a curve fitted to the samples; `lowest`: low end of its band at the end of the domain.
 
-    `fitted`, `residuals` and `errors` (standard errors around the curve) have shape (n,); `factor` is what the measured
-    baseline was multiplied with.
+    `fitted`, `residuals` and `errors` (standard errors around the curve) have shape (n,); `factor`: correction of the
+    measured baseline.
     """
     x, y, n = samples.added_us, samples.performance / factor, samples.added_us.size
-    found: list[Warn] = []
+    warnings: list[Warn] = []
 
     def warn(code: str, message: str) -> None:
-        found.append(Warn(code, message))
+        warnings.append(Warn(code, message))
 
     if n < FEW_POINTS:
         warn(
-            "few_points", f"{n} different latencies: the band is wide and partly assumed. Good are {FEW_POINTS} to 20."
+            "few_points",
+            f"Few latencies: {n}. The band is wide and partly assumed; {FEW_POINTS} to 20 are recommended.",
         )
     if (rise := _rise(samples)) is not None:
         warn(
             "not_monotone",
-            f"Performance rises again around {rise:.0f} µs by more than its noise; a curve that never rises cannot "
-            "follow. Repeat those runs, in random order.",
+            f"Rising performance: around {rise:.0f} µs it rises by more than its noise; a falling curve cannot "
+            "follow. Repeat those runs in random order.",
         )
     above = samples.performance - 1 > np.maximum(4 * (errors if (own := _own_noise(samples)) is None else own), 0.02)
     if (above & (x > 0)).any():
         best = int(np.argmax(np.where(above, samples.performance, 0)))
         warn(
             "baseline_not_saturated",
-            f"With {x[best]:.0f} µs added it does {samples.performance[best] - 1:.1%} better than the baseline: the "
-            "baseline run was not at its maximum. Measure it again with enough load to saturate.",
+            f"Baseline too low: at {x[best]:.0f} µs performance is {samples.performance[best] - 1:.1%} higher. The "
+            "baseline run was not saturated. Measure it again with more load.",
         )
     if curve.smallest > 0.97 or curve.smallest > 1 - 2 * float(np.median(errors)):
         warn(
             "no_effect",
-            f"Up to {x[-1]:.0f} µs nothing is lost that stands out of the noise: the application may not depend on "
-            "latency, or more load than saturates it hides the effect.",
+            f"No significant loss up to {x[-1]:.0f} µs: the application may not depend on "
+            "latency, or load beyond saturation hides the effect.",
         )
     elif lowest > 0.8:
-        warn("short_sweep", f"At {x[-1]:.0f} µs most performance is left; a longer sweep would show where it goes.")
+        warn("short_sweep", f"Short sweep: at {x[-1]:.0f} µs most performance remains; extend the sweep.")
     gaps = np.diff(np.concatenate(([0.0], x))) / x[-1]
     widest = int(np.argmax(gaps))
     if gaps[widest] > 0.4:
         start = x[widest - 1] if widest else 0.0
-        warn("gap", f"Nothing was measured between {start:.0f} and {x[widest]:.0f} µs.")
+        warn("gap", f"Gap: no measurements between {start:.0f} and {x[widest]:.0f} µs.")
     if (noise := float(np.median(errors / fitted))) > 0.15:
-        warn("noisy", f"Samples scatter by {noise:.0%} around the curve; more repeats would narrow the band.")
+        warn("noisy", f"Noise: samples scatter by {noise:.0%} around the curve; more repeats narrow the band.")
     odd = int(np.argmax(np.abs(residuals / errors)))
     if n >= 6 and abs(residuals[odd]) > 3.5 * errors[odd]:
-        warn("outlier", f"The sample at {x[odd]:.0f} µs ({y[odd]:.3f}) does not fit the others.")
-    return tuple(found)
+        warn("outlier", f"Outlier: the sample at {x[odd]:.0f} µs ({y[odd]:.3f}) does not fit the others.")
+    return tuple(warnings)
 
 
 def _rise(samples: Samples) -> float | None:
-    """Latency (µs) where samples stray most from their own falling regression, if that is more than noise explains."""
+    """Return the latency (µs) with the largest deviation from a monotone regression; None if noise explains it."""
     y, n = samples.performance, samples.performance.size
     noise = _own_noise(samples)
     if noise is None:
@@ -86,15 +87,15 @@ def _rise(samples: Samples) -> float | None:
 
 
 def _own_noise(samples: Samples) -> Floats | None:
-    """Standard errors (n,) that owe nothing to a curve: the given ones, or from differences between neighbours.
+    """Return standard errors (n,) independent of a curve: the given ones, or from differences between neighbours.
 
-    None for fewer than 6 samples without errors. A slow rise or fall hardly touches the differences.
+    None for fewer than 6 samples without errors. A slow trend hardly affects the differences.
     """
     if samples.errors is not None:
         return samples.errors
     y, n = samples.performance, samples.performance.size
     if n < 6:
         return None
-    # For neighbours on a straight line the middle one differs from their mean by √1.5 of the noise.
+    # Of three samples on a line, the middle one differs from the mean of its neighbours by √1.5 of the noise.
     bends = np.abs(y[1:-1] - (y[:-2] + y[2:]) / 2) / np.sqrt(1.5)
     return np.asarray(max(float(np.median(bends)) / 0.6745, 1e-6) / np.sqrt(samples.repeats))

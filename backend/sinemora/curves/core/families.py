@@ -1,8 +1,8 @@
 """Families of functions a fit chooses from. Every member is 1 at 0 µs, never rises and stays above 0.
 
-A member is a point z of a space in which all families have the same prior: independent standard normal numbers. Each
-family turns z into its parameters, so that a likely curve is near the origin and no z gives an unlawful one. Latency is
-counted in units of the largest one measured (u = 0 … 1), performance relative to the baseline.
+A member is a point z of a space with the same prior for all families: independent standard normal numbers. Each family
+maps z to its parameters, so that likely curves are near the origin and every z is valid. Latency is in units of the
+largest measured one (u = 0 … 1), performance relative to the baseline.
 """
 
 from collections.abc import Callable
@@ -16,13 +16,15 @@ from sinemora.curves.core.curve import Floats
 Parameters = dict[str, Floats]
 
 FLOOR = 1e-3
-"""Performance below this is not told apart from standing still."""
+"""Lower bound of performance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """`dimensions` numbers z make a member. `parameters` names them; `curve` evaluates: z (m, dimensions), u (n,) →
-    performance (m, n)."""
+    """A family with `dimensions` numbers z per member, named by `parameters`.
+
+    `curve` evaluates members: z (m, dimensions), u (n,) → performance (m, n).
+    """
 
     name: str
     words: str
@@ -37,7 +39,7 @@ class Family:
 
 
 def threshold_of(z: Floats) -> Floats:
-    """Where the flat part ends: around 5 % of the sweep, seldom below 0.5 % or above 50 %.
+    """Return the end of the flat part: around 5 % of the sweep, rarely below 0.5 % or above 50 %.
 
     The published thresholds lie at 2 to 20 % of their sweeps.
     """
@@ -46,12 +48,12 @@ def threshold_of(z: Floats) -> Floats:
 
 
 def step_of(z: Floats) -> Floats:
-    """How much is lost at once at the threshold: around 1.5 %; the published functions lose 0.3 to 5 %."""
+    """Return the loss at the threshold: around 1.5 %; the published functions lose 0.3 to 5 %."""
     return np.asarray(0.3 / (1 + np.exp(3.0 - 1.2 * z)))
 
 
 def _beyond(t: Floats, u: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Distance past each threshold (m, n), 0 before it, and whether it is past."""
+    """Return the distance past each threshold (m, n), 0 before it, and whether it is past."""
     past = u[None, :] - t[:, None]
     return np.maximum(past, 0), past >= 0
 
@@ -89,7 +91,7 @@ def _two_stage_parameters(z: Floats) -> Parameters:
 
 
 def _two_stage(z: Floats, u: Floats) -> Floats:
-    # One bottleneck gives way over a short stretch, performance rests, then falls as in a closed loop: so does DNS.
+    # One bottleneck saturates over a short range, performance stays level, then falls as in a closed loop (DNS).
     p = _two_stage_parameters(z)
     d, _ = _beyond(p["threshold"], u)
     first = 1 - p["drop"][:, None] * np.minimum(d / p["fall"][:, None], 1)
@@ -106,8 +108,8 @@ def _closed_loop_parameters(z: Floats) -> Parameters:
 
 
 def _closed_loop(z: Floats, u: Floats) -> Floats:
-    # N outstanding requests: throughput is N / response time, which is that of the saturated server or of the network,
-    # whichever is longer, rounded off between the two.
+    # N outstanding requests: throughput is N / response time. The response time is that of the saturated server or of
+    # the network, whichever is longer, with a smooth transition.
     p = _closed_loop_parameters(z)
     m, idle, saturated = p["sharpness"][:, None], p["idle"][:, None], p["saturated"][:, None]
     base = np.logaddexp(0, m * np.log(idle / saturated))
@@ -146,15 +148,15 @@ def _cubic(z: Floats, u: Floats) -> Floats:
 HYPERBOLIC = Family("hyperbolic", "flat, then 1/(1+ax)", 3, _hyperbolic_parameters, _hyperbolic)
 POWER = Family("power", "flat, then 1/(1+axᵇ)", 4, _power_parameters, _power)
 CLOSED_LOOP = Family("closed-loop", "closed loop of requests", 3, _closed_loop_parameters, _closed_loop, False)
-TWO_STAGE = Family("two-stage", "flat, a fall, a rest, then 1/(1+ax)", 5, _two_stage_parameters, _two_stage)
+TWO_STAGE = Family("two-stage", "flat, a fall, level, then 1/(1+ax)", 5, _two_stage_parameters, _two_stage)
 LINEAR = Family("linear", "flat, then a line", 3, _linear_parameters, _linear)
 CUBIC = Family("cubic", "flat, then a falling cubic", 5, _cubic_parameters, _cubic)
 
 
 def piecewise(knots: Floats) -> Family:
-    """Free falls between `knots` (ascending, from 0 to 1), straight on a logarithmic scale: for shapes no formula has.
+    """Return the family of free falls between `knots` (ascending, 0 to 1), linear on a logarithmic scale.
 
-    Each fall is around 3 % and may be next to nothing, so plateaus are at home here.
+    It covers shapes without a formula. Each fall is around 3 % and may be near 0, so plateaus are possible.
     """
     widths = np.diff(knots)
 

@@ -1,9 +1,9 @@
-"""A curve from a tenant's measurements, with the band it may lie in and what speaks against trusting it.
+"""Fit a curve to a tenant's measurements, with a 95 % band and warnings.
 
-Every family of functions is fitted by itself. Cross-validation then decides: each sample is predicted from the others,
-and a family weighs what it thereby explains (pseudo-Bayesian model averaging: Geisser and Eddy 1979; Yao et al. 2018).
-The curve is the mean of all members so weighted, the band holds the middle 95 % of them at each latency. Means and
-quantiles of functions that never rise never rise, so curve and band are lawful by construction.
+Every family of functions is fitted separately. Leave-one-out cross-validation gives the weight of each family
+(pseudo-Bayesian model averaging: Geisser and Eddy 1979; Yao et al. 2018). The curve is the weighted mean of all
+members; the band contains the middle 95 % of them at each latency. Means and quantiles of falling functions fall, so
+curve and band are valid by construction.
 """
 
 from collections.abc import Sequence
@@ -26,16 +26,16 @@ LEVEL = 0.95
 FAMILIES = ("hyperbolic", "closed-loop", "linear", "cubic", "two-stage", "piecewise")
 
 _DRAWS = 1000
-# A family this much less probable (natural logarithm) cannot gain a visible weight by looking closer.
+# A family this much less probable (natural logarithm) cannot gain a visible weight from more draws.
 _HOPELESS = 10.0
-# No application follows a formula to the last digit: 0.4 % of standard error where performance is halved, less
-# towards both ends. It matters only for samples so many or so exact that they would pin the wrong formula down.
+# Model error: no application follows a formula exactly. Its standard error is 0.4 % where performance is halved, less
+# towards both ends. It matters only for samples so many or so exact that they would determine a wrong formula.
 _FORM_ERROR = 0.004
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """How one family did. `error` is the relative root mean square error of predicting samples from the others."""
+    """Fit of one family. `error` is the relative root mean square error of predicting samples from the others."""
 
     family: str
     words: str
@@ -47,7 +47,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """Added latency (µs) up to which nothing is lost: its median and the middle 95 % of what the samples allow."""
+    """Added latency (µs) up to which no performance is lost: median and 95 % interval."""
 
     at_us: float
     low_us: float
@@ -56,9 +56,9 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """Performance at asked latencies with its band; arrays of one shape.
+    """Performance at given latencies with its band; arrays of one shape.
 
-    Beyond the fitted domain (`extrapolated`) performance is the smallest in it, which is all the data say: it may lie
+    Beyond the fitted domain (`extrapolated`) performance is the smallest in it. The true value may lie
     anywhere below, so `low` is 0 there. NaN latencies give NaN.
     """
 
@@ -70,12 +70,12 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A fitted curve with all that is needed to judge it.
+    """A fitted curve with its diagnostics.
 
     `curve`, `low` and `high` share one domain, from 0 to the largest latency measured. `candidates` are ordered by
-    weight; `chosen` is the first one's family, `reason` says why in words. `noise` is the relative noise of one sample
+    weight; `chosen` is the family of the first, `reason` explains the choice. `noise` is the relative noise of a sample
     at full performance. `fitted` (n,), `residuals` (n,) = sample − fitted, and `standardised` (n,) = residual / its
-    standard error are for the residual plot; `samples` holds what they are of, its baseline corrected by
+    standard error are for the residual plot. `samples` are the fitted samples; their baseline is corrected by
     `baseline_factor`.
     """
 
@@ -95,16 +95,16 @@ class Fit:
     warnings: tuple[Warn, ...]
 
     def at(self, added_us: npt.ArrayLike) -> Prediction:
-        """Performance and band at added latencies (µs, any shape)."""
+        """Return performance and band at added latencies (µs, any shape)."""
         x = np.asarray(added_us, np.float64)
         beyond = x > self.curve.end_us
         return Prediction(self.curve(x), np.where(beyond, 0.0, self.low(x)), self.high(x), beyond)
 
     def observation(self, added_us: npt.ArrayLike) -> Prediction:
-        """Where another sample at these latencies (µs, any shape) falls with 95 %.
+        """Return the 95 % prediction interval of another sample at these latencies (µs, any shape).
 
-        That is the band widened by the noise of a sample as good as those fitted and, where their baseline was
-        measured, by that of another baseline: a second sweep is divided by its own.
+        It is the band widened by the noise of one sample. If the baseline was measured, it is widened by the noise of
+        another baseline as well, because a second sweep is divided by its own.
         """
         band = self.at(added_us)
         own = float(scipy.special.ndtri((1 + LEVEL) / 2)) * self.noise * band.performance
@@ -117,8 +117,7 @@ class Fit:
 def fit(samples: Samples, among: Sequence[str] = FAMILIES) -> Fit:
     """Return the curve of the samples. `among` limits the families (names of `FAMILIES`).
 
-    The same samples give the same fit. Raises `ObservationError` when the samples reach no latency above 0 or a family
-    is unknown.
+    Deterministic. Raises `ObservationError` if no sample has a latency above 0 or a family is unknown.
     """
     scale_us = float(samples.added_us[-1])
     if not scale_us > 0:
@@ -182,7 +181,7 @@ def _families(samples: Samples, among: Sequence[str]) -> list[Family]:
 
 
 def _grid(samples: Samples) -> Floats:
-    """Where the curve gets its knots: dense near 0, where thresholds are, and at the samples themselves."""
+    """Return the knots of the curve: dense near 0, where thresholds are, and at the samples."""
     end = float(samples.added_us[-1])
     parts = (np.linspace(0, end, 51), end * np.geomspace(2e-3, 1, 40), samples.added_us)
     grid = np.unique(np.round(np.concatenate(parts) / end, 9))
@@ -190,13 +189,13 @@ def _grid(samples: Samples) -> Floats:
 
 
 def _counts(weights: Floats) -> npt.NDArray[np.intp]:
-    """How many of `_DRAWS` each family gets."""
+    """Return the share of `_DRAWS` of each family."""
     ends = np.rint(np.cumsum(weights) * _DRAWS).astype(np.intp)
     return np.asarray(np.diff(ends, prepend=0), np.intp)
 
 
 def _band(posteriors: Sequence[Posterior], weights: Floats, u: Floats) -> tuple[Floats, Floats, Floats]:
-    """Low end of the band, mean and high end at each u."""
+    """Return low end of the band, mean and high end at each u."""
     counts = _counts(weights)
     curves = np.concatenate(
         [part.family.at(part.draws(count), u) for part, count in zip(posteriors, counts, strict=True) if count]
@@ -207,14 +206,14 @@ def _band(posteriors: Sequence[Posterior], weights: Floats, u: Floats) -> tuple[
     allowance = (scipy.special.ndtri(1 - tail) * _FORM_ERROR) ** 2 * 4 * mean * (1 - mean)
     low = mean - np.sqrt(np.maximum(mean - low, 0) ** 2 + allowance)
     high = mean + np.sqrt(np.maximum(high - mean, 0) ** 2 + allowance)
-    # Widening only ever takes the band outwards; sums of floats may rise by a last digit.
+    # Widening only moves the band outwards; sums of floats may rise in the last digit.
     high = np.maximum.accumulate(high[::-1])[::-1]
     low, mean, high = (np.clip(np.minimum.accumulate(part), FLOOR, 1.0) for part in (low, mean, high))
     return low, mean, high
 
 
 def _threshold(posteriors: Sequence[Posterior], weights: Floats, scale_us: float) -> Threshold:
-    """From the families that have one, by their weights; from all of them alike when none with one matters."""
+    """Return the threshold from families with one, by their weights; equal weights if none of them matters."""
     sharp = [(part, w) for part, w in zip(posteriors, weights, strict=True) if part.family.has_threshold]
     if not sharp:
         return Threshold(float("nan"), 0.0, scale_us)
@@ -250,11 +249,11 @@ def _candidates(
 
 def _reason(candidates: Sequence[Candidate], samples: Samples) -> str:
     first, *others = candidates
-    text = f"“{first.words}” foresees each of the {samples.performance.size} samples from the others best"
-    text += f" (score {first.log_score:.1f}, typical error {first.error:.1%})"
+    text = f"Best leave-one-out prediction of {samples.performance.size} samples: “{first.words}”"
+    text += f" (log score {first.log_score:.1f}, error {first.error:.1%})"
     if others:
         text += ", before " + ", ".join(f"“{o.words}” ({o.log_score:.1f}, {o.error:.1%})" for o in others[:2])
     if first.weight >= 0.9:
-        return f"{text}. It makes {first.weight:.0%} of the curve."
+        return f"{text}. Weight in the curve: {first.weight:.0%}."
     shares = ", ".join(f"“{c.words}” {c.weight:.0%}" for c in candidates if c.weight >= 0.05)
-    return f"{text}. The samples do not settle it, so the curve is the mean of {shares}."
+    return f"{text}. The samples do not decide between families, so the curve is the weighted mean of {shares}."

@@ -1,4 +1,4 @@
-"""Members of a family written out for people, x in microseconds added to the round trip."""
+"""Members of a family as text formulas; x in microseconds added to the round trip."""
 
 from sinemora.curves.core.curve import Floats
 from sinemora.curves.core.families import Family, Parameters
@@ -19,7 +19,7 @@ def formula(family: Family, z: Floats, scale_us: float) -> str:
 
 
 def cubic_coefficients(p: Parameters, scale_us: float) -> tuple[float, float, float, float]:
-    """Coefficients of the powers 0 … 3 of x (µs) past the threshold, from the parameters of a line or a cubic."""
+    """Return coefficients of the powers 0 … 3 of x (µs) past the threshold, from parameters of a line or a cubic."""
     t, top, drop = (float(p[name][0]) for name in ("threshold", "step", "drop"))
     b, g = (float(p[name][0]) if name in p else 0.0 for name in ("bend", "belly"))
     total = 1 + b + b * b / 3 + g / 6
@@ -51,8 +51,8 @@ def _two_stage(p: Parameters, scale_us: float) -> str:
     falls, rests = p["fall"][0] * scale_us, p["rest"][0] * scale_us
     start = float(p["threshold"][0]) * scale_us
     return (
-        f"1 below {start:.0f} µs, a fall to {1 - p['drop'][0]:.4g} until {start + falls:.0f} µs, which rests until "
-        f"{start + falls + rests:.0f} µs and is then divided by 1 + {p['slowdown'][0] / scale_us:.4g} "
+        f"1 below {start:.0f} µs, a fall to {1 - p['drop'][0]:.4g} until {start + falls:.0f} µs, level until "
+        f"{start + falls + rests:.0f} µs, then divided by 1 + {p['slowdown'][0] / scale_us:.4g} "
         f"(x − {start + falls + rests:.0f})"
     )
 

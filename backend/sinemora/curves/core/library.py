@@ -1,10 +1,10 @@
-"""Curves and measurements that others have published, as data.
+"""Published curves and measurements, as data.
 
 Sources: D. A. Popescu, "Latency-driven performance in data centres", UCAM-CL-TR-937, 2019 (chapter 5; section 2.5 for
 single pairs), and D. A. Popescu, N. Zilberman, A. W. Moore, "Characterizing the impact of network latency on
 cloud-based applications' performance", UCAM-CL-TR-914, 2017. Latency was added on the one link of the selected host,
-half in each direction, from 2 to 1000 µs in all. One curve stands for one configuration on the authors' machines: on
-others the scale and the trend stay, the numbers move.
+half in each direction, from 2 to 1000 µs in all. A curve is valid for one configuration on the authors' machines; on
+other machines scale and trend are similar, the values differ.
 """
 
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from sinemora.curves.core.curve import Curve, polynomial, through
 THESIS, PAIR, REPORT = "UCAM-CL-TR-937, ch. 5", "UCAM-CL-TR-937, sec. 2.5", "UCAM-CL-TR-914"
 
 Basis = Literal["formula", "points", "bound"]
-"""How a curve came about: the authors' formula, lines between points they state, or the only bound they state."""
+"""Basis of a curve: the authors' formula, lines between points they state, or the only bound they state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """One measurement as the source words it: performance `relation` `performance` at `added_us` of round trip."""
+    """One measurement as stated by the source: performance `relation` `performance` at `added_us` of round trip."""
 
     added_us: float
     relation: Literal["=", "≈", "<", ">"]
@@ -28,12 +28,12 @@ class Stated:
     words: str
     source: str = THESIS
     setup: str = ""
-    """What differed from the curve's own configuration; empty for the same one."""
+    """Difference from the configuration of the curve; empty for the same one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published curve with all that is needed to judge it. `baseline` is in the unit of `metric`."""
+    """A published curve with its source and measurements. `baseline` is in the unit of `metric`."""
 
     key: str
     name: str

@@ -1,4 +1,4 @@
-"""How well curves explain samples, with what nobody measured (noise, an uncertain baseline) integrated out."""
+"""Marginal likelihood of curves given samples; unknown noise and the baseline error are integrated out."""
 
 import numpy as np
 import scipy
@@ -6,22 +6,22 @@ import scipy
 from sinemora.curves.core.curve import Floats
 from sinemora.curves.core.observations import Samples
 
-# Noise nobody measured: around 3 % with the weight of one observation. Noise given as spread: right up to a factor,
-# with the weight of six, because runs of one hour agree better among themselves than with those of the next.
+# Prior of unknown noise: around 3 % with the weight of one observation. Noise given as spread is correct up to a
+# factor, with the weight of six observations, because runs of one hour agree better than runs of different hours.
 _NOISE, _NOISE_WEIGHT = 0.03, 1.0
 _SCALE_WEIGHT = 6.0
 
 
 def log_likelihood(samples: Samples, p: Floats) -> Floats:
-    """Log marginal likelihood (m,) of each curve p (m, n), performance at the samples' latencies.
+    """Return the log marginal likelihood (m,) of each curve p (m, n), performance at the samples' latencies.
 
-    When the noise is not known it is the same everywhere or proportional to performance, one as likely as the other.
+    Unknown noise is constant or proportional to performance with equal probability.
     """
     return _log(samples, p, each=False)[:, 0]
 
 
 def log_without_each(samples: Samples, p: Floats) -> Floats:
-    """Return the same without the first, the second … sample, shape (m, n)."""
+    """Return the leave-one-out log marginal likelihood for each sample, shape (m, n)."""
     return _log(samples, p, each=True)[:, 1:]
 
 
@@ -36,17 +36,20 @@ def _log(samples: Samples, p: Floats, each: bool) -> Floats:
 def _marginal(
     samples: Samples, p: Floats, w: Floats, proportional: bool, scale: float, weight: float, each: bool
 ) -> Floats:
-    """With weights w (n,), divided by p² when noise is `proportional`, and noise of `scale`, known as well as from
-    `weight` observations: of all samples in column 0, then, for `each`, of all but one."""
+    """Return the log marginal likelihood with weights w (n,), divided by p² if noise is `proportional`.
+
+    The noise prior is `scale` with the weight of `weight` observations. Column 0: all samples; then, if `each`, all
+    but one.
+    """
     y = samples.performance
     prior = weight * scale**2
-    # Sums over samples are products with the weights: of matrices as narrow as these, sums by rows are slow.
+    # Sums over samples are matrix products with the weights: row sums of such narrow matrices are slow.
     log_w = _totals(np.log(p), np.full(w.size, -1.0), each) if proportional else np.zeros((1, 1 + each * w.size))
     log_w = log_w + _totals(0.5 * np.log(w)[None, :], np.ones(w.size), each)
     freedom = np.full(log_w.shape[1], y.size + weight)
     freedom[1:] -= 1
     if samples.measured:
-        # The baseline has an error of its own: its factor is integrated out, which costs one degree of freedom.
+        # The baseline has an error as well: its factor is integrated out, which costs one degree of freedom.
         against = y / p if proportional else y[None, :]
         pp = _totals(np.ones((1, w.size)) if proportional else p * p, w, each)
         py = _totals(against if proportional else against * p, w, each)
@@ -64,13 +67,13 @@ def _marginal(
 
 
 def _totals(terms: Floats, w: Floats, each: bool) -> Floats:
-    """Sums of w times the terms (m, n) by row, shape (m, 1); for `each`, then those without each of them."""
+    """Return row sums of w times the terms (m, n), shape (m, 1); if `each`, also without each term."""
     total = (terms @ w)[:, None]
     return np.concatenate((total, total - terms * w), axis=1) if each else total
 
 
 def baseline_factor(samples: Samples, p: Floats) -> Floats:
-    """What the samples' baseline must be multiplied with to suit each curve p (m, n), shape (m,); 1 when exact."""
+    """Return the baseline factor that fits each curve p (m, n), shape (m,); 1 if the baseline is exact."""
     if not samples.measured:
         return np.ones(len(p))
     y = samples.performance
@@ -79,7 +82,7 @@ def baseline_factor(samples: Samples, p: Floats) -> Floats:
 
 
 def noise_scale(samples: Samples, p: Floats) -> float:
-    """Noise around the curve p (n,): relative to 1 for one run, or as a multiple of the given errors."""
+    """Return the noise around the curve p (n,): relative to 1 for one run, or as a multiple of the given errors."""
     y = samples.performance / baseline_factor(samples, p[None, :])
     if samples.errors is not None:
         weight, squares = _SCALE_WEIGHT, _SCALE_WEIGHT + (((y - p) / samples.errors) ** 2).sum()
@@ -89,7 +92,9 @@ def noise_scale(samples: Samples, p: Floats) -> float:
 
 
 def errors_of(samples: Samples, p: Floats) -> Floats:
-    """Standard error (n,) of each sample around the curve p (n,): given, or the noise found, between even and
-    proportional."""
+    """Return the standard error (n,) of each sample around the curve p (n,).
+
+    It is the given one, or the estimated noise between constant and proportional.
+    """
     scale = noise_scale(samples, p)
     return np.asarray(scale * (samples.errors if samples.errors is not None else np.sqrt(p / samples.repeats)))

@@ -1,6 +1,6 @@
-"""A tenant's measurements of one application, checked and normalised.
+"""Measurements of one application, checked and normalised.
 
-Each row is a latency and what the application reached there: a *rate* (queries/s: falls with latency) or a *duration*
+Each row is a latency and the performance there: a *rate* (queries/s: falls with latency) or a *duration*
 (training time: grows). Both become performance relative to the baseline: rate / baseline, or baseline / duration.
 Rows of one latency are repeats and become one sample with their spread.
 """
@@ -18,16 +18,16 @@ Metric = Literal["rate", "duration"]
 LatencyKind = Literal["added", "measured"]
 
 SAMPLES_MAX = 200
-"""More latencies than this are averaged in groups of neighbours before fitting."""
+"""Maximum number of latencies; more are averaged in groups of neighbours before fitting."""
 ROWS_MAX = 1_000_000
 LATENCY_MAX_US = 60e6
 
-# How many repeats the spread of all rows together counts for beside the few repeats of one latency.
+# Weight, in repeats, of the spread of all rows against that of the few repeats of one latency.
 _POOLED_REPEATS = 12
 
 
 class ObservationError(ValueError):
-    """A table that cannot be fitted. `pointer` names the place as a JSON pointer: ``/rows/3/performance``."""
+    """A table that cannot be fitted. `pointer` is a JSON pointer to the error: ``/rows/3/performance``."""
 
     def __init__(self, pointer: str, message: str) -> None:
         super().__init__(f"{pointer}: {message}")
@@ -40,9 +40,9 @@ class Samples:
     """Normalised performance by added latency, one sample for each of n ascending latencies.
 
     `added_us`, `performance` and `repeats` have shape (n,). `errors` (n,) are standard errors of `performance`, None
-    when neither spread nor repeats tell. `baseline` is in the unit of the rows; it is `measured` when it stands among
-    them (as the first sample, at 0 µs) and so has an error of its own, else it is taken as exact. `rows` counts what
-    was given. `latency_offset_us` was taken off measured latencies to make them added ones.
+    without spread and repeats. `baseline` is in the unit of the rows. It is `measured`, with an error, if the rows
+    include it (as the first sample, at 0 µs); else it is exact. `rows` is the number of input rows.
+    `latency_offset_us` was subtracted from measured latencies to obtain added ones.
     """
 
     added_us: Floats
@@ -65,12 +65,12 @@ def normalise(
     repeats: Sequence[int] | Floats | None = None,
     baseline: float | None = None,
 ) -> Samples:
-    """Samples of rows (latency in µs, performance in any unit), each of shape (rows,).
+    """Return the samples of rows (latency in µs, performance in any unit), each of shape (rows,).
 
-    `spread` is the standard deviation of the repeated runs behind a row, in the unit of `performance`; `repeats` how
-    many runs (1 when left out). `baseline` is what the application reaches without added latency, in that unit; without
-    it the rows at 0 µs added give it. Latencies that were `measured` count from the smallest of them. Raises
-    `ObservationError` naming the first bad row.
+    `spread` is the standard deviation of the repeated runs behind a row, in the unit of `performance`; `repeats`
+    the number of runs (default 1). `baseline` is the performance without added latency, in that unit; default: the rows
+    at 0 µs. Latencies that were `measured` count from the smallest of them. Raises `ObservationError` with the first
+    invalid row.
     """
     columns = {"latency_us": latency_us, "performance": performance, "spread": spread, "repeats": repeats}
     given = {name: _column(name, values) for name, values in columns.items() if values is not None}
@@ -92,7 +92,7 @@ def normalise(
     if deviations is not None:
         _demand(deviations >= 0, deviations, "spread", "must be 0 or more: a standard deviation")
     offset = float(x.min()) if latency == "measured" else 0.0
-    # Whole nanoseconds, like all delays: latencies closer than that are repeats of one.
+    # Whole nanoseconds, like all delays: closer latencies are repeats of one.
     x = np.rint((x - offset) * 1e3) / 1e3
     if baseline is not None and not (np.isfinite(baseline) and baseline > 0):
         raise ObservationError("/baseline", f"must be above 0, in the unit of performance, not {baseline}")
@@ -144,7 +144,7 @@ def _demand(good: npt.NDArray[np.bool_], column: Floats, name: str, what: str) -
 def _relative_errors(
     ratio: Floats, deviation: Floats | None, counts: Floats, group: npt.NDArray[np.intp]
 ) -> Floats | None:
-    """Relative standard error of each group's mean; `ratio` is each row against its group's mean. None: not known."""
+    """Return the relative standard error of each group's mean; `ratio`: row / mean of its group. None: unknown."""
     runs = np.bincount(group, counts)
     squares = np.bincount(group, counts * (ratio - 1) ** 2)
     freedom = np.bincount(group) - 1.0
@@ -153,13 +153,13 @@ def _relative_errors(
         freedom += np.bincount(group, np.maximum(counts - 1, 1))
     if freedom.sum() < 2 or squares.sum() <= 0:
         return None
-    # A spread of two or three runs says little: lean on that of all latencies together.
+    # The spread of two or three runs is uncertain: shrink it towards that of all latencies.
     pooled = squares.sum() / freedom.sum()
     return np.asarray(np.sqrt((squares + _POOLED_REPEATS * pooled) / (freedom + _POOLED_REPEATS) / runs))
 
 
 def _grouped(samples: Samples) -> Samples:
-    """`SAMPLES_MAX` samples instead of more, each the mean of neighbours; the first one stays alone."""
+    """Return at most `SAMPLES_MAX` samples, each the mean of neighbours; the first stays separate."""
     n = samples.added_us.size
     group = np.concatenate(([0], 1 + np.arange(n - 1) * (SAMPLES_MAX - 1) // (n - 1)))
     weights = samples.repeats

@@ -1,9 +1,8 @@
-"""Which members of a family the samples speak for: weighted non-linear least squares, then importance sampling.
+"""Posterior of a family given samples: weighted non-linear least squares, then importance sampling.
 
-Least squares (SciPy's Levenberg-Marquardt, from the best of many spread starting points) finds the modes; draws around
-them and all over the prior, weighted by likelihood, then say how far the curve may be from there. A mean or a quantile
-of falling curves is a falling curve, so every answer is lawful. All draws come from fixed Sobol points: the same
-samples give the same posterior.
+Least squares (SciPy's Levenberg-Marquardt from the best of many starting points) finds the modes. Draws around them and
+from the whole prior, weighted by likelihood, give the uncertainty. Means and quantiles of falling curves fall, so every
+result is valid. Draws come from fixed Sobol points, so the posterior is deterministic.
 """
 
 from dataclasses import dataclass
@@ -21,9 +20,9 @@ from sinemora.curves.core.observations import Samples
 _SPREAD_DRAWS, _MODE_DRAWS, _ROUND_DRAWS = 1024, 512, 768
 _ROUNDS, _ROUNDS_MAX, _EFFECTIVE, _CENTRES = 2, 6, 150, 16
 _STARTS = 2
-# Where draws are to begin need not be known to the last digit.
+# Starting points of draws need no high precision.
 _SQUARES_CLOSE, _PLACE_CLOSE = 1e-5, 1e-4
-# Tails of Student's t with few degrees of freedom: a proposal must reach further than what it stands in for.
+# Student's t with few degrees of freedom: a proposal needs heavier tails than the target.
 _FREEDOM = 5
 _WIDER = 1.3
 _FARTHEST = 8.0
@@ -34,8 +33,8 @@ _THRESHOLDS = np.linspace(-3, 3, 121)
 class Posterior:
     """Weighted members of a family: z (m, dimensions), weights (m,) that sum to 1.
 
-    `best` (dimensions,) is the member of least squares; `held_out` (n,) the log probability of each sample when only
-    the others are known; `predicted` (n,) what these say of it.
+    `best` (dimensions,) is the member of least squares; `held_out` (n,) the log probability of each sample given
+    the others; `predicted` (n,) its prediction from the others.
     """
 
     family: Family
@@ -46,19 +45,19 @@ class Posterior:
     predicted: Floats
 
     def draws(self, count: int) -> Floats:
-        """`count` members of equal weight, shape (count, dimensions)."""
+        """Return `count` members of equal weight, shape (count, dimensions)."""
         return self.z[_equal_marks(self.weights, count)]
 
 
 class Search:
-    """The draws from one family so far, and which proposals they came from. Latencies count in `scale_us`."""
+    """Draws from one family so far, with their proposals. Latencies are in units of `scale_us`."""
 
     def __init__(self, family: Family, samples: Samples, scale_us: float) -> None:
         self.family, self._samples, self._u = family, samples, samples.added_us / scale_us
         self._z = _normals(_SPREAD_DRAWS, family.dimensions)
         self._curves = family.at(self._z, self._u)
         self._log = log_likelihood(samples, self._curves)
-        self._proposals: list[_Bumps] = []
+        self._proposals: list[_Mixture] = []
         self._counts: list[int] = []
         self._densities: list[Floats] = []
         modes = self._modes()
@@ -68,18 +67,18 @@ class Search:
 
     @property
     def log_evidence(self) -> float:
-        """Log probability of the samples under the family, as far as the draws tell."""
+        """Return the log probability of the samples under the family, estimated from the draws."""
         weights = self._log_weights()
         return float(weights.max() + np.log(np.exp(weights - weights.max()).sum()))
 
     def refined(self) -> Posterior:
-        """Return the posterior after some more rounds of draws, each where the ones before it were likely."""
+        """Return the posterior after more rounds of draws, each around the likely ones of the rounds before."""
         for done in range(_ROUNDS_MAX):
             weights = _normalised(self._log_weights())
             if done >= _ROUNDS and (weights**2).sum() * _EFFECTIVE < 1:
                 break
             self._add(_around(self._z, self._log_weights()), _ROUND_DRAWS)
-        # Few draws would pretend to know too well: then less weight on how likely each is widens what they say.
+        # Few effective draws underestimate the uncertainty: flatter weights widen the result.
         weights = _softened(self._log_weights(), _EFFECTIVE / 5)
         heavy = weights > weights.max() * 1e-6
         z, curves, weights = self._z[heavy], self._curves[heavy], weights[heavy] / weights[heavy].sum()
@@ -95,7 +94,7 @@ class Search:
             mixture += count * density
         return np.asarray(self._log + prior - np.log(mixture))
 
-    def _add(self, bumps: "_Bumps", count: int) -> None:
+    def _add(self, bumps: "_Mixture", count: int) -> None:
         fresh = np.clip(bumps.draw(count, salt=1 + len(self._proposals)), -_FARTHEST, _FARTHEST)
         curves = self.family.at(fresh, self._u)
         for index, proposal in enumerate(self._proposals):
@@ -106,28 +105,28 @@ class Search:
         self._densities.append(bumps.density(self._z))
         self._counts.append(count)
 
-    def _modes(self) -> "list[_Bumps]":
-        """Return one bump at each member of least squares, as wide as its covariance, the best one first."""
-        found: dict[tuple[float, ...], tuple[float, _Bumps]] = {}
+    def _modes(self) -> "list[_Mixture]":
+        """Return one proposal per least-squares solution, scaled by its covariance, best first."""
+        found: dict[tuple[float, ...], tuple[float, _Mixture]] = {}
         for start in _apart(self._z, self._log + _log_normal(self._z)):
             z = self._z[start]
-            # How hard the prior pulls depends on the noise, which is known once the curve is: a second pass settles it.
+            # The weight of the prior depends on the noise, which is known after the first pass: hence a second pass.
             for _ in range(2):
                 z, covariance, squares = self._least_squares(z)
                 z = self._moved(z)
             values, axes = np.linalg.eigh(covariance)
             shape = axes * np.sqrt(np.clip(values, 1e-8, 1.0)) * _WIDER
-            found[tuple(np.round(z, 1))] = squares, _Bumps(z[None, :], shape)
+            found[tuple(np.round(z, 1))] = squares, _Mixture(z[None, :], shape)
         return [bump for _, bump in sorted(found.values(), key=lambda entry: entry[0])]
 
     def _least_squares(self, start: Floats) -> tuple[Floats, Floats, float]:
-        """Member next to `start` with the smallest weighted sum of squares, its covariance, and that sum."""
+        """Return the least-squares member near `start`, its covariance, and the weighted sum of squares."""
         d = start.size
         y, steps = self._samples.performance, 1e-5 * np.eye(d)
         root = 1 / errors_of(self._samples, self._scaled(start[None, :])[0])
 
         def residuals(z: Floats) -> Floats:
-            # The prior counts like one more sample of 0 ± 1 for each dimension, so that few samples are enough.
+            # The prior acts as one more sample of 0 ± 1 per dimension, so that few samples are enough.
             return np.concatenate(((y - self._scaled(z[None, :])[0]) * root, z))
 
         def slopes(z: Floats) -> Floats:
@@ -142,8 +141,9 @@ class Search:
         return z, covariance, float((info["fvec"] ** 2).sum())
 
     def _moved(self, z: Floats) -> Floats:
-        """Return the member with the most likely threshold, all else equal: past a sample the slopes of a step say
-        nothing.
+        """Return the member with the most likely threshold, other parameters fixed.
+
+        The slope of a step has no information past a sample.
         """
         if not self.family.has_threshold:
             return z
@@ -158,22 +158,22 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Bumps:
-    """Equal bumps of Student's t around `centres` (c, d), all of one `shape` (d, d), a root of their covariance."""
+class _Mixture:
+    """Equal mixture of Student's t around `centres` (c, d) with one `shape` (d, d), a root of the covariance."""
 
     centres: Floats
     shape: Floats
 
     def draw(self, count: int, salt: int) -> Floats:
         c, d = self.centres.shape
-        # Neighbouring Sobol points are spread out among themselves, so each centre gets a run of them.
+        # Consecutive Sobol points are well spread, so each centre gets a run of them.
         return np.asarray(self.centres[np.arange(count) * c // count] + _students(count, d, salt) @ self.shape.T)
 
     def density(self, z: Floats) -> Floats:
         c, d = self.centres.shape
         inverse = np.linalg.inv(self.shape).T
         a, b = z @ inverse, self.centres @ inverse
-        # A row a centre, worked on in place: this is where most of a fit's time goes.
+        # One row per centre, in place: most of the time of a fit is spent here.
         found = _squares(b)[:, None] + _squares(a) - 2 * (b @ a.T)
         np.maximum(found, 0, out=found)
         found /= _FREEDOM
@@ -189,19 +189,19 @@ class _Bumps:
         return np.asarray(np.exp(found, out=found).sum(axis=0))
 
 
-def _around(z: Floats, log_weights: Floats) -> _Bumps:
-    """Bumps where the weights are, softened until enough draws share them to know their shape."""
+def _around(z: Floats, log_weights: Floats) -> _Mixture:
+    """Return a mixture at the weighted draws; weights are flattened until enough draws determine its shape."""
     d = z.shape[1]
     weights = _softened(log_weights, 8 * d)
     from_mean = z - weights @ z
     values, axes = np.linalg.eigh((weights[:, None] * from_mean).T @ from_mean)
-    # Silverman's width for a sum of `_CENTRES` bumps.
+    # Silverman's bandwidth for `_CENTRES` components.
     narrower = (4 / (d + 2) / _CENTRES) ** (1 / (d + 4))
-    return _Bumps(z[_equal_marks(weights, _CENTRES)], axes * np.sqrt(np.clip(values, 1e-8, 2.0)) * narrower)
+    return _Mixture(z[_equal_marks(weights, _CENTRES)], axes * np.sqrt(np.clip(values, 1e-8, 2.0)) * narrower)
 
 
 def _apart(z: Floats, target: Floats) -> list[int]:
-    """The most likely starting points that are not next to one another."""
+    """Return the most likely starting points that are not close to one another."""
     chosen: list[int] = []
     for index in np.argsort(-target)[:64]:
         if all(((z[index] - z[other]) ** 2).sum() > 1.0 for other in chosen):
@@ -212,11 +212,11 @@ def _apart(z: Floats, target: Floats) -> list[int]:
 
 
 def _leave_one_out(gain: Floats, curves: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Log probability of each sample given the others (n,), and what they predict of it (n,).
+    """Return the log probability of each sample given the others (n,), and its prediction (n,).
 
-    `gain` (m, n) is what the sample adds to a member's log likelihood. The same draws serve, reweighted by the
-    likelihood without the sample (Gelfand 1992), weights truncated at √m times their mean (Ionides 2008) so that no
-    single draw speaks alone.
+    `gain` (m, n): contribution of the sample to a member's log likelihood. The draws are reweighted by the likelihood
+    without the sample (Gelfand 1992). Weights are truncated at √m times their mean (Ionides 2008), so that no single
+    draw dominates.
     """
     others = weights[:, None] * np.exp(gain.min(axis=0) - gain)
     others /= others.sum(axis=0)
@@ -233,7 +233,7 @@ def _normalised(log_weights: Floats) -> Floats:
 
 
 def _softened(log_weights: Floats, effective: float) -> Floats:
-    """Weights that sum to 1, raised to the power (at most 1) that makes them worth `effective` equal draws."""
+    """Return weights that sum to 1, flattened by a power of at most 1 to an effective size of `effective` draws."""
     power = 1.0
     while True:
         weights = _normalised(power * log_weights)
@@ -243,13 +243,13 @@ def _softened(log_weights: Floats, effective: float) -> Floats:
 
 
 def _equal_marks(weights: Floats, count: int) -> npt.NDArray[np.intp]:
-    """Positions of `count` draws that together stand for the weights (systematic resampling)."""
+    """Return positions of `count` draws that represent the weights (systematic resampling)."""
     return np.searchsorted(np.cumsum(weights)[:-1], (np.arange(count) + 0.5) / count)
 
 
 @lru_cache(maxsize=64)
 def _sobol(count: int, dimensions: int, salt: int) -> Floats:
-    # Of all that is imported here this alone takes seconds; programs that only read curves do without.
+    # This import takes seconds; programs that only read curves do not need it.
     from scipy.stats import qmc
 
     points = qmc.Sobol(dimensions, scramble=True, rng=np.random.default_rng(salt)).random(1 << (count - 1).bit_length())
@@ -273,5 +273,5 @@ def _log_normal(z: Floats) -> Floats:
 
 
 def _squares(z: Floats) -> Floats:
-    """Of the length of each row."""
+    """Return the squared length of each row."""
     return np.asarray(np.einsum("ij,ij->i", z, z))

@@ -1,7 +1,6 @@
-"""Curves as tables in equal steps of latency: many curves at many latencies, quickly.
+"""Tables of curves in equal steps of latency, for fast evaluation of many curves at many latencies.
 
-The published scheduler looks performance up in tables of 10 µs steps and rounds a latency to the nearest step
-(`nearest`); `linear` reads between the steps.
+The published scheduler rounds a latency to the nearest step of 10 µs (`nearest`); `linear` interpolates between steps.
 """
 
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ import numpy.typing as npt
 from sinemora.curves.core.curve import Curve, Floats
 
 STEP_US = 10.0
-# Rows worked on at a time: a few hundred kilobytes, so that they stay in the processor's own cache.
+# Rows per chunk: a few hundred kilobytes, to stay in the processor cache.
 _BATCH = 1 << 15
 
 
@@ -21,23 +20,23 @@ _BATCH = 1 << 15
 class CurveTable:
     """Performance of `curves` curves at 0, `step_us`, 2 `step_us` …: `values` has shape (steps, curves).
 
-    Beyond a curve's domain its column holds its smallest value, and so does everything beyond the last step.
+    Beyond a curve's domain, and beyond the last step, its column has its smallest value.
     """
 
     step_us: float
     values: Floats
     rises: Floats
-    """What each step adds to the one before the next, shape (steps, curves), 0 in the last row."""
+    """Difference to the next step, shape (steps, curves), 0 in the last row."""
 
     def nearest(self, added_us: npt.ArrayLike, out: Floats | None = None) -> Floats:
-        """Performance of all curves at the step nearest to each latency; µs of shape (n,) give shape (n, curves)."""
+        """Return performance of all curves at the step nearest to each latency; µs of shape (n,) → (n, curves)."""
         x = self._steps(added_us)
         found = np.take(self.values, np.rint(np.nan_to_num(x)).astype(np.intp), axis=0, out=out, mode="clip")
         found[np.isnan(x)] = np.nan
         return found
 
     def linear(self, added_us: npt.ArrayLike, out: Floats | None = None) -> Floats:
-        """Performance of all curves, read between the steps; µs of shape (n,) give shape (n, curves).
+        """Return performance of all curves by linear interpolation; µs of shape (n,) → (n, curves).
 
         `out`, of that shape, is filled and returned when given. NaN latencies give NaN.
         """
@@ -58,7 +57,7 @@ class CurveTable:
         return out
 
     def paired(self, curve: npt.ArrayLike, added_us: npt.ArrayLike) -> Floats:
-        """Performance of curve `curve` (index) at `added_us`, read between the steps; the shapes broadcast."""
+        """Return performance of curve `curve` (index) at `added_us` by linear interpolation; the shapes broadcast."""
         index, x = np.broadcast_arrays(np.asarray(curve, np.intp), self._steps(added_us))
         step = np.nan_to_num(x).astype(np.intp)
         at = step * self.values.shape[1] + index
@@ -69,7 +68,7 @@ class CurveTable:
 
 
 def tabulate(curves: Sequence[Curve], step_us: float = STEP_US) -> CurveTable:
-    """Table of the curves, as long as the longest domain; steps in µs."""
+    """Return the table of curves, as long as the longest domain; steps in µs."""
     if not curves or not step_us > 0:
         raise ValueError("a table needs at least one curve and a step above 0 µs")
     steps = int(np.ceil(max(curve.end_us for curve in curves) / step_us)) + 1

@@ -1,7 +1,7 @@
-"""Measurements as people have them: CSV with a header, or JSON.
+"""Parse measurements: CSV with a header, or JSON.
 
-CSV: separated by comma, semicolon or tab; with semicolons a comma may stand in for the decimal point; empty lines and
-lines that begin with ``#`` are skipped. The header names a latency column (``added_us`` or ``measured_us``, also
+CSV: separated by comma, semicolon or tab; with semicolons a decimal comma is allowed; empty lines and lines that begin
+with ``#`` are skipped. The header names a latency column (``added_us`` or ``measured_us``, also
 ``…_ns``, ``…_ms``, ``…_s``), a performance column (``rate`` or ``duration``), and perhaps ``spread`` and ``repeats``.
 
 JSON: ``{"metric": "rate", "latency": "added", "baseline": 990000, "rows": [{"latency_us": 0, "performance": 990000,
@@ -28,7 +28,7 @@ _ROW = ("latency_us", "performance", "spread", "repeats")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows as given, not yet checked: arguments of `normalise`."""
+    """Unchecked rows: arguments of `normalise`."""
 
     latency_us: list[float]
     performance: list[float]
@@ -39,15 +39,13 @@ class Table:
     baseline: float | None = None
 
     def samples(self) -> Samples:
-        """Checked and normalised. Raises `ObservationError`."""
+        """Return checked and normalised samples. Raises `ObservationError`."""
         arguments = {field.name: getattr(self, field.name) for field in fields(self)}
         return normalise(arguments.pop("latency_us"), arguments.pop("performance"), **arguments)
 
 
 def parse(content: bytes) -> Table:
-    """Return the table in a file, JSON when it begins like it. Raises `ObservationError` with the place of the first
-    fault.
-    """
+    """Return the table of a file; JSON is detected. Raises `ObservationError` with the place of the first error."""
     text = text_of(content)
     return parse_json(text) if _is_json(text) else parse_csv(text)
 
@@ -61,7 +59,7 @@ def text_of(content: bytes) -> str:
 
 
 def line_of(text: str, pointer: str) -> int | None:
-    """Line (from 1) of a CSV file on which the row of a pointer like ``/rows/3/performance`` stands, if it has one."""
+    """Return the line (from 1) of a CSV file for a pointer like ``/rows/3/performance``, None without one."""
     match = re.match(r"/rows/(\d+)", pointer)
     lines = [] if _is_json(text) else _lines(text)
     row = int(match[1]) + 1 if match else len(lines)
@@ -71,7 +69,7 @@ def line_of(text: str, pointer: str) -> int | None:
 def of_rows(
     rows: list[dict[str, float]], metric: Metric = "rate", latency: LatencyKind = "added", baseline: float | None = None
 ) -> Table:
-    """Return the table of rows as in JSON. Raises `ObservationError` when one lacks what the first one has."""
+    """Return the table of rows as in JSON. Raises `ObservationError` if a row lacks a field of the first one."""
     return _of_rows(cast(list[object], rows), metric, latency, baseline)
 
 
@@ -80,12 +78,12 @@ def _is_json(text: str) -> bool:
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
-    """Lines that count, with their numbers from 1."""
+    """Yield non-empty, non-comment lines with their numbers from 1."""
     return [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
 
 
 def parse_csv(text: str, baseline: float | None = None) -> Table:
-    """Return the table of a CSV file. Raises `ObservationError`; its message tells the line."""
+    """Return the table of a CSV file. Raises `ObservationError` with the line."""
     lines = _lines(text)
     if not lines:
         raise ObservationError("", "the file is empty; begin with a header: added_us,rate")
@@ -120,7 +118,7 @@ def parse_csv(text: str, baseline: float | None = None) -> Table:
 
 
 def _columns(header: list[str]) -> tuple[dict[str, int], str, Metric, LatencyKind]:
-    """Position of each known column, the unit of latency, and what kinds of numbers these are."""
+    """Return the position of each known column, the unit of latency, and the kinds of latency and performance."""
     columns: dict[str, int] = {}
     unit, metric, latency = "us", "rate", "added"
     for position, name in enumerate(header):

@@ -1,16 +1,16 @@
 """Performance when latency varies: P = p_static(median) × q.
 
-D. A. Popescu, N. Zilberman, A. W. Moore (UCAM-CL-TR-914, sec. 5.3) kept a median and varied the magnitude V and the
-shape of what was added to it, relative to the run with the same median and no variance; hence the product. They state
-few numbers: STRADS at a median of 200 µs keeps 0.95 at V = 20 µs and 0.75 at V = 160 µs (worst shape), DNS at 200 µs
-keeps all while median + V ≤ 300 µs, Spark keeps all; a normal distribution harms least, a uniform one most, heavy tails
-lie between, and a percentile alone does not predict the loss.
+D. A. Popescu, N. Zilberman, A. W. Moore (UCAM-CL-TR-914, sec. 5.3) fixed the median and varied the magnitude V and the
+shape of the added latency, relative to a run with the same median and no variance; hence the product. They state few
+values. STRADS at a median of 200 µs keeps 0.95 at V = 20 µs and 0.75 at V = 160 µs (worst shape). DNS at 200 µs loses
+nothing while median + V ≤ 300 µs; Spark loses nothing. A normal distribution harms least, a uniform one most, heavy
+tails lie between, and a percentile alone does not predict the loss.
 
-The model behind q: the application goes on when the slowest of `waits` replies has come (workers of a synchronous
-round; neighbours in a queue that keeps its order), so it feels the expected maximum of that many round trips:
-q = p_static(median + excess) / p_static(median). `waits` = 8 reproduces both numbers of STRADS (six workers) within
-0.01; the other statements follow without a choice. Two numbers of one application are thin support: the excess is
-taken to be right within one half either way, and q carries that as its band.
+Model of q: the application continues when the slowest of `waits` replies has arrived (workers of a synchronous round;
+neighbours in an ordered queue). Its latency is the expected maximum of that many round trips:
+q = p_static(median + excess) / p_static(median). `waits` = 8 reproduces both values of STRADS (six workers) within
+0.01; the other statements follow without a free parameter. Two values of one application are weak evidence: the excess
+is assumed correct within one half either way, which gives the band of q.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Shape = Literal["normal", "pareto-normal", "pareto", "uniform"]
 
 WAITS_SYNCHRONOUS = 8
 WAITS_CLOSED_LOOP = 3
-"""Independent requests that cannot overtake one another: simulated at a million packets/s they wait for about 3."""
+"""Independent requests in an ordered queue: in simulation at a million packets/s they wait for about 3."""
 
 EXCESS_ERROR = 0.5
 _POINTS = 400
@@ -38,7 +38,7 @@ class Variable:
     """Expected performance under a distribution of latency.
 
     `static` is that at the median, `factor` = q with `factor_low` … `factor_high`, `performance` their product, also
-    with its band. `extrapolated`: part of the answer lies beyond the curve's domain and is too hopeful.
+    with its band. `extrapolated`: part of the result lies beyond the curve's domain and is too optimistic.
     """
 
     static: float
@@ -61,11 +61,11 @@ class Variable:
 
 
 def deviations(shape: Shape, magnitude_us: float) -> Floats:
-    """How far round trips lie from their median (µs, ascending, equally likely) when both directions vary alike.
+    """Return deviations of round trips from their median (µs, ascending, equally likely); both directions vary alike.
 
-    `magnitude_us` is V, how far one direction strays: half the range of a uniform distribution, three standard
+    `magnitude_us` is V, the deviation of one direction: half the range of a uniform distribution, three standard
     deviations of a normal one, the 97.5th percentile of a Pareto (index 3); Pareto-normal is one quarter normal, as in
-    NetEm. Where heavy tails end is not stated; so scaled they lie between the other two, as measured.
+    NetEm. The source does not state the end of heavy tails; scaled so, they lie between the other two, as measured.
     """
     if not magnitude_us >= 0:
         raise ValueError(f"magnitude must be 0 µs or more, not {magnitude_us}")
@@ -76,10 +76,10 @@ def deviations(shape: Shape, magnitude_us: float) -> Floats:
 
 
 def excess_us(round_trips_us: npt.ArrayLike, waits: float) -> float:
-    """Expected slowest of `waits` round trips over their median (µs, ≥ 0); `round_trips_us` are equally likely values.
+    """Return the expected maximum of `waits` round trips above their median (µs, ≥ 0).
 
-    The values of a sketch at equal steps of probability, or raw measurements. Raises `ValueError` for none, or `waits`
-    below 1.
+    `round_trips_us`: equally likely values, such as quantiles of a sketch or raw measurements. Raises `ValueError`
+    without values, or if `waits` is below 1.
     """
     x = np.sort(np.asarray(round_trips_us, np.float64).ravel())
     if not x.size or not np.isfinite(x).all() or waits < 1:
@@ -89,9 +89,9 @@ def excess_us(round_trips_us: npt.ArrayLike, waits: float) -> float:
 
 
 def under_variance(curve: Curve, median_added_us: float, round_trips_us: npt.ArrayLike, waits: float) -> Variable:
-    """Performance when the added latency has that median and round trips are distributed like `round_trips_us`.
+    """Return performance at a median added latency, with round trips distributed like `round_trips_us`.
 
-    Only how they lie around their own median counts. `waits`: `WAITS_SYNCHRONOUS` for rounds that end with the slowest
+    Only deviations from their median count. `waits`: `WAITS_SYNCHRONOUS` for rounds that end with the slowest
     worker, `WAITS_CLOSED_LOOP` for many independent requests.
     """
     excess = excess_us(round_trips_us, waits)

@@ -142,7 +142,7 @@ def test_the_reason_names_the_families_and_their_shares():
     _, samples = noisy("memcached-server", 30, 0.01, 2)
     found = fit(samples)
     assert found.chosen == found.candidates[0].family == "cubic"
-    assert "“flat, then a falling cubic” foresees each of the 30 samples from the others best" in found.reason
+    assert "Best leave-one-out prediction of 30 samples: “flat, then a falling cubic”" in found.reason
     assert found.candidates[0].formula.startswith("1 below")
     assert sum(candidate.weight for candidate in found.candidates) == pytest.approx(1)
 
