@@ -88,8 +88,8 @@ def judge(pairs: Pairs, metric: Metric) -> Reason | None:
     if over.at > _SIGNIFICANT * over.error or within.at > _SIGNIFICANT * within.error:
         return Reason(
             "confounded",
-            "Confounded: performance is better at higher latency. Another factor, likely demand, moves both: use a metric"
-            " of capacity (saturated throughput, time per job) instead of one that follows demand.",
+            "Confounded: performance is better at higher latency. Another factor, such as demand, moves both: use"
+            " a metric of capacity (saturated throughput, time per job) instead of one that follows demand.",
         )
     related = over.at < -_SIGNIFICANT * over.error or within.at < -_SIGNIFICANT * within.error
     if not related:

@@ -1,4 +1,4 @@
-"""docs/curves.md says what the code holds."""
+"""docs/curves.md agrees with the code."""
 
 import re
 from pathlib import Path
@@ -21,13 +21,13 @@ ROWS = [
 
 
 @pytest.mark.parametrize("entry", LIBRARY, ids=lambda entry: entry.key)
-def test_every_published_curve_stands_in_the_table(entry):
+def test_every_published_curve_is_in_the_table(entry):
     row = next(row for row in ROWS if row[0] == entry.key)
     assert (float(row[1]), float(row[3])) == (entry.flat_until_us, entry.curve.end_us)
     assert entry.formula in (row[2], None)
 
 
-def test_every_stated_point_stands_beside_ours():
+def test_every_stated_point_is_compared_with_the_curve():
     written = {tuple(row[:4]) for row in ROWS}
     for entry in LIBRARY:
         for point in entry.stated:
@@ -48,7 +48,7 @@ def test_the_example_can_be_fitted():
     assert parse(example[1].encode()).samples().performance[0] == 1
 
 
-def test_every_reason_why_learning_cannot_tell_is_explained():
+def test_every_reason_for_insufficient_data_is_explained():
     codes = re.findall(r'Reason\(\s*"(\w+)"', Path(evidence.__file__).read_text())
     assert len(codes) > 4
     for code in codes:

@@ -1581,13 +1581,13 @@ export interface paths {
         };
         /**
          * List Simulations
-         * @description Reports of simulations, the newest first.
+         * @description List reports of simulations, newest first.
          */
         get: operations["list_simulations"];
         put?: never;
         /**
          * Create Simulation
-         * @description Keep what `sinemora simulate --report` wrote into `simulation.json`, under a name.
+         * @description Store the report that `sinemora simulate --report` wrote into `simulation.json`, under a name.
          */
         post: operations["create_simulation"];
         delete?: never;
@@ -1605,14 +1605,14 @@ export interface paths {
         };
         /**
          * Read Simulation
-         * @description One report: figures of each policy and its distribution of scores.
+         * @description Read one report: figures and distribution of scores of each policy.
          */
         get: operations["read_simulation"];
         put?: never;
         post?: never;
         /**
          * Delete Simulation
-         * @description Forget a report.
+         * @description Delete a report.
          */
         delete: operations["delete_simulation"];
         options?: never;
@@ -2546,12 +2546,12 @@ export interface components {
             curve: string;
             /**
              * Curve Number
-             * @description Version of an own curve; the newest when left out, and kept from then on
+             * @description Version of an own curve, pinned; default: the newest
              */
             curve_number?: number | null;
             /**
              * Reference Us
-             * @description Round trip the curve counts from, µs; the curve's by default
+             * @description Reference round trip of the curve, µs; default: that of the curve
              */
             reference_us?: number | null;
             /** Tasks */
@@ -2560,23 +2560,23 @@ export interface components {
             edges?: components["schemas"]["EdgeWrite"][];
             /**
              * Objective
-             * @description Performance it must not fall below
+             * @description Lower bound of performance
              */
             objective?: number | null;
             /**
              * Moves Max
-             * @description Most moves a recommendation may ask for
+             * @description Maximum number of moves in a recommendation
              */
             moves_max?: number | null;
             /**
              * Move Cost
-             * @description What one move must gain at least, as a share of performance
+             * @description Minimum gain of a move, as a share of performance
              * @default 0
              */
             move_cost: number;
             /**
              * Zones
-             * @description Names or ids; anywhere when empty
+             * @description Names or ids of zones; empty: all zones
              */
             zones?: string[];
             /** Per Vm Max */
@@ -3139,7 +3139,7 @@ export interface components {
         CurveCreate: {
             /**
              * Metric
-             * @description `rate` falls with latency, `duration` grows; CSV says it in its header
+             * @description `rate` falls with latency, `duration` grows; in CSV the header states it
              * @default rate
              * @enum {string}
              */
@@ -3153,12 +3153,12 @@ export interface components {
             latency: "added" | "measured";
             /**
              * Baseline
-             * @description Without added latency; else the rows at 0 µs tell
+             * @description Performance without added latency; default: the rows at 0 µs
              */
             baseline?: number | null;
             /**
              * Source
-             * @description Where the numbers are from: machines, load, how often, by whom
+             * @description Origin of the measurements: machines, load, repeats, author
              * @default
              */
             source: string;
@@ -3287,7 +3287,7 @@ export interface components {
         CurveVersionCreate: {
             /**
              * Metric
-             * @description `rate` falls with latency, `duration` grows; CSV says it in its header
+             * @description `rate` falls with latency, `duration` grows; in CSV the header states it
              * @default rate
              * @enum {string}
              */
@@ -3301,12 +3301,12 @@ export interface components {
             latency: "added" | "measured";
             /**
              * Baseline
-             * @description Without added latency; else the rows at 0 µs tell
+             * @description Performance without added latency; default: the rows at 0 µs
              */
             baseline?: number | null;
             /**
              * Source
-             * @description Where the numbers are from: machines, load, how often, by whom
+             * @description Origin of the measurements: machines, load, repeats, author
              * @default
              */
             source: string;
@@ -3358,10 +3358,10 @@ export interface components {
         };
         /**
          * CurveVersionRead
-         * @description What was measured and fitted. Of published curves nobody knows the rows, the noise and who made them when.
+         * @description Measurements and fit. For published curves, rows, noise, author and date are unknown.
          *
-         *     `family` of a published curve is its basis: `formula`, `points` or `bound`. The curve says nothing beyond
-         *     `domain_us`; there it keeps `smallest`.
+         *     `family` of a published curve is its basis: `formula`, `points` or `bound`. Beyond `domain_us`
+         *     the curve keeps its `smallest` value.
          */
         CurveVersionRead: {
             /** Number */
@@ -3396,7 +3396,7 @@ export interface components {
         };
         /**
          * CurveWarning
-         * @description Reason to distrust the curve.
+         * @description Warning about a curve.
          */
         CurveWarning: {
             /** Code */
@@ -4249,9 +4249,9 @@ export interface components {
         };
         /**
          * MeasuredCost
-         * @description What a path or a pair of zones costs now and with more latency.
+         * @description Cost of a path or a pair of zones now and with added latency.
          *
-         *     `state` says why there is nothing when `now` and `then` are null. `percentiles_ns` are the round trips at 0 … 100 %.
+         *     `state` is the reason if `now` and `then` are null. `percentiles_ns` are the round trips at 0 … 100 %.
          *     `change` is then / now − 1.
          */
         MeasuredCost: {
@@ -4495,7 +4495,7 @@ export interface components {
             authentication?: (components["schemas"]["BearerAuthentication"] | components["schemas"]["BasicAuthentication"] | components["schemas"]["HeaderAuthentication"]) | null;
             /**
              * Refresh Hours
-             * @description A new curve version at most so often
+             * @description Minimum hours between curve versions
              * @default 24
              */
             refresh_hours: number;
@@ -5257,11 +5257,11 @@ export interface components {
         Policy: "exact" | "gang" | "robust" | "pack" | "nomora" | "graph";
         /**
          * PolicyOutcome
-         * @description What one policy came to; quantiles are null where there was nothing to take them of.
+         * @description Result of one policy; quantiles are null without values.
          *
-         *     `area_percent` lies above the distribution of scores, `source_percent` is what the source reports. `solver_s` is of
-         *     each step in which something came, `round_s` and `moved_share` of each round of moves, `placement_latency_s` and
-         *     `response_s` of jobs. `scores`: mean performance of a job over its life, at every hundredth of the jobs.
+         *     `area_percent`: area above the distribution of scores; `source_percent`: as reported by the source. `solver_s`: per
+         *     step with arrivals; `round_s` and `moved_share`: per round of moves; `placement_latency_s` and `response_s`: per
+         *     job. `scores`: mean performance of a job over its life, at every percent of the jobs.
          */
         PolicyOutcome: {
             /** Policy */
@@ -6433,7 +6433,7 @@ export interface components {
         };
         /**
          * SimulatedArea
-         * @description What a policy came to, in one number.
+         * @description Area of a policy.
          */
         SimulatedArea: {
             /** Policy */
@@ -6443,7 +6443,7 @@ export interface components {
         };
         /**
          * SimulatedWorld
-         * @description The parameters of a run; `trace`, `latency` and `statistics` name what was read, null where it was drawn.
+         * @description Parameters of a run; `trace`, `latency` and `statistics` name the input, null where it was drawn.
          */
         SimulatedWorld: {
             /** Machines */
@@ -6475,7 +6475,7 @@ export interface components {
         };
         /**
          * SimulationCreate
-         * @description The report of a run under a name: `simulation.json` as it was written.
+         * @description The report of a run under a name: the content of `simulation.json`.
          */
         SimulationCreate: {
             /** Name */
@@ -6949,7 +6949,7 @@ export interface components {
         };
         /**
          * Waiting
-         * @description Rounds that go on when the slowest of many replies has come, or requests that hardly wait for one another.
+         * @description Pattern of requests: rounds that wait for the slowest of many replies, or nearly independent requests.
          * @enum {string}
          */
         Waiting: "rounds" | "requests";
@@ -12787,15 +12787,15 @@ export interface operations {
     read_curve_cost: {
         parameters: {
             query?: {
-                /** @description More round trip, µs */
+                /** @description Added round trip, µs */
                 added_us?: number;
-                /** @description Round trip of the test bed, µs; what the curve knows by default */
+                /** @description Round trip of the test bed, µs; default: that of the curve */
                 reference_us?: number | null;
                 /** @description By default `requests` for a rate, `rounds` for a duration */
                 waiting?: components["schemas"]["Waiting"] | null;
                 /** @description Version; the newest by default */
                 number?: number | null;
-                /** @description With a pair of VMs or zones: on top of what is measured */
+                /** @description With a pair of VMs or zones: in addition to measured latency */
                 mesh_id?: string | null;
                 source_vm_id?: string | null;
                 target_vm_id?: string | null;
@@ -13407,7 +13407,7 @@ export interface operations {
     read_application_performance: {
         parameters: {
             query?: {
-                /** @description Of the round trips of the newest windows */
+                /** @description Statistic of the newest round trips */
                 statistic?: components["schemas"]["Statistic"];
             };
             header?: never;
