@@ -96,8 +96,8 @@ def judge(pairs: Pairs, metric: Metric) -> Reason | None:
         seen = 1 - float(np.exp(-_SIGNIFICANT * min(over.error, within.error) * (high - low)))
         return Reason(
             "no_effect",
-            f"No effect: between {low:.0f} and {high:.0f} µs the effect of latency is below the noise; one"
-            f" that costs more than {seen:.0%} would have.",
+            f"No effect: between {low:.0f} and {high:.0f} µs the effect of latency is below the noise; a"
+            f" loss of more than {seen:.0%} would be detected.",
         )
     if _SIGNIFICANT * within.error < abs(over.at):
         if within.at > _SAME * over.at:

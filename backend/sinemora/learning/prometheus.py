@@ -42,8 +42,10 @@ def query_range(
     """
     while start <= end:
         until = min(end, start + _CHUNK)
-        asked = urlencode({"query": query, "start": int(start.timestamp()), "end": int(until.timestamp()), "step": 60})
-        yield from _values(_get(f"{url}/api/v1/query_range?{asked}", networks, headers_of(authentication)))
+        query_string = urlencode(
+            {"query": query, "start": int(start.timestamp()), "end": int(until.timestamp()), "step": 60}
+        )
+        yield from _values(_get(f"{url}/api/v1/query_range?{query_string}", networks, headers_of(authentication)))
         start = until + timedelta(minutes=1)
 
 

@@ -181,14 +181,14 @@ def _pareto_front(instance: Instance, solution: Solution, chosen: list[int]) -> 
     """Return the gain of the best group of moves, of the best two, and so on."""
     here = tuple(application.at for application in instance.applications)
     place_of = {step.move: position for position, step in enumerate(solution.steps)}
-    made: list[TaskMove] = []
+    moves: list[TaskMove] = []
     points = []
     for group in solution.kept:
-        made += group.moves
-        gain = expected_gain(instance, here, apply_moves(here, made), chosen, 0.0)
-        positions = sorted(place_of[move] for move in made if move in place_of)
+        moves += group.moves
+        gain = expected_gain(instance, here, apply_moves(here, moves), chosen, 0.0)
+        positions = sorted(place_of[move] for move in moves if move in place_of)
         gained = None if gain is None else gain_read(gain)
-        points.append(ParetoPoint(moves=len(made), expected=gained, positions=positions))
+        points.append(ParetoPoint(moves=len(moves), expected=gained, positions=positions))
     return points
 
 

@@ -132,7 +132,7 @@ def formulate(instance: Instance, stars: list[int], assumed: ImputedMatrix, poli
 
 
 def table(applications: list[Deployment]) -> CurveTable:
-    """Return performance by measured round trip: each curve starts at the round trip of its own test bed."""
+    """Return performance by measured round trip: each curve starts at the round trip of its test bed."""
     end_us = max(
         application.sensitivity.curve.end_us + application.sensitivity.reference_us for application in applications
     )

@@ -32,10 +32,14 @@ def graph(**more) -> dict:
 
 
 def test_name_mesh_curve_and_vms_are_enough(mesh: MeshWorld):
-    made = mesh.owner.created(PATH, star())
-    assert made == mesh.owner.get(f"{PATH}/{made['id']}").json()
-    assert (made["shape"], made["mesh"]["name"], made["curve"]["id"]) == ("star", "demo", "memcached-server")
-    assert [(task["name"], task["vm"]["name"], task["root"]) for task in made["tasks"]] == [
+    application = mesh.owner.created(PATH, star())
+    assert application == mesh.owner.get(f"{PATH}/{application['id']}").json()
+    assert (application["shape"], application["mesh"]["name"], application["curve"]["id"]) == (
+        "star",
+        "demo",
+        "memcached-server",
+    )
+    assert [(task["name"], task["vm"]["name"], task["root"]) for task in application["tasks"]] == [
         ("a-1", "a-1", True),
         ("b-1", "b-1", False),
         ("c-1", "c-1", False),
@@ -50,14 +54,22 @@ def test_a_task_is_called_after_its_vm_even_if_given_by_id(mesh: MeshWorld):
 
 
 def test_a_graph_has_edges_and_tasks_that_wait(mesh: MeshWorld):
-    made = mesh.owner.created(PATH, graph(zones=["a", "b"], objective=0.9, moves_max=2, per_zone_max=2))
-    assert (made["shape"], [task["vm"] is None for task in made["tasks"]]) == ("graph", [False, False, True])
-    assert sorted((edge["source"], edge["target"], edge["weight"]) for edge in made["edges"]) == [
+    application = mesh.owner.created(PATH, graph(zones=["a", "b"], objective=0.9, moves_max=2, per_zone_max=2))
+    assert (application["shape"], [task["vm"] is None for task in application["tasks"]]) == (
+        "graph",
+        [False, False, True],
+    )
+    assert sorted((edge["source"], edge["target"], edge["weight"]) for edge in application["edges"]) == [
         ("web", "db", 3),
         ("web", "queue", 1),
     ]
-    assert [zone["name"] for zone in made["zones"]] == ["a", "b"]
-    assert (made["objective"], made["moves_max"], made["per_zone_max"], made["per_vm_max"]) == (0.9, 2, 2, None)
+    assert [zone["name"] for zone in application["zones"]] == ["a", "b"]
+    assert (
+        application["objective"],
+        application["moves_max"],
+        application["per_zone_max"],
+        application["per_vm_max"],
+    ) == (0.9, 2, 2, None)
 
 
 @pytest.mark.parametrize(
@@ -113,11 +125,11 @@ def test_changes_keep_what_they_do_not_say(mesh: MeshWorld):
 def test_a_version_of_an_own_curve_is_pinned(mesh: MeshWorld):
     rows = [{"latency_us": us, "performance": 1 / (1 + us / 300)} for us in range(0, 500, 50)]
     curve = mesh.owner.created("/v1/curves", {"name": "mine", "rows": rows})
-    made = mesh.owner.created(PATH, star(curve="mine"))
+    application = mesh.owner.created(PATH, star(curve="mine"))
     mesh.owner.post(f"/v1/curves/{curve['id']}/versions", json={"rows": rows})
-    attached = mesh.owner.get(f"{PATH}/{made['id']}").json()["curve"]
+    attached = mesh.owner.get(f"{PATH}/{application['id']}").json()["curve"]
     assert (attached["id"], attached["origin"], attached["number"], attached["newest"]) == (curve["id"], "own", 1, 2)
-    newer = mesh.owner.patch(f"{PATH}/{made['id']}", json={"curve": "mine"}).json()["curve"]
+    newer = mesh.owner.patch(f"{PATH}/{application['id']}", json={"curve": "mine"}).json()["curve"]
     assert newer["number"] == 2
     refused = mesh.owner.delete(f"/v1/curves/{curve['id']}")
     assert (refused.status_code, refused.json()["code"]) == (409, "curve_in_use")
@@ -130,15 +142,15 @@ def test_a_mesh_with_applications_stays(mesh: MeshWorld):
 
 
 def test_the_task_of_a_deleted_vm_waits(mesh: MeshWorld):
-    made = mesh.owner.created(PATH, star())
-    assert mesh.owner.delete(f"/v1/vms/{made['tasks'][1]['vm']['id']}").status_code == 204
-    left = mesh.owner.get(f"{PATH}/{made['id']}").json()["tasks"]
+    application = mesh.owner.created(PATH, star())
+    assert mesh.owner.delete(f"/v1/vms/{application['tasks'][1]['vm']['id']}").status_code == 204
+    left = mesh.owner.get(f"{PATH}/{application['id']}").json()["tasks"]
     assert [(task["name"], task["vm"] is None) for task in left] == [("a-1", False), ("b-1", True), ("c-1", False)]
 
 
 def test_performance_follows_the_newest_round_trips(mesh: MeshWorld):
-    made = mesh.owner.created(PATH, star(objective=0.9))
-    path = f"{PATH}/{made['id']}/performance"
+    application = mesh.owner.created(PATH, star(objective=0.9))
+    path = f"{PATH}/{application['id']}/performance"
     before = mesh.owner.get(path).json()
     assert (before["performance"], before["measured"], before["links"]) == (None, 0, 2)
     assert before["below_objective"] is None
@@ -146,10 +158,10 @@ def test_performance_follows_the_newest_round_trips(mesh: MeshWorld):
     keys = {agent.name: agent.vm_key for agent in mesh.agents}
     # 200 µs to b-1, nobody yet to c-1: 100 µs each way.
     sent(mesh.agents[0], report_of(mesh.key, {keys["b-1"]: simple(100_000)}))
-    found = mesh.owner.get(path).json()
-    assert (found["measured"], found["below_objective"]) == (1, True)
-    assert found["performance"] == pytest.approx(float(CURVE(200)), abs=0.01)
-    to_b = next(link for link in found["detail"] if link["target"] == "b-1")
+    result = mesh.owner.get(path).json()
+    assert (result["measured"], result["below_objective"]) == (1, True)
+    assert result["performance"] == pytest.approx(float(CURVE(200)), abs=0.01)
+    to_b = next(link for link in result["detail"] if link["target"] == "b-1")
     assert (to_b["state"], to_b["round_trip_ns"]) == ("measured", pytest.approx(200_000, rel=0.01))
 
 
@@ -165,8 +177,8 @@ def test_capacity_is_one_task_until_said_otherwise(mesh: MeshWorld):
         "price_per_hour": None,
         "host": None,
     }
-    said = {"slots": 4, "cpu_millicores": 8000, "price_per_hour": "0.4210", "host": "rack-7"}
-    changed = mesh.owner.patch(path, json=said).json()
+    capacity = {"slots": 4, "cpu_millicores": 8000, "price_per_hour": "0.4210", "host": "rack-7"}
+    changed = mesh.owner.patch(path, json=capacity).json()
     assert (changed["slots"], float(changed["price_per_hour"]), changed["host"]) == (4, 0.421, "rack-7")
     assert mesh.owner.patch(path, json={"price_per_hour": None}).json()["price_per_hour"] is None
     assert mesh.owner.get(path).json()["slots"] == 4

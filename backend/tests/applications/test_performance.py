@@ -18,15 +18,15 @@ def at(*machines: int) -> np.ndarray:
 
 
 def test_a_star_is_the_mean_over_the_tasks_that_are_not_the_root():
-    found = reached(star(0, 3), at(0, 1, 2), TRIPS, PLAIN)
-    assert found.performance.tolist() == [float(CURVE(100)), float(CURVE(300))]
-    assert found.mean() == pytest.approx((float(CURVE(100)) + float(CURVE(300))) / 2)
-    assert found.worst == float(CURVE(300))
+    result = reached(star(0, 3), at(0, 1, 2), TRIPS, PLAIN)
+    assert result.performance.tolist() == [float(CURVE(100)), float(CURVE(300))]
+    assert result.mean() == pytest.approx((float(CURVE(100)) + float(CURVE(300))) / 2)
+    assert result.worst == float(CURVE(300))
 
 
 def test_edges_count_by_weight():
-    found = reached(graph([(0, 1, 3.0), (0, 2, 1.0)]), at(0, 1, 2), TRIPS, PLAIN)
-    assert found.mean() == pytest.approx((3 * float(CURVE(100)) + float(CURVE(300))) / 4)
+    result = reached(graph([(0, 1, 3.0), (0, 2, 1.0)]), at(0, 1, 2), TRIPS, PLAIN)
+    assert result.mean() == pytest.approx((3 * float(CURVE(100)) + float(CURVE(300))) / 4)
 
 
 @pytest.mark.parametrize(
@@ -39,17 +39,17 @@ def test_edges_count_by_weight():
     ],
 )
 def test_what_is_unknown_does_not_count(machines, measured, mean):
-    found = reached(star(0, 3), at(*machines), TRIPS, PLAIN)
-    assert (found.measured, found.mean()) == (measured, pytest.approx(mean) if mean is not None else None)
+    result = reached(star(0, 3), at(*machines), TRIPS, PLAIN)
+    assert (result.measured, result.mean()) == (measured, pytest.approx(mean) if mean is not None else None)
 
 
 def test_the_test_beds_own_round_trip_adds_nothing():
-    found = reached(star(0, 3), at(0, 1, 2), TRIPS, Sensitivity(CURVE, None, 250.0))
-    assert found.performance.tolist() == [1.0, float(CURVE(50))]
+    result = reached(star(0, 3), at(0, 1, 2), TRIPS, Sensitivity(CURVE, None, 250.0))
+    assert result.performance.tolist() == [1.0, float(CURVE(50))]
 
 
 def test_beyond_the_domain_nothing_is_promised():
-    found = reached(star(0, 2), at(0, 1), np.array([[NAN, 5e6], [5e6, NAN]]), Sensitivity(CURVE, (CURVE, CURVE), 0.0))
-    assert found.extrapolated.tolist() == [True]
-    assert found.performance.tolist() == [CURVE.smallest]
-    assert (found.low.tolist(), found.high.tolist()) == ([0.0], [CURVE.smallest])
+    result = reached(star(0, 2), at(0, 1), np.array([[NAN, 5e6], [5e6, NAN]]), Sensitivity(CURVE, (CURVE, CURVE), 0.0))
+    assert result.extrapolated.tolist() == [True]
+    assert result.performance.tolist() == [CURVE.smallest]
+    assert (result.low.tolist(), result.high.tolist()) == ([0.0], [CURVE.smallest])

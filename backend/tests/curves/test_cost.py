@@ -45,14 +45,14 @@ def zones(mesh: MeshWorld, source: str, target: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("added_us", [0, 39, 40, 250, 1000])
 def test_by_itself_it_is_the_curve(owner: Member, added_us):
-    found = owner.get("/v1/curves/memcached-server/cost", params={"added_us": added_us}).json()
-    assert found["alone"] == {
+    result = owner.get("/v1/curves/memcached-server/cost", params={"added_us": added_us}).json()
+    assert result["alone"] == {
         "performance": float(MEMCACHED(added_us)),
         "low": None,
         "high": None,
         "extrapolated": False,
     }
-    assert (found["measured"], found["waiting"]) == (None, "requests")
+    assert (result["measured"], result["waiting"]) == (None, "requests")
 
 
 def test_beyond_the_domain_nothing_is_promised(owner: Member):
@@ -69,22 +69,22 @@ def test_beyond_the_domain_nothing_is_promised(owner: Member):
 
 def test_on_top_of_a_measured_path(mesh: MeshWorld):
     sent(mesh.agents[0], report_of(mesh.key, {mesh.agents[1].vm_key: trips(150, 0.01)}))
-    found = cost(mesh, added_us=100, **path(mesh))["measured"]
-    assert (found["state"], found["count"], found["by"]) == ("measured", 60, "vm")
-    assert found["source"]["name"] == "a-1"
+    result = cost(mesh, added_us=100, **path(mesh))["measured"]
+    assert (result["state"], result["count"], result["by"]) == ("measured", 60, "vm")
+    assert result["source"]["name"] == "a-1"
     # Hardly any variance: what the curve says at the median, now and with 100 µs more.
-    assert found["now"]["performance"] == pytest.approx(float(MEMCACHED(150)), abs=0.005)
-    assert found["then"]["performance"] == pytest.approx(float(MEMCACHED(250)), abs=0.005)
-    assert found["change"] == pytest.approx(found["then"]["performance"] / found["now"]["performance"] - 1)
-    assert found["percentiles_ns"][50] == pytest.approx(150_000, rel=0.01)
-    assert cost(mesh, added_us=100, **path(mesh, 1, 0))["measured"]["percentiles_ns"] == found["percentiles_ns"]
+    assert result["now"]["performance"] == pytest.approx(float(MEMCACHED(150)), abs=0.005)
+    assert result["then"]["performance"] == pytest.approx(float(MEMCACHED(250)), abs=0.005)
+    assert result["change"] == pytest.approx(result["then"]["performance"] / result["now"]["performance"] - 1)
+    assert result["percentiles_ns"][50] == pytest.approx(150_000, rel=0.01)
+    assert cost(mesh, added_us=100, **path(mesh, 1, 0))["measured"]["percentiles_ns"] == result["percentiles_ns"]
 
 
 def test_the_test_beds_own_round_trip_does_not_count(mesh: MeshWorld):
     sent(mesh.agents[0], report_of(mesh.key, {mesh.agents[1].vm_key: trips(150, 0.01)}))
-    found = cost(mesh, reference_us=120, **path(mesh))
-    assert found["measured"]["now"]["performance"] == 1.0
-    assert found["reference_us"] == 120
+    result = cost(mesh, reference_us=120, **path(mesh))
+    assert result["measured"]["now"]["performance"] == 1.0
+    assert result["reference_us"] == 120
 
 
 def test_variance_costs_and_its_cost_is_not_certain(mesh: MeshWorld):
@@ -100,10 +100,10 @@ def test_zones_take_all_their_paths_together(mesh: MeshWorld):
     keys = [agent.vm_key for agent in mesh.agents]
     sent(mesh.agents[0], report_of(mesh.key, {keys[1]: trips(100, 0.01), keys[3]: trips(40, 0.01)}))
     sent(mesh.agents[3], report_of(mesh.key, {keys[1]: trips(500, 0.01)}))
-    found = cost(mesh, **zones(mesh, "a", "b"))["measured"]
-    assert (found["by"], found["count"]) == ("zone", 120)
-    assert found["percentiles_ns"][25] == pytest.approx(100_000, rel=0.01)
-    assert found["percentiles_ns"][75] == pytest.approx(500_000, rel=0.01)
+    result = cost(mesh, **zones(mesh, "a", "b"))["measured"]
+    assert (result["by"], result["count"]) == ("zone", 120)
+    assert result["percentiles_ns"][25] == pytest.approx(100_000, rel=0.01)
+    assert result["percentiles_ns"][75] == pytest.approx(500_000, rel=0.01)
     inside = cost(mesh, **zones(mesh, "a", "a"))["measured"]
     assert inside["percentiles_ns"][50] == pytest.approx(40_000, rel=0.01)
 
@@ -114,8 +114,8 @@ def test_a_range_is_merged(mesh: MeshWorld):
         sent(mesh.agents[0], report_of(mesh.key, {key: trips(median_us, 0.01)}, window_start(windows_ago)))
     now = datetime.now(UTC)
     span = {"from": (now - timedelta(minutes=3)).isoformat(), "to": (now + timedelta(minutes=1)).isoformat()}
-    found = cost(mesh, **path(mesh), **span)["measured"]
-    assert found["count"] == 120
+    result = cost(mesh, **path(mesh), **span)["measured"]
+    assert result["count"] == 120
     assert cost(mesh, **path(mesh))["measured"]["count"] == 60
     assert cost(mesh, **zones(mesh, "a", "b"), **span)["measured"]["count"] == 120
 
@@ -136,18 +136,18 @@ def revoked(mesh: MeshWorld) -> None:
 @pytest.mark.parametrize("by", ["vm", "zone"])
 def test_missing_is_not_zero(mesh: MeshWorld, happened, state, by):
     happened(mesh)
-    found = cost(mesh, added_us=50, **(path(mesh) if by == "vm" else zones(mesh, "a", "b")))
-    measured = found["measured"]
+    result = cost(mesh, added_us=50, **(path(mesh) if by == "vm" else zones(mesh, "a", "b")))
+    measured = result["measured"]
     assert (measured["state"], measured["count"]) == (state, 0)
     assert [measured[name] for name in ("percentiles_ns", "excess_us", "now", "then", "change")] == [None] * 5
-    assert found["alone"]["performance"] == float(MEMCACHED(50))
+    assert result["alone"]["performance"] == float(MEMCACHED(50))
 
 
 def test_what_is_old_says_so(mesh: MeshWorld):
     sent(mesh.agents[0], report_of(mesh.key, {mesh.agents[1].vm_key: trips(150, 1)}, window_start(30)))
-    found = cost(mesh, **path(mesh))["measured"]
-    assert found["state"] == "stale"
-    assert found["now"]["performance"] < 1
+    result = cost(mesh, **path(mesh))["measured"]
+    assert result["state"] == "stale"
+    assert result["now"]["performance"] < 1
 
 
 def test_places_are_whole_and_ones_own(mesh: MeshWorld, other_owner: Member):

@@ -53,10 +53,10 @@ def test_pages_run_from_own_to_published(owner: Member):
 
 @pytest.mark.parametrize("entry", LIBRARY, ids=lambda entry: entry.key)
 def test_a_published_curve_is_read_by_its_key(owner: Member, entry):
-    found = owner.get(f"/v1/curves/{entry.key}").json()
-    assert (found["id"], found["newest"], found["unit"]) == (entry.key, 1, entry.metric)
-    assert found["version"]["formula"] == entry.formula
-    stated = [(one["words"], one["curve"]) for one in found["version"]["stated"]]
+    curve = owner.get(f"/v1/curves/{entry.key}").json()
+    assert (curve["id"], curve["newest"], curve["unit"]) == (entry.key, 1, entry.metric)
+    assert curve["version"]["formula"] == entry.formula
+    stated = [(one["words"], one["curve"]) for one in curve["version"]["stated"]]
     assert stated == [(one.words, float(entry.curve(one.added_us))) for one in entry.stated]
     table = owner.get(f"/v1/curves/{entry.key}/points").json()
     assert table["added_us"][-1] == entry.curve.end_us

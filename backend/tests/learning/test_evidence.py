@@ -1,4 +1,4 @@
-"""What natural variation tells, on applications whose truth is known."""
+"""Identifiability from natural variation, on applications with known truth."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ DAY = 2 * np.pi * MINUTES / 1440
 
 
 def wandering(rng: np.random.Generator, low: float = 100, high: float = 500) -> np.ndarray:
-    """A round trip that moves within minutes and hours, and has nothing to do with the time of day."""
+    """Return a round trip that varies within minutes and hours, independent of the time of day."""
     steps = rng.standard_normal(MINUTES.size)
     level = np.zeros(MINUTES.size)
     for at in range(1, MINUTES.size):
@@ -32,9 +32,9 @@ def test_a_curve_is_learnt_from_natural_variation(metric):
     rng = np.random.default_rng(1)
     x = wandering(rng)
     performance = CURVE(x) * np.exp(0.05 * rng.standard_normal(x.size))
-    found = pairs(x, 1000 * performance if metric == "rate" else 50 / performance)
-    assert judge(found, metric) is None
-    samples = samples_of(found, metric)
+    result = pairs(x, 1000 * performance if metric == "rate" else 50 / performance)
+    assert judge(result, metric) is None
+    samples = samples_of(result, metric)
     assert samples.latency_offset_us == pytest.approx(105, abs=6)
     fitted = fit(samples)
     at = np.linspace(0, 380, 50)
@@ -66,7 +66,7 @@ def unrelated(rng):
 
 
 def one_step(rng):
-    """The route changed once, and so did much else."""
+    """Return data in which the route changed once, together with other factors."""
     later = MINUTES.size // 2 < MINUTES
     return np.where(later, 300, 200) + rng.normal(0, 0.5, MINUTES.size), np.where(later, 800, 1000) * np.exp(
         rng.normal(0, 0.1, MINUTES.size)
@@ -74,20 +74,20 @@ def one_step(rng):
 
 
 @pytest.mark.parametrize(
-    ("world", "code", "said"),
+    ("world", "code", "message"),
     [
         (demand, "confounded", "demand"),
         (time_of_day, "confounded", "within hours"),
         (steady, "varied_too_little", "stayed between"),
-        (unrelated, "no_effect", "would have"),
-        (one_step, "few_changes", "1 times only"),
+        (unrelated, "no_effect", "would be detected"),
+        (one_step, "few_changes", "changes of latency: 1"),
     ],
 )
 @pytest.mark.parametrize("seed", range(5))
-def test_data_that_cannot_tell_say_so(world, code, said, seed):
+def test_insufficient_data_has_a_reason(world, code, message, seed):
     reason = judge(pairs(*world(np.random.default_rng(seed))), "rate")
     assert reason is not None
-    assert (reason.code, said in reason.message) == (code, True), reason
+    assert (reason.code, message in reason.message) == (code, True), reason
 
 
 @pytest.mark.parametrize(("count", "code"), [(0, "too_few"), (119, "too_few"), (120, "too_few"), (150, "few_changes")])
@@ -102,5 +102,5 @@ def test_few_minutes_or_hours_are_too_few(count, code):
 def test_only_minutes_with_both_are_paired():
     minutes = np.array([3, 3, 4, 6, 7])
     value = np.array([10.0, 20.0, 5.0, np.nan, -1.0])
-    found = pair(minutes, value, np.array([2, 3, 4, 6, 7]), np.array([1.0, 2.0, np.nan, 4.0, 5.0]))
-    assert (found.minutes.tolist(), found.latency_us.tolist(), found.value.tolist()) == ([3], [2.0], [15.0])
+    result = pair(minutes, value, np.array([2, 3, 4, 6, 7]), np.array([1.0, 2.0, np.nan, 4.0, 5.0]))
+    assert (result.minutes.tolist(), result.latency_us.tolist(), result.value.tolist()) == ([3], [2.0], [15.0])

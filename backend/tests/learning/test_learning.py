@@ -29,7 +29,7 @@ MINUTES = [NOW - timedelta(minutes=back) for back in range(60 * HOURS, 0, -1)]
 
 
 def round_trips_us(seed: int = 1) -> np.ndarray:
-    """A latency that has wandered between 100 and 500 µs."""
+    """Return a latency that varied between 100 and 500 µs."""
     rng = np.random.default_rng(seed)
     level = np.cumsum(rng.standard_normal(len(MINUTES)))
     level = 0.97 ** np.arange(len(MINUTES))[::-1] + np.convolve(level, [1, -0.95], "same")
@@ -85,9 +85,9 @@ def test_pushed_values_become_a_curve_and_newer_ones_its_next_version(owner, mes
     assert source["finding"]["state"] == "waiting"
     stored = owner.post(f"/v1/metric-sources/{source['id']}/points", json=points(reached(measured)))
     assert stored.json() == {"stored": len(MINUTES)}
-    found = judged(owner, source)
-    assert (found["finding"]["state"], found["finding"]["pairs"]) == ("learnt", len(MINUTES)), found
-    curve = owner.get(f"/v1/curves/{found['curve_id']}").json()
+    evaluated = judged(owner, source)
+    assert (evaluated["finding"]["state"], evaluated["finding"]["pairs"]) == ("learnt", len(MINUTES)), evaluated
+    curve = owner.get(f"/v1/curves/{evaluated['curve_id']}").json()
     assert (curve["name"], curve["unit"], curve["version"]["made_by"]) == ("shop", "orders/s", "Sinemora")
     assert "a-1 → b-1" in curve["version"]["source"]
     offset = curve["version"]["latency_offset_us"]
@@ -121,18 +121,18 @@ def test_data_that_cannot_tell_say_why_and_make_no_curve(owner, mesh, measured):
     assert judged(owner, source)["finding"]["reasons"][0]["code"] == "too_few"
     values = np.random.default_rng(5).normal(1000, 30, len(MINUTES)).tolist()
     owner.post(f"/v1/metric-sources/{source['id']}/points", json=points(values))
-    found = judged(owner, source)
-    assert (found["finding"]["state"], found["finding"]["reasons"][0]["code"]) == ("cannot_tell", "no_effect")
-    assert found["curve_id"] is None
+    evaluated = judged(owner, source)
+    assert (evaluated["finding"]["state"], evaluated["finding"]["reasons"][0]["code"]) == ("cannot_tell", "no_effect")
+    assert evaluated["curve_id"] is None
 
 
 class _Api(BaseHTTPRequestHandler):
     """`/api/v1/query_range` as Prometheus answers it, for one series of the test's own."""
 
     def do_GET(self) -> None:
-        asked = parse_qs(urlsplit(self.path).query)
-        query = asked["query"][0]
-        self.server.asked.append(asked)
+        parameters = parse_qs(urlsplit(self.path).query)
+        query = parameters["query"][0]
+        self.server.asked.append(parameters)
         if self.server.wanted and self.headers.get(self.server.wanted[0]) != self.server.wanted[1]:
             self.send_response(401)
             self.send_header("Content-Length", "0")
@@ -141,7 +141,7 @@ class _Api(BaseHTTPRequestHandler):
         if query == "bad(":
             answer = {"status": "error", "errorType": "bad_data", "error": "parse error: unexpected end"}
         else:
-            start, end = float(asked["start"][0]), float(asked["end"][0])
+            start, end = float(parameters["start"][0]), float(parameters["end"][0])
             values = [[at, text] for at, text in self.server.values if start <= at <= end]
             series = [{"metric": {"job": "shop"}, "values": values}] if values else []
             answer = {"status": "success", "data": {"resultType": "matrix", "result": series * len(query.split(","))}}
@@ -183,12 +183,12 @@ def test_the_worker_reads_prometheus_back_and_on_and_learns(prometheus, owner, m
     source = owner.created("/v1/metric-sources", scraped)
     tasks.read()
     tasks.judge()
-    found = owner.get(f"/v1/metric-sources/{source['id']}").json()
-    assert (found["read_error"], found["finding"]["state"]) == (None, "learnt"), found
-    assert found["finding"]["pairs"] == len(MINUTES) - 1
-    asked = len(prometheus.asked)
+    evaluated = owner.get(f"/v1/metric-sources/{source['id']}").json()
+    assert (evaluated["read_error"], evaluated["finding"]["state"]) == (None, "learnt"), evaluated
+    assert evaluated["finding"]["pairs"] == len(MINUTES) - 1
+    queries = len(prometheus.asked)
     tasks.read()
-    assert len(prometheus.asked) == asked, "read a moment ago"
+    assert len(prometheus.asked) == queries, "read a moment ago"
     with system_session() as session:
         session.connection().exec_driver_sql("UPDATE metric_progress SET read_at = read_at - interval '2 minutes'")
     tasks.read()
@@ -197,15 +197,15 @@ def test_the_worker_reads_prometheus_back_and_on_and_learns(prometheus, owner, m
 
 @pytest.mark.whole_store
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [("bad(", "parse error"), ("up,up", "2 series"), ("up", None)],
 )
-def test_what_prometheus_refuses_is_shown_with_the_source(prometheus, owner, mesh, query, said):
+def test_what_prometheus_refuses_is_shown_with_the_source(prometheus, owner, mesh, query, message):
     prometheus.values = [[int(MINUTES[-5].timestamp()), "1"]]
     source = owner.created("/v1/metric-sources", body(mesh, kind="prometheus", url=address(prometheus), query=query))
     tasks.read()
     error = owner.get(f"/v1/metric-sources/{source['id']}").json()["read_error"]
-    assert error is None if said is None else said in error
+    assert error is None if message is None else message in error
 
 
 SIGNING_IN = [
@@ -220,12 +220,12 @@ SIGNING_IN = [
 
 
 @pytest.mark.whole_store
-@pytest.mark.parametrize(("authentication", "wanted"), SIGNING_IN)
-def test_a_source_signs_in_and_its_secret_is_never_shown(prometheus, owner, mesh, monkeypatch, authentication, wanted):
+@pytest.mark.parametrize(("authentication", "header"), SIGNING_IN)
+def test_a_source_signs_in_and_its_secret_is_never_shown(prometheus, owner, mesh, monkeypatch, authentication, header):
     monkeypatch.setenv("SINEMORA_SECRET_KEY", "a key of this test")
     forget_settings()
     prometheus.values = [[int(MINUTES[-5].timestamp()), "1"]]
-    prometheus.wanted = wanted
+    prometheus.wanted = header
     scraped = body(mesh, kind="prometheus", url=address(prometheus), query="up")
     path = f"/v1/metric-sources/{owner.created('/v1/metric-sources', scraped)['id']}"
 

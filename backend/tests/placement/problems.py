@@ -70,7 +70,7 @@ def running(problem: Problem, rng: np.random.Generator, share: float = 0.8) -> A
 
 
 def other_solver(problem: Problem) -> int:
-    """The same transportation problem through OR-tools, every pair an arc."""
+    """Solve the transportation problem with OR-tools, one arc per pair."""
     matrix = true_costs(problem)
     jobs, machines = matrix.shape
     flow = min_cost_flow.SimpleMinCostFlow()
@@ -91,7 +91,7 @@ def other_solver(problem: Problem) -> int:
 
 
 def best_by_moves(problem: Problem) -> dict[int, int]:
-    """Least cost of any placement with at most so many moves, by trying every one; for a handful of tasks."""
+    """Return the least cost by maximum number of moves, by exhaustive search; for few tasks."""
     costs = true_costs(problem)
     dearest = int(waiting_costs(problem, costs.astype(np.int32)).max())
     machines = len(problem.machines)
@@ -127,7 +127,7 @@ def best_by_moves(problem: Problem) -> dict[int, int]:
 
 
 def _ways(tasks: int, machines: int) -> Iterator[tuple[int, ...]]:
-    """Every way to put at most `tasks` tasks on `machines` machines."""
+    """Yield every way to put at most `tasks` tasks on `machines` machines."""
     if machines == 0:
         yield ()
         return

@@ -40,9 +40,9 @@ def test_warm_plans_cost_what_cold_ones_do() -> None:
         matrix_of.fill_costs(problem, tables, matrix)
         warm.reprice()
         warm.solve()
-        found = warm.certificate()
-        assert found.gap == 0
-        assert found.primal == exact.solve(problem).cost
+        certificate = warm.certificate()
+        assert certificate.gap == 0
+        assert certificate.primal == exact.solve(problem).cost
 
 
 def test_jobs_arrive_at_a_solved_network() -> None:
@@ -92,14 +92,14 @@ def test_latency_between_two_steps_goes_to_the_nearer() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_the_cheapest_machines_are_those_that_sorting_finds(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    machines, wanted = 50, int(rng.integers(1, 60))
+    machines, requested = 50, int(rng.integers(1, 60))
     row = rng.integers(100, 100 + int(rng.choice([3, 40, 60_000])), machines).astype(np.uint16)
     price = np.where(rng.random(machines) < 0.2, CLOSED, -rng.integers(0, 30, machines)).astype(np.int32)
     out = np.empty(machines, np.int32)
-    count = cheapest(row, price, wanted, int(rng.integers(0, machines)), out)
+    count = cheapest(row, price, requested, int(rng.integers(0, machines)), out)
     after = np.sort((row.astype(np.int64) - price)[price != CLOSED])
     assert sorted(set(out[:count].tolist())) == sorted(out[:count].tolist())
-    assert np.array_equal(np.sort(row[out[:count]].astype(np.int64) - price[out[:count]]), after[:wanted])
+    assert np.array_equal(np.sort(row[out[:count]].astype(np.int64) - price[out[:count]]), after[:requested])
 
 
 def test_jobs_that_arrive_when_little_is_remembered_find_their_optimum() -> None:
@@ -121,8 +121,8 @@ def test_jobs_that_arrive_when_little_is_remembered_find_their_optimum() -> None
 def test_moves_pair_what_leaves_with_what_arrives() -> None:
     before = Assignment.of([(0, 1, 3), (0, 2, 1), (1, 5, 2)])
     after = Assignment.of([(0, 1, 1), (0, 3, 3), (1, 5, 1), (2, 9, 4)])
-    found = [(m.job, m.source, m.target, m.count) for m in moves(before, after)]
-    assert found == [(0, 1, 3, 2), (0, 2, 3, 1)]
+    pairs = [(m.job, m.source, m.target, m.count) for m in moves(before, after)]
+    assert pairs == [(0, 1, 3, 2), (0, 2, 3, 1)]
     assert moved_tasks(before, after) == 4  # the task of job 1 that stops has left its machine too
 
 

@@ -12,7 +12,7 @@ def moves(*pairs: tuple[int, int]) -> list[TaskMove]:
 
 
 def walked(order: Order, free: list[int]) -> list[tuple[int, int]]:
-    """The (source, target) of every step, having checked that each finds its slot."""
+    """Return (source, target) of every step, after checking that its slot is free."""
     left, parked, seen = list(free), [], []
     for step in order.steps:
         if step.via is not None:
@@ -66,8 +66,8 @@ def test_who_waited_starts_when_there_is_room():
 
 
 def test_groups_share_no_machine():
-    found = together(moves((0, 1), (4, 5), (1, 2), (6, 5)))
-    assert [[(one.source, one.target) for one in group] for group in found] == [[(0, 1), (1, 2)], [(4, 5), (6, 5)]]
+    groups = together(moves((0, 1), (4, 5), (1, 2), (6, 5)))
+    assert [[(one.source, one.target) for one in group] for group in groups] == [[(0, 1), (1, 2)], [(4, 5), (6, 5)]]
 
 
 @settings(max_examples=200, deadline=None)

@@ -34,8 +34,8 @@ def test_gangs_of_two_are_near_the_best_of_all_pairs_of_roots_and_never_above_th
     for roots in itertools.product(range(5), repeat=2):
         if (np.bincount(roots, minlength=5) <= slots).all():
             best = min(best, exact.solve(problem.with_roots(np.array(roots))).cost)
-    found = gang.solve(problem.with_roots(np.array([ANYWHERE, ANYWHERE]))).cost
-    assert best <= found
+    plan = gang.solve(problem.with_roots(np.array([ANYWHERE, ANYWHERE]))).cost
+    assert best <= plan
     assert gang.solve(problem).cost <= exact.solve(problem).cost
 
 
@@ -124,14 +124,14 @@ def test_packing_says_what_is_scarce() -> None:
     problem = random_problem(np.random.default_rng(2), jobs=2, machines=2, most_tasks=2)
     jobs = dataclasses.replace(problem.jobs, size=np.array([1, 2]), names=("web", "db"))
     machines = dataclasses.replace(problem.machines, slots=np.full(2, 6))
-    asked = dataclasses.replace(problem, jobs=jobs, machines=machines)
+    request = dataclasses.replace(problem, jobs=jobs, machines=machines)
 
     def relaxed(
         cpu: list[int], memory: list[int], apart: tuple[tuple[int, int], ...] = (), **more: object
     ) -> tuple[str, ...]:
         room = np.full(2, 4)
         resources = Resources(np.array(cpu), np.array(memory), room, room, apart)
-        question = dataclasses.replace(asked, resources=resources, **more)  # type: ignore[arg-type]
+        question = dataclasses.replace(request, resources=resources, **more)  # type: ignore[arg-type]
         with pytest.raises(InfeasibleError) as refused:
             infeasibility.require_all_placed(question, policies.solve(question, Policy.pack))
         return refused.value.relax
@@ -212,7 +212,7 @@ def test_a_budget_and_a_price_of_moves_hold_beside_spread_limits_and_under_pack(
 
 
 def complete(problem: Problem) -> Problem:
-    """With what `robust` and `pack` need to know beside the rest."""
+    """Return the problem with the data that `robust` and `pack` need."""
     machines, steps = len(problem.machines), problem.curves.values.shape[0]
 
     class Even:

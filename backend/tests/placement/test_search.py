@@ -13,7 +13,7 @@ from sinemora.placement.search import NO_LIMIT, SearchProblem
 
 
 def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> SearchProblem:
-    """Two jobs in rings on machines with room to spare, each task of one or two slots."""
+    """Return two jobs in rings on machines with spare capacity, each task of one or two slots."""
     rng = np.random.default_rng(seed)
     owner = np.sort(rng.integers(0, 2, tasks))
     need = rng.integers(1, 3, (tasks, 1))
@@ -53,7 +53,7 @@ def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> Se
 
 
 def cost(question: SearchProblem, at: np.ndarray) -> float:
-    """The cost of links, read one at a time."""
+    """Return the cost of links, computed one at a time."""
     total = 0.0
     for a, b, weight in zip(question.source, question.target, question.weight, strict=True):
         if at[a] >= 0 and at[b] >= 0:
@@ -63,7 +63,7 @@ def cost(question: SearchProblem, at: np.ndarray) -> float:
 
 
 def keeps(question: SearchProblem, at: np.ndarray) -> bool:
-    """Whether a placement breaks no limit, told by itself."""
+    """Return whether a placement respects all limits, checked independently."""
     used = np.zeros_like(question.room)
     np.add.at(used, at[at >= 0], question.need[at >= 0])
     moved = (at != question.at) & (question.at >= 0)
@@ -110,12 +110,12 @@ def test_small_tenants_get_the_best_of_all_placements(seed: int, limit: str) -> 
     question = dataclasses.replace(tenant(seed), **LIMITS[limit])
     if limit == "apart":  # from a placement that keeps it
         question = dataclasses.replace(question, at=2 * question.owner + np.arange(5) % 2, room=question.room + 4)
-    found = search.solve(question, proposals=200_000)
-    assert keeps(question, found.at)
-    assert found.cost == pytest.approx(cost(question, found.at))
-    value = found.cost + question.move_price * found.moved
+    solution = search.solve(question, proposals=200_000)
+    assert keeps(question, solution.at)
+    assert solution.cost == pytest.approx(cost(question, solution.at))
+    value = solution.cost + question.move_price * solution.moved
     best = min(best_of_all(question), cost(question, question.at))
-    assert found.bound - 1e-9 <= best
+    assert solution.bound - 1e-9 <= best
     assert value == pytest.approx(best)
 
 
@@ -125,18 +125,18 @@ def test_spread_limits_hold_from_a_placement_that_keeps_them(seed: int) -> None:
     spread = np.array([[2, 3, 9], [2, 3, 9]])
     limited = dataclasses.replace(question, most=spread, room=question.room + 4, at=np.array([0, 1, 2, 3, 0]))
     assert keeps(limited, limited.at)
-    found = search.solve(limited, proposals=200_000)
-    assert keeps(limited, found.at)
-    assert found.cost == pytest.approx(best_of_all(limited))
+    solution = search.solve(limited, proposals=200_000)
+    assert keeps(limited, solution.at)
+    assert solution.cost == pytest.approx(best_of_all(limited))
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_waiting_tasks_are_placed_where_there_is_room(seed: int) -> None:
     question = tenant(seed, waiting=2)
     question = dataclasses.replace(question, room=question.room + 2)
-    found = search.solve(question, proposals=200_000)
-    assert found.waiting == 0
-    assert found.cost == pytest.approx(best_of_all(question))
+    solution = search.solve(question, proposals=200_000)
+    assert solution.waiting == 0
+    assert solution.cost == pytest.approx(best_of_all(question))
 
 
 def test_the_same_question_has_the_same_answer() -> None:
@@ -165,9 +165,9 @@ def test_what_finds_no_place_names_what_makes_room() -> None:
     )
 
     def relaxed(**change: object) -> tuple[str, ...]:
-        asked = dataclasses.replace(question, **change)  # type: ignore[arg-type]
+        request = dataclasses.replace(question, **change)  # type: ignore[arg-type]
         with pytest.raises(InfeasibleError, match="1 task unplaced \\(db\\)") as refused:
-            infeasibility.require_all_found(asked, search.solve(asked, proposals=10_000), ("web", "db"))
+            infeasibility.require_all_found(request, search.solve(request, proposals=10_000), ("web", "db"))
         return refused.value.relax
 
     assert relaxed() == ("give machines more CPU",)
@@ -192,6 +192,6 @@ def test_a_waiting_task_may_have_a_place_that_gains_nothing() -> None:
     room[0] += question.need[4]
     # No link gains anything anywhere: a task is started all the same, and nothing is moved for it.
     flat = dataclasses.replace(question, room=room, table=np.zeros((2, 41)), move_price=0.01)
-    found = search.solve(flat, proposals=20_000)
-    assert found.waiting == 0
-    assert (found.at[4], found.moved) == (0, 0)
+    solution = search.solve(flat, proposals=20_000)
+    assert solution.waiting == 0
+    assert (solution.at[4], solution.moved) == (0, 0)

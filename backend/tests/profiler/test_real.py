@@ -158,7 +158,7 @@ def test_nothing_outlives_a_profile(command: list[str], end: signal.Signals, tmp
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         ([], 2, "recipe or --command"),
         (["--command", "true"], 2, "--pattern or --pointer"),
@@ -169,8 +169,8 @@ def test_nothing_outlives_a_profile(command: list[str], end: signal.Signals, tmp
         (["--command", "false", "--server", "ls /no-such-file", "--pattern", "(.)"], 1, "No such file or directory"),
     ],
 )
-def test_what_cannot_be_profiled_is_told(arguments: list[str], code: int, said: str, tmp_path: Path):
+def test_what_cannot_be_profiled_is_told(arguments: list[str], code: int, message: str, tmp_path: Path):
     command = [*PROFILE, "--out", str(tmp_path), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == code, done.stderr
-    assert said in done.stderr
+    assert message in done.stderr

@@ -15,22 +15,22 @@ from tests.terminal import listening
 @pytest.fixture
 def mesh(owner: Member, make_mesh) -> MeshWorld:
     """Six agents, measured."""
-    made = make_mesh(owner, 6)
-    measured(made, {("a-1", "b-1"): 400.0, ("a-1", "c-2"): 30.0})
-    return made
+    world = make_mesh(owner, 6)
+    measured(world, {("a-1", "b-1"): 400.0, ("a-1", "c-2"): 30.0})
+    return world
 
 
 @pytest.fixture
 def client(mesh: MeshWorld):
     """A client of an API that listens on loopback."""
-    with listening(mesh.owner) as found:
-        yield found
+    with listening(mesh.owner) as connected:
+        yield connected
 
 
-def said(client: Client, capsys, *arguments: str, code: int = 0) -> str:
+def run_command(client: Client, capsys, *arguments: str, code: int = 0) -> str:
     assert main([*arguments, "--url", client.url, "--key", client.key]) == code
-    told = capsys.readouterr()
-    return told.out if code == 0 else told.err
+    output = capsys.readouterr()
+    return output.out if code == 0 else output.err
 
 
 MANIFEST = """
@@ -48,38 +48,38 @@ applications:
 def test_applications_scenarios_and_options_from_a_terminal(client: Client, mesh: MeshWorld, tmp_path, capsys):
     file = tmp_path / "applications.yaml"
     file.write_text(MANIFEST.format(mesh=mesh.name))
-    assert "created" in said(client, capsys, "applications", "import", str(file))
-    exported = yaml.safe_load(said(client, capsys, "applications", "export"))
+    assert "created" in run_command(client, capsys, "applications", "import", str(file))
+    exported = yaml.safe_load(run_command(client, capsys, "applications", "export"))
     assert exported["applications"][0]["name"] == "cache"
-    assert "cache" in said(client, capsys, "applications", "list")
-    assert "below its objective" in said(client, capsys, "applications", "performance", "cache")
-    assert "Rent 1 more" in said(client, capsys, "applications", "options", "cache")
+    assert "cache" in run_command(client, capsys, "applications", "list")
+    assert "below its objective" in run_command(client, capsys, "applications", "performance", "cache")
+    assert "Rent 1 more" in run_command(client, capsys, "applications", "options", "cache")
 
     question = tmp_path / "question.yaml"
     change = {"kind": "task", "application": "cache", "task": "client", "vm": "c-2"}
     question.write_text(yaml.safe_dump({"mesh": mesh.name, "changes": [change]}))
-    answer = json.loads(said(client, capsys, "what-if", "ask", str(question), "--json"))
+    answer = json.loads(run_command(client, capsys, "what-if", "ask", str(question), "--json"))
     assert answer["applications"][0]["after"]["mean"] > answer["applications"][0]["before"]["mean"]
-    said(client, capsys, "what-if", "keep", "nearer", str(question))
-    said(client, capsys, "what-if", "keep", "nearer", str(question))
-    assert yaml.safe_load(said(client, capsys, "what-if", "export", "nearer"))["changes"] == [change]
-    assert "cache" in said(client, capsys, "what-if", "ask", "--scenario", "nearer")
-    said(client, capsys, "what-if", "delete", "nearer")
-    assert said(client, capsys, "what-if", "list") == ""
-    assert "Unknown scenario: nearer." in said(client, capsys, "what-if", "ask", "--scenario", "nearer", code=1)
-    said(client, capsys, "applications", "delete", "cache")
+    run_command(client, capsys, "what-if", "keep", "nearer", str(question))
+    run_command(client, capsys, "what-if", "keep", "nearer", str(question))
+    assert yaml.safe_load(run_command(client, capsys, "what-if", "export", "nearer"))["changes"] == [change]
+    assert "cache" in run_command(client, capsys, "what-if", "ask", "--scenario", "nearer")
+    run_command(client, capsys, "what-if", "delete", "nearer")
+    assert run_command(client, capsys, "what-if", "list") == ""
+    assert "Unknown scenario: nearer." in run_command(client, capsys, "what-if", "ask", "--scenario", "nearer", code=1)
+    run_command(client, capsys, "applications", "delete", "cache")
     assert list(client.items("/v1/applications")) == []
 
 
 def test_problems_are_told_with_their_places(client: Client, mesh: MeshWorld, tmp_path, capsys):
     question = tmp_path / "question.yaml"
     question.write_text(yaml.safe_dump({"mesh": mesh.name, "changes": [{"kind": "drop_zone", "zone": "z"}]}))
-    told = said(client, capsys, "what-if", "ask", str(question), code=1)
-    assert "422: Unknown zone on this mesh: z." in told
-    assert "#/changes/0/zone" in told
+    output = run_command(client, capsys, "what-if", "ask", str(question), code=1)
+    assert "422: Unknown zone on this mesh: z." in output
+    assert "#/changes/0/zone" in output
     file = tmp_path / "applications.yaml"
     file.write_text("\n".join(MANIFEST.format(mesh=mesh.name).splitlines()[:-1]))
-    assert said(client, capsys, "applications", "import", str(file), code=1).count("#/applications/0/tasks") == 1
+    assert run_command(client, capsys, "applications", "import", str(file), code=1).count("#/applications/0/tasks") == 1
     with pytest.raises(RequestRefused) as refused:
         client.get("/v1/applications/00000000-0000-0000-0000-000000000000")
     assert refused.value.code == "application_unknown"

@@ -47,7 +47,7 @@ def declared(mesh: MeshWorld, name: str = "cache", vms: tuple[str, ...] = ("a-1"
 
 
 def asked(mesh: MeshWorld, worker, **more) -> dict:
-    """The recommendation for a question."""
+    """Return the recommendation for a request."""
     answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **more})
     assert answer.status_code == 202, answer.text
     worker()
@@ -199,7 +199,7 @@ def test_bad_moments_of_a_path_count_when_asked(mesh: MeshWorld, worker, risk, t
 
 
 def waiting_for_a_vm(mesh: MeshWorld) -> dict:
-    """A cache of which a task has no VM yet."""
+    """Declare a cache with one waiting task."""
     tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": "c-2"}, {"name": "new"}]
     return mesh.owner.created(
         "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
@@ -226,7 +226,7 @@ def test_waiting_tasks_get_the_nearest_vm(mesh: MeshWorld, worker, policy):
 
 
 def refused(mesh: MeshWorld, worker, **more) -> dict:
-    """Why there is no recommendation for a question."""
+    """Return the error of a request without a recommendation."""
     answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **more})
     worker()
     job = mesh.owner.get(answer.headers["Location"]).json()
@@ -399,7 +399,7 @@ def sized(mesh: MeshWorld, vm: str, **capacity) -> None:
 
 
 def client_of_a_server(mesh: MeshWorld, **client) -> None:
-    """A server on a-1 with a client on b-1."""
+    """Declare a server on a-1 with a client on b-1."""
     tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "client", "vm": "b-1", **client}]
     mesh.owner.created(
         "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}

@@ -61,10 +61,10 @@ def write_trace(folder: Path, lines: list[str]) -> Path:
 
 
 def test_the_trace_is_read(tmp_path: Path) -> None:
-    rest = "user,0,0,0.1,0.1,0,0"
-    lines = [f"0,,7,{task},5,{kind},{rest}" for task in range(3) for kind in (0, 1)]
-    lines += [f"0,,8,0,5,1,{rest}", f"601000000,,9,0,,0,{rest}", f"602000000,,9,1,,0,{rest}"]
-    lines += [f"700000000,,9,1,5,2,{rest}", f"701000000,,9,1,5,1,{rest}", f"800000000,,7,0,5,4,{rest}"]
+    fields = "user,0,0,0.1,0.1,0,0"
+    lines = [f"0,,7,{task},5,{kind},{fields}" for task in range(3) for kind in (0, 1)]
+    lines += [f"0,,8,0,5,1,{fields}", f"601000000,,9,0,,0,{fields}", f"602000000,,9,1,,0,{fields}"]
+    lines += [f"700000000,,9,1,5,2,{fields}", f"701000000,,9,1,5,1,{fields}", f"800000000,,7,0,5,4,{fields}"]
     folder = write_trace(tmp_path, lines)
     assert trace.sizes_at_start(folder).tolist() == [3]
     by_number = {job.job: job for job in trace.jobs(folder, 1_000)}
@@ -91,13 +91,13 @@ def test_tasks_without_an_end_take_that_of_their_job(tmp_path: Path) -> None:
 
 
 def test_drawn_series_have_the_published_medians_and_tails() -> None:
-    made = series.drawn(series.PUBLISHED, np.random.default_rng(1)).delay_ns / 1e3
+    drawn = series.drawn(series.PUBLISHED, np.random.default_rng(1)).delay_ns / 1e3
     for kind, name in enumerate(series.CLASSES):
         for path, (p50, p99, p999, largest) in enumerate(series.PUBLISHED[name]):
-            found = np.quantile(made[kind, path], (0.5, 0.99, 0.999, 1.0))
-            assert found == pytest.approx([p50, p99, p999, largest], rel=0.1)
+            result = np.quantile(drawn[kind, path], (0.5, 0.99, 0.999, 1.0))
+            assert result == pytest.approx([p50, p99, p999, largest], rel=0.1)
             # Seconds that follow one another are alike, those far apart are not.
-            ranks = made[kind, path].argsort().argsort()
+            ranks = drawn[kind, path].argsort().argsort()
             assert np.corrcoef(ranks[1:], ranks[:-1])[0, 1] > 0.3
             assert abs(np.corrcoef(ranks[4_000:], ranks[:-4_000])[0, 1]) < 0.25
 
@@ -112,10 +112,10 @@ def test_what_is_measured_is_the_mean_of_the_seconds_before() -> None:
 
 def test_rows_and_single_pairs_of_traced_latency_agree() -> None:
     machines = Machines.regular(300, 2, rack_size=10, pod_racks=4)
-    found = network.TracedLatency(machines, LATENCY, 20_000, 3, noise=0.1, draw=5)
-    rows = found.rows(np.arange(300))
+    result = network.TracedLatency(machines, LATENCY, 20_000, 3, noise=0.1, draw=5)
+    rows = result.rows(np.arange(300))
     one, other = np.divmod(np.arange(300 * 300), 300)
-    assert (found.pairs(one, other) == rows.ravel()).all()
+    assert (result.pairs(one, other) == rows.ravel()).all()
     assert (rows == rows.T).all()
     true = network.TracedLatency(machines, LATENCY, 20_000, 3).rows(np.arange(300))
     assert np.abs(rows / true - 1).max() <= 0.101
@@ -125,39 +125,41 @@ def test_rows_and_single_pairs_of_traced_latency_agree() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("trace,messages_per_second,p50_us\nGCE-1,1,9\n", "line 2.*p99_us"),
         ("trace,messages_per_second,p50_us,p99_us,p999_us,max_us\nGCE-1,1,9,8,10,11\n", "line 2.*must ascend"),
         ("trace,messages_per_second,p50_us,p99_us,p999_us,max_us\nGCE-1,1,7,8,10,11\n", "of Azure, EC2"),
     ],
 )
-def test_statistics_that_are_none_are_told(text: str, said: str, tmp_path: Path) -> None:
+def test_statistics_that_are_none_are_told(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text(text)
-    with pytest.raises(series.SeriesError, match=said):
+    with pytest.raises(series.SeriesError, match=message):
         series.read_statistics(path)
 
 
 def test_measured_traces_are_read(tmp_path: Path) -> None:
     for name, value in (("rack-1", 80), ("rack-2", 90), ("pod-1", 300), ("cluster-1", 250)):
         (tmp_path / f"{name}.csv").write_text(f"{value}\n" * 60)
-    found = series.read_traces(tmp_path).delay_ns
-    assert found.shape == (3, 2, 60)
-    assert found[:, :, 0].tolist() == [[80_000, 90_000], [300_000, 300_000], [250_000, 250_000]]
+    result = series.read_traces(tmp_path).delay_ns
+    assert result.shape == (3, 2, 60)
+    assert result[:, :, 0].tolist() == [[80_000, 90_000], [300_000, 300_000], [250_000, 250_000]]
     (tmp_path / "pod-1.csv").write_text("300\n" * 60 + "slow\n")
     with pytest.raises(series.SeriesError, match=r"pod-1\.csv, line 61: 'slow'"):
         series.read_traces(tmp_path)
 
 
 def test_policies_come_in_their_order_on_a_small_world() -> None:
-    found = {scheme: simulate(WORLD, scheme, JOBS, LATENCY) for scheme in Scheme}
-    area = {scheme: outcome.area for scheme, outcome in found.items()}
+    result = {scheme: simulate(WORLD, scheme, JOBS, LATENCY) for scheme in Scheme}
+    area = {scheme: outcome.area for scheme, outcome in result.items()}
     assert area[Scheme.random] < area[Scheme.nomora_105_110] < area[Scheme.never_move] < area[Scheme.gang]
     assert area[Scheme.nomora_105_110] < area[Scheme.nomora_preempt_beta0]
     assert area[Scheme.gang_budget] > area[Scheme.nomora_preempt_beta0]
     assert all(0 < value <= 100 for value in area.values())
-    moved = {scheme: float(outcome.moved_share.mean()) for scheme, outcome in found.items() if len(outcome.moved_share)}
+    moved = {
+        scheme: float(outcome.moved_share.mean()) for scheme, outcome in result.items() if len(outcome.moved_share)
+    }
     assert set(moved) == schemes.MOVING
     assert moved[Scheme.gang_budget] < moved[Scheme.exact] / 5
 
@@ -185,9 +187,9 @@ def test_a_full_cluster_lets_wait_and_says_how_long() -> None:
     size = np.array([9, 9])
     ends = np.repeat([300.0, np.inf], 9)
     jobs = Workload(np.array([0.0, 0.0]), size, np.array([0, 0]), np.zeros(9, np.int64), ends[:9])
-    found = simulate(World(machines=2, slots=6, seconds=600), Scheme.never_move, jobs, LATENCY)
+    result = simulate(World(machines=2, slots=6, seconds=600), Scheme.never_move, jobs, LATENCY)
     # Twelve slots: the second job gets three at once and the rest when the first has ended.
-    assert sorted(round(at) for at in found.latency_s) == [0, 0, 300]
+    assert sorted(round(at) for at in result.latency_s) == [0, 0, 300]
 
 
 @pytest.mark.parametrize("scheme", [Scheme.random, Scheme.nomora_preempt, Scheme.gang_budget])

@@ -16,15 +16,15 @@ FAR = {("a-1", "b-1"): 400.0, ("a-1", "c-1"): 250.0, ("a-1", "c-2"): 30.0, ("a-1
 @pytest.fixture
 def mesh(owner: Member, make_mesh) -> MeshWorld:
     """Six agents: a-1, b-1, c-1, a-2, b-2, c-2, measured, with a cache on the first three."""
-    made = make_mesh(owner, 6)
+    world = make_mesh(owner, 6)
     tasks = [{"name": f"cache-{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(("a-1", "b-1", "c-1"))]
-    body = {"name": "cache", "mesh": made.name, "curve": "memcached-server", "tasks": tasks, "objective": 0.5}
+    body = {"name": "cache", "mesh": world.name, "curve": "memcached-server", "tasks": tasks, "objective": 0.5}
     owner.created("/v1/applications", body)
-    measured(made, FAR)
-    return made
+    measured(world, FAR)
+    return world
 
 
-def asked(mesh: MeshWorld, *changes: dict, **more) -> dict:
+def evaluate(mesh: MeshWorld, *changes: dict, **more) -> dict:
     answer = mesh.owner.post("/v1/what-if", json={"mesh": mesh.name, "changes": list(changes), **more})
     assert answer.status_code == 200, answer.text
     return answer.json()
@@ -35,12 +35,12 @@ def kept(*round_trips_us: float) -> float:
 
 
 def test_without_changes_all_stays(mesh: MeshWorld):
-    found = asked(mesh)
-    (fate,) = found["applications"]
+    result = evaluate(mesh)
+    (fate,) = result["applications"]
     assert fate["before"] == fate["after"]
     assert fate["before"]["mean"] == pytest.approx(kept(400, 250), abs=0.01)
-    assert (fate["waiting"], fate["beyond"], found["broken"], found["placed"]) == (0, 0, [], [])
-    trips = found["trips"]
+    assert (fate["waiting"], fate["beyond"], result["broken"], result["placed"]) == (0, 0, [], [])
+    trips = result["trips"]
     assert (trips["by"], len(trips["names"])) == ("vm", 6)
     assert trips["before_ns"] == trips["after_ns"]
 
@@ -58,7 +58,7 @@ def test_without_changes_all_stays(mesh: MeshWorld):
     ],
 )
 def test_each_change_does_what_it_says(mesh: MeshWorld, change: dict, after: float):
-    (fate,) = asked(mesh, change)["applications"]
+    (fate,) = evaluate(mesh, change)["applications"]
     assert fate["after"]["mean"] == pytest.approx(after, abs=0.012)
     assert fate["before"]["mean"] == pytest.approx(kept(400, 250), abs=0.01)
     assert fate["gain"]["gain"]["mean"] == pytest.approx(after - kept(400, 250), abs=0.02)
@@ -67,30 +67,30 @@ def test_each_change_does_what_it_says(mesh: MeshWorld, change: dict, after: flo
 
 def test_another_curve_counts_from_there_on(mesh: MeshWorld):
     other = published("dns").curve
-    (fate,) = asked(mesh, {"kind": "curve", "application": "cache", "curve": "dns"})["applications"]
+    (fate,) = evaluate(mesh, {"kind": "curve", "application": "cache", "curve": "dns"})["applications"]
     expected = float(np.mean([float(other(us)) for us in (400, 250)]))
     assert fate["after"]["mean"] == pytest.approx(expected, abs=0.02)
 
 
 def test_links_beyond_the_domain_of_the_curve_are_counted(mesh: MeshWorld):
-    (fate,) = asked(mesh, {"kind": "latency", "zones": ["a", "b"], "added_us": 50_000})["applications"]
+    (fate,) = evaluate(mesh, {"kind": "latency", "zones": ["a", "b"], "added_us": 50_000})["applications"]
     assert fate["beyond"] == 1
     assert fate["after"]["low"] < fate["after"]["mean"]
 
 
 def test_tasks_of_a_dropped_zone_find_other_vms(mesh: MeshWorld):
-    found = asked(mesh, {"kind": "drop_zone", "zone": "b"}, place_waiting=True)
-    assert [(one["task"]["name"], one["vm"]["name"]) for one in found["placed"]] == [("cache-1", "c-2")]
-    (fate,) = found["applications"]
+    result = evaluate(mesh, {"kind": "drop_zone", "zone": "b"}, place_waiting=True)
+    assert [(one["task"]["name"], one["vm"]["name"]) for one in result["placed"]] == [("cache-1", "c-2")]
+    (fate,) = result["applications"]
     assert fate["after"]["mean"] == pytest.approx(kept(30, 250), abs=0.01)
-    dropped = [name.startswith("b") for name in found["trips"]["names"]]
-    for row, gone in zip(found["trips"]["after_ns"], dropped, strict=True):
+    dropped = [name.startswith("b") for name in result["trips"]["names"]]
+    for row, gone in zip(result["trips"]["after_ns"], dropped, strict=True):
         assert all(value is None for value, away in zip(row, dropped, strict=True) if gone or away)
 
 
 def test_limits_that_would_not_hold_are_named(mesh: MeshWorld):
-    found = asked(mesh, {"kind": "task", "application": "cache", "task": "cache-1", "vm": "c-1"})
-    assert found["broken"] == ["Capacity exceeded on c-1: 2 slots needed, 1 available"]
+    result = evaluate(mesh, {"kind": "task", "application": "cache", "task": "cache-1", "vm": "c-1"})
+    assert result["broken"] == ["Capacity exceeded on c-1: 2 slots needed, 1 available"]
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,9 @@ def test_what_does_not_exist_is_named(mesh: MeshWorld, change: dict, code: str, 
 
 def test_scenarios_are_kept_changed_and_forgotten(mesh: MeshWorld, other_owner: Member):
     change = {"kind": "drop_zone", "zone": "b"}
-    made = mesh.owner.created("/v1/scenarios", {"name": "b gone", "mesh": mesh.name, "changes": [change]})
-    path = f"/v1/scenarios/{made['id']}"
-    assert made["question"]["changes"] == [change]
+    scenario = mesh.owner.created("/v1/scenarios", {"name": "b gone", "mesh": mesh.name, "changes": [change]})
+    path = f"/v1/scenarios/{scenario['id']}"
+    assert scenario["question"]["changes"] == [change]
     taken = mesh.owner.post("/v1/scenarios", json={"name": "b gone", "mesh": mesh.name})
     assert (taken.status_code, taken.json()["code"]) == (409, "scenario_name_taken")
     old = mesh.owner.get(path).headers["ETag"]
@@ -139,10 +139,10 @@ def test_options_name_what_to_rent_and_what_it_brings(mesh: MeshWorld):
         price = {"a": 0.1, "b": 0.2, "c": 0.3}[name[0]]
         assert mesh.owner.patch(f"/v1/vms/{vms[name]}/capacity", json={"price_per_hour": price}).status_code == 200
     application = mesh.owner.get("/v1/applications").json()["items"][0]
-    found = mesh.owner.get(f"/v1/applications/{application['id']}/options").json()["options"]
-    gains = [one["gain"]["gain"]["mean"] for one in found]
+    rows = mesh.owner.get(f"/v1/applications/{application['id']}/options").json()["options"]
+    gains = [one["gain"]["gain"]["mean"] for one in rows]
     assert gains == sorted(gains, reverse=True)
-    of = {(one["kind"], one["tasks"][0]["name"], one["zone"], one["count"]): one for one in found}
+    of = {(one["kind"], one["tasks"][0]["name"], one["zone"], one["count"]): one for one in rows}
     # b-1 made anew in c: of the VMs there c-1 is its own neighbour's, so c-2 alone stands in, 30 µs away.
     anew = of["recreate", "cache-1", "c", 1]
     assert anew["draws"] == 1
@@ -156,6 +156,6 @@ def test_options_name_what_to_rent_and_what_it_brings(mesh: MeshWorld):
     draws = [kept(250, 250), kept(30, 250), kept(30, 250), kept(30, 30)]
     assert more["gain"]["after"]["mean"] == pytest.approx(np.mean(draws), abs=0.02)
     # All other pairs are 300 µs apart: the root on c-1 would have 250 and 300 instead of 400 and 250.
-    swap = next(one for one in found if one["kind"] == "swap")
+    swap = next(one for one in rows if one["kind"] == "swap")
     assert {task["name"] for task in swap["tasks"]} == {"cache-0", "cache-2"}
     assert swap["gain"]["after"]["mean"] == pytest.approx(kept(250, 300), abs=0.01)

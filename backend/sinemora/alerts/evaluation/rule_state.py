@@ -1,4 +1,4 @@
-"""State of a rule on every path: X of the last Y windows, hold, keep firing. Missing data is a state of its own.
+"""State of a rule on every path: X of the last Y windows, hold, keep firing. Missing data is a separate state.
 
 The last 16 windows of a path are two words of bits, the newest in the lowest bit: windows with a breach, and windows
 with data. A late window can still be applied, and an evaluation is a few operations on whole arrays.

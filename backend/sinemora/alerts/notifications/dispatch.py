@@ -18,7 +18,7 @@ from sinemora.meshes.plan import MeshState
 def notify(session: Session, row: Incident, mesh: MeshState, about: str, at: datetime) -> None:
     """Notify the receivers of an incident. `about`: opened, repeated, resolved, or late (found after its end).
 
-    PagerDuty receivers get no late notifications: nobody is paged for the past.
+    PagerDuty receivers get no late notifications: no one is paged for the past.
     """
     if row.silenced_by is not None or (about == "resolved" and row.notified_at is None):
         return

@@ -233,7 +233,7 @@ def _candidates(
     scale_us: float,
 ) -> tuple[Candidate, ...]:
     y = samples.performance / factor
-    found = [
+    candidates = [
         Candidate(
             family=part.family.name,
             words=part.family.words,
@@ -244,7 +244,7 @@ def _candidates(
         )
         for part, weight, score in zip(posteriors, weights, scores, strict=True)
     ]
-    return tuple(sorted(found, key=lambda candidate: -candidate.weight))
+    return tuple(sorted(candidates, key=lambda candidate: -candidate.weight))
 
 
 def _reason(candidates: Sequence[Candidate], samples: Samples) -> str:

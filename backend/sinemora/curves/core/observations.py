@@ -73,9 +73,9 @@ def normalise(
     invalid row.
     """
     columns = {"latency_us": latency_us, "performance": performance, "spread": spread, "repeats": repeats}
-    given = {name: _column(name, values) for name, values in columns.items() if values is not None}
-    x, value = given["latency_us"], given["performance"]
-    for name, column in given.items():
+    arrays = {name: _column(name, values) for name, values in columns.items() if values is not None}
+    x, value = arrays["latency_us"], arrays["performance"]
+    for name, column in arrays.items():
         if column.size != x.size:
             raise ObservationError(
                 "/rows", f"{name} has {column.size} values, latency_us {x.size}; each row needs both"
@@ -86,9 +86,9 @@ def normalise(
         raise ObservationError("/rows", f"{x.size} rows; at most {ROWS_MAX} are taken, average repeats first")
     _demand((x >= 0) & (x <= LATENCY_MAX_US), x, "latency_us", f"must be 0 … {LATENCY_MAX_US:.0f} µs")
     _demand(value > 0, value, "performance", "must be above 0; leave out a run that failed")
-    counts = given.get("repeats", np.ones(x.size))
+    counts = arrays.get("repeats", np.ones(x.size))
     _demand((counts >= 1) & (counts == np.rint(counts)), counts, "repeats", "must be a whole number of at least 1")
-    deviations = given.get("spread")
+    deviations = arrays.get("spread")
     if deviations is not None:
         _demand(deviations >= 0, deviations, "spread", "must be 0 or more: a standard deviation")
     offset = float(x.min()) if latency == "measured" else 0.0

@@ -107,7 +107,7 @@ class Search:
 
     def _modes(self) -> "list[_Mixture]":
         """Return one proposal per least-squares solution, scaled by its covariance, best first."""
-        found: dict[tuple[float, ...], tuple[float, _Mixture]] = {}
+        modes: dict[tuple[float, ...], tuple[float, _Mixture]] = {}
         for start in _apart(self._z, self._log + _log_normal(self._z)):
             z = self._z[start]
             # The weight of the prior depends on the noise, which is known after the first pass: hence a second pass.
@@ -116,8 +116,8 @@ class Search:
                 z = self._moved(z)
             values, axes = np.linalg.eigh(covariance)
             shape = axes * np.sqrt(np.clip(values, 1e-8, 1.0)) * _WIDER
-            found[tuple(np.round(z, 1))] = squares, _Mixture(z[None, :], shape)
-        return [bump for _, bump in sorted(found.values(), key=lambda entry: entry[0])]
+            modes[tuple(np.round(z, 1))] = squares, _Mixture(z[None, :], shape)
+        return [bump for _, bump in sorted(modes.values(), key=lambda entry: entry[0])]
 
     def _least_squares(self, start: Floats) -> tuple[Floats, Floats, float]:
         """Return the least-squares member near `start`, its covariance, and the weighted sum of squares."""
@@ -174,19 +174,19 @@ class _Mixture:
         inverse = np.linalg.inv(self.shape).T
         a, b = z @ inverse, self.centres @ inverse
         # One row per centre, in place: most of the time of a fit is spent here.
-        found = _squares(b)[:, None] + _squares(a) - 2 * (b @ a.T)
-        np.maximum(found, 0, out=found)
-        found /= _FREEDOM
-        found += 1
-        np.log(found, out=found)
-        found *= -0.5 * (_FREEDOM + d)
+        density = _squares(b)[:, None] + _squares(a) - 2 * (b @ a.T)
+        np.maximum(density, 0, out=density)
+        density /= _FREEDOM
+        density += 1
+        np.log(density, out=density)
+        density *= -0.5 * (_FREEDOM + d)
         log = (
             scipy.special.gammaln((_FREEDOM + d) / 2)
             - scipy.special.gammaln(_FREEDOM / 2)
             - 0.5 * d * np.log(_FREEDOM * np.pi)
         )
-        found += log - np.linalg.slogdet(self.shape)[1] - np.log(c)
-        return np.asarray(np.exp(found, out=found).sum(axis=0))
+        density += log - np.linalg.slogdet(self.shape)[1] - np.log(c)
+        return np.asarray(np.exp(density, out=density).sum(axis=0))
 
 
 def _around(z: Floats, log_weights: Floats) -> _Mixture:

@@ -31,9 +31,9 @@ class CurveTable:
     def nearest(self, added_us: npt.ArrayLike, out: Floats | None = None) -> Floats:
         """Return performance of all curves at the step nearest to each latency; µs of shape (n,) → (n, curves)."""
         x = self._steps(added_us)
-        found = np.take(self.values, np.rint(np.nan_to_num(x)).astype(np.intp), axis=0, out=out, mode="clip")
-        found[np.isnan(x)] = np.nan
-        return found
+        rows = np.take(self.values, np.rint(np.nan_to_num(x)).astype(np.intp), axis=0, out=out, mode="clip")
+        rows[np.isnan(x)] = np.nan
+        return rows
 
     def linear(self, added_us: npt.ArrayLike, out: Floats | None = None) -> Floats:
         """Return performance of all curves by linear interpolation; µs of shape (n,) → (n, curves).

@@ -94,7 +94,7 @@ def parse_csv(text: str, baseline: float | None = None) -> Table:
         raise ObservationError("", f"cannot be read as CSV: {error}") from None
     header = [re.sub(r"[\s\-]+", "_", name.strip().lower()) for name in header]
     columns, unit, metric, latency = _columns(header)
-    found: dict[str, list[float]] = {name: [] for name in columns}
+    values: dict[str, list[float]] = {name: [] for name in columns}
     for index, ((line, _), row) in enumerate(zip(lines[1:], rows, strict=False)):
         if index == ROWS_MAX:
             raise ObservationError("/rows", f"more than {ROWS_MAX} rows; average repeats first")
@@ -103,16 +103,16 @@ def parse_csv(text: str, baseline: float | None = None) -> Table:
             try:
                 number = float(cell.replace(",", ".") if delimiter == ";" else cell)
             except ValueError:
-                said = f"{cell[:40]!r} is not a number" if cell else "a value is missing"
-                raise ObservationError(f"/rows/{index}/{name}", f"line {line}, {header[position]}: {said}") from None
-            found[name].append(number * _US_PER[unit] if name == "latency_us" else number)
+                reason = f"{cell[:40]!r} is not a number" if cell else "a value is missing"
+                raise ObservationError(f"/rows/{index}/{name}", f"line {line}, {header[position]}: {reason}") from None
+            values[name].append(number * _US_PER[unit] if name == "latency_us" else number)
     return Table(
-        found["latency_us"],
-        found["performance"],
+        values["latency_us"],
+        values["performance"],
         metric,
         latency,
-        found.get("spread"),
-        found.get("repeats"),
+        values.get("spread"),
+        values.get("repeats"),
         baseline,
     )
 
@@ -187,8 +187,8 @@ def _of_rows(rows: object, metric: Metric, latency: LatencyKind, baseline: float
     )
 
 
-def _known(found: dict[str, object], place: str, names: tuple[str, ...]) -> None:
-    for name in found:
+def _known(fields: dict[str, object], place: str, names: tuple[str, ...]) -> None:
+    for name in fields:
         if name not in names:
             raise ObservationError(f"{place}/{name[:40]}", f"is not known; the names are {', '.join(names)}")
 

@@ -86,7 +86,7 @@ def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.now(UTC)
-    made = (
+    builder = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -99,7 +99,7 @@ def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
         .sign(key, hashes.SHA256())
     )
     trusted, whole = folder / "trusted.pem", folder / "server.pem"
-    trusted.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    trusted.write_bytes(builder.public_bytes(serialization.Encoding.PEM))
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )

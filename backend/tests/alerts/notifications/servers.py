@@ -51,14 +51,14 @@ def serve(server: socketserver.BaseServer) -> Iterator[Any]:
 
 
 def receiver(owner: Member, kind: str, hooks: Hooks) -> dict[str, Any]:
-    said: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+    fields: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         "webhook": ({"url": f"{hooks.url}/hook?a=1"}, {"key": KEY}),
         "slack": ({}, {"url": f"{hooks.url}/services/T/B/x"}),
         "teams": ({}, {"url": f"{hooks.url}/workflows/1"}),
         "pagerduty": ({"url": f"{hooks.url}/v2/enqueue"}, {"routing_key": "r" * 32}),
         "email": ({"to": ["ops@example.com"]}, {}),
     }
-    settings, secret = said[kind]
+    settings, secret = fields[kind]
     return owner.created("/v1/receivers", {"name": kind, "kind": kind, "settings": settings, "secret": secret})
 
 

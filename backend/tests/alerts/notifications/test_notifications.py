@@ -91,9 +91,9 @@ def test_mail_is_sent_encrypted_and_authenticated(
         monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://{user}:{password}@localhost:{mailbox.port}")
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
         config.settings.cache_clear()
-        said = {"name": "mail", "kind": "email", "settings": {"to": ["ops@example.com"]}}
-        made = owner.created("/v1/receivers", said)
-        owner.created(f"/v1/receivers/{made['id']}/tests", {})
+        fields = {"name": "mail", "kind": "email", "settings": {"to": ["ops@example.com"]}}
+        target = owner.created("/v1/receivers", fields)
+        owner.created(f"/v1/receivers/{target['id']}/tests", {})
         tasks.deliver_due()
         (delivery,) = owner.get("/v1/deliveries").json()["items"]
         assert delivery["state"] == state, delivery
@@ -103,9 +103,9 @@ def test_mail_is_sent_encrypted_and_authenticated(
 
 
 def test_a_webhook_is_signed_and_retried(local: None, owner: Member, hooks: Hooks):
-    made = receiver(owner, "webhook", hooks)
+    target = receiver(owner, "webhook", hooks)
     hooks.script = [503, 500]
-    owner.created(f"/v1/receivers/{made['id']}/tests", {})
+    owner.created(f"/v1/receivers/{target['id']}/tests", {})
     tasks.deliver_due()
     (waiting,) = owner.get("/v1/deliveries").json()["items"]
     assert (waiting["state"], waiting["attempts"], waiting["answer"]) == ("waiting", 1, "503 ok")
@@ -124,9 +124,9 @@ def test_a_webhook_is_signed_and_retried(local: None, owner: Member, hooks: Hook
 
 @pytest.mark.parametrize("status", [302, 404, 410])
 def test_permanent_failures_are_not_retried(local: None, owner: Member, hooks: Hooks, status: int):
-    made = receiver(owner, "webhook", hooks)
+    target = receiver(owner, "webhook", hooks)
     hooks.script = [status]
-    owner.created(f"/v1/receivers/{made['id']}/tests", {})
+    owner.created(f"/v1/receivers/{target['id']}/tests", {})
     due_now()
     due_now()
     assert owner.get("/v1/deliveries").json()["items"][0]["state"] == "failed"
@@ -134,10 +134,10 @@ def test_permanent_failures_are_not_retried(local: None, owner: Member, hooks: H
 
 
 def test_receivers_reach_only_allowed_networks(local: None, owner: Member, hooks: Hooks, monkeypatch: Any):
-    made = receiver(owner, "webhook", hooks)
+    target = receiver(owner, "webhook", hooks)
     monkeypatch.setenv("SINEMORA_RECEIVER_NETWORKS", "private")
     config.settings.cache_clear()
-    owner.created(f"/v1/receivers/{made['id']}/tests", {})
+    owner.created(f"/v1/receivers/{target['id']}/tests", {})
     due_now()
     failed = owner.get("/v1/deliveries").json()["items"][0]
     assert (failed["state"], hooks.got) == ("failed", [])

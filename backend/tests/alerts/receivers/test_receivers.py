@@ -14,13 +14,13 @@ pytestmark = pytest.mark.whole_store
 
 
 def test_secrets_are_encrypted_and_never_shown(local: None, owner: Member, hooks: Hooks, database: Any):
-    made = receiver(owner, "webhook", hooks)
-    assert made["has_secret"] is True
+    target = receiver(owner, "webhook", hooks)
+    assert target["has_secret"] is True
     with system_session() as session:
         stored = session.scalars(select(Receiver.secret)).one()
     assert KEY.encode() not in stored
-    assert KEY not in owner.get(f"/v1/receivers/{made['id']}").text
-    assert owner.patch(f"/v1/receivers/{made['id']}", json={"name": "renamed"}).json()["has_secret"] is True
+    assert KEY not in owner.get(f"/v1/receivers/{target['id']}").text
+    assert owner.patch(f"/v1/receivers/{target['id']}", json={"name": "renamed"}).json()["has_secret"] is True
 
 
 def test_without_a_key_no_secret_is_taken(owner: Member, hooks: Hooks):
@@ -31,7 +31,7 @@ def test_without_a_key_no_secret_is_taken(owner: Member, hooks: Hooks):
 
 
 def test_routes_follow_the_names_of_receivers(local: None, owner: Member, hooks: Hooks):
-    made = [receiver(owner, name, hooks) for name in ("webhook", "slack")]
+    receivers = [receiver(owner, name, hooks) for name in ("webhook", "slack")]
     root = {"receivers": ["webhook"], "routes": [{"receivers": ["webhook", "slack"]}]}
     assert owner.put("/v1/alert-routes", json={"root": root}).status_code == 200
 
@@ -39,9 +39,9 @@ def test_routes_follow_the_names_of_receivers(local: None, owner: Member, hooks:
         root = owner.get("/v1/alert-routes").json()["root"]
         return root["receivers"], root["routes"][0]["receivers"]
 
-    assert owner.patch(f"/v1/receivers/{made[0]['id']}", json={"name": "hook"}).status_code == 200
+    assert owner.patch(f"/v1/receivers/{receivers[0]['id']}", json={"name": "hook"}).status_code == 200
     assert named() == (["hook"], ["hook", "slack"])
-    assert owner.delete(f"/v1/receivers/{made[0]['id']}").status_code == 204
+    assert owner.delete(f"/v1/receivers/{receivers[0]['id']}").status_code == 204
     assert named() == ([], ["slack"])
 
 

@@ -84,12 +84,12 @@ def test_unknown_latency_has_unknown_performance():
 )
 def test_budget_is_the_largest_latency_that_keeps_a_performance(key, performance, budget_us):
     curve = published(key).curve
-    found = curve.budget_us(performance)
+    budget_us = curve.budget_us(performance)
     if budget_us is None:
-        assert found is None
+        assert budget_us is None
     else:
-        assert found == pytest.approx(budget_us, abs=0.6)
-        assert curve(found) >= performance > curve(found + 0.01)
+        assert budget_us == pytest.approx(budget_us, abs=0.6)
+        assert curve(budget_us) >= performance > curve(budget_us + 0.01)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_ten_microsecond_tables_round_to_the_nearest_step():
 def test_tables_agree_with_the_curves(added_us):
     # The largest bend between steps: all curves but the jumps at a threshold are straight to 1e-4 within 1 µs.
     smooth = [entry.curve for entry in LIBRARY if entry.basis != "formula"]
-    wanted = np.stack([curve(added_us) for curve in smooth], axis=1)
-    assert tabulate(smooth, 10).linear(added_us) == pytest.approx(wanted, abs=1e-12)
+    expected = np.stack([curve(added_us) for curve in smooth], axis=1)
+    assert tabulate(smooth, 10).linear(added_us) == pytest.approx(expected, abs=1e-12)
     every = [entry.curve for entry in LIBRARY]
     table = tabulate(every, 1)
     rows = table.linear(added_us)

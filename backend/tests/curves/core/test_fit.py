@@ -67,14 +67,14 @@ def test_any_rows_give_a_curve_and_band_that_never_rise_within_0_and_1(rows, bas
     x = x / 1000
     if baseline is None:
         x[np.argmin(x)] = 0
-    found = fit(normalise(x, y, metric=metric, baseline=baseline))
+    fitted = fit(normalise(x, y, metric=metric, baseline=baseline))
     at = np.linspace(0, 1.3 * x.max(), 400)
-    for curve in (found.low, found.curve, found.high):
+    for curve in (fitted.low, fitted.curve, fitted.high):
         p = curve(at)
         assert (p > 0).all()
         assert (p <= 1).all()
         assert (np.diff(p) <= 0).all()
-    band = found.at(at[at <= found.curve.end_us])
+    band = fitted.at(at[at <= fitted.curve.end_us])
     assert (band.low <= band.performance).all()
     assert (band.performance <= band.high).all()
 
@@ -82,9 +82,9 @@ def test_any_rows_give_a_curve_and_band_that_never_rise_within_0_and_1(rows, bas
 @pytest.mark.parametrize("key", FORMULAS)
 def test_exact_samples_give_the_curve_back(key):
     curve, samples = noisy(key, 25, 0, seed=0)
-    found = fit(samples)
+    fitted = fit(samples)
     at = np.linspace(0, 1000, 400)
-    assert np.sqrt(np.mean((found.curve(at) - curve(at)) ** 2)) < 0.006
+    assert np.sqrt(np.mean((fitted.curve(at) - curve(at)) ** 2)) < 0.006
 
 
 def test_the_same_samples_give_the_same_fit():
@@ -101,9 +101,9 @@ def test_recovers_curves_within_half_the_noise_and_the_band_holds_them(repeats):
         noise = (0.01, 0.03, 0.1)[index % 3]
         baseline = 1.0 if repeats == 1 else None
         curve, samples = noisy(FORMULAS[index % 4], 6 + index % 20, noise, index, repeats, baseline)
-        found = fit(samples)
+        fitted = fit(samples)
         at = np.linspace(0, 1000, 101)
-        band = found.at(at)
+        band = fitted.at(at)
         errors.append(np.sqrt(np.mean((band.performance - curve(at)) ** 2)) / noise)
         covered.append(np.mean((band.low <= curve(at) + 1e-9) & (curve(at) <= band.high + 1e-9)))
     assert np.median(errors) <= 0.5
@@ -113,10 +113,10 @@ def test_recovers_curves_within_half_the_noise_and_the_band_holds_them(repeats):
 
 @pytest.mark.parametrize(("key", "within_us"), [("memcached-server", 20), ("strads-lasso", 20), ("dns", 40)])
 def test_finds_the_threshold(key, within_us):
-    found = [fit(noisy(key, 20, 0.05, seed)[1]).threshold for seed in range(8)]
+    fitted = [fit(noisy(key, 20, 0.05, seed)[1]).threshold for seed in range(8)]
     truth = published(key).flat_until_us
-    assert np.median([abs(threshold.at_us - truth) for threshold in found]) <= within_us
-    assert np.mean([threshold.low_us <= truth <= threshold.high_us for threshold in found]) >= 0.75
+    assert np.median([abs(threshold.at_us - truth) for threshold in fitted]) <= within_us
+    assert np.mean([threshold.low_us <= truth <= threshold.high_us for threshold in fitted]) >= 0.75
 
 
 def test_a_baseline_measured_badly_is_corrected():
@@ -124,9 +124,9 @@ def test_a_baseline_measured_badly_is_corrected():
     x = np.concatenate(([0], np.linspace(5, 1000, 30)))
     y = 1e5 * curve(x)
     y[0] *= 0.9
-    found = fit(normalise(x, y))
-    assert found.samples.baseline * found.baseline_factor == pytest.approx(1e5, rel=0.05)
-    assert "baseline_not_saturated" in [warning.code for warning in found.warnings]
+    fitted = fit(normalise(x, y))
+    assert fitted.samples.baseline * fitted.baseline_factor == pytest.approx(1e5, rel=0.05)
+    assert "baseline_not_saturated" in [warning.code for warning in fitted.warnings]
 
 
 def test_beyond_the_domain_anything_lower_is_possible():
@@ -140,19 +140,19 @@ def test_beyond_the_domain_anything_lower_is_possible():
 
 def test_the_reason_names_the_families_and_their_shares():
     _, samples = noisy("memcached-server", 30, 0.01, 2)
-    found = fit(samples)
-    assert found.chosen == found.candidates[0].family == "cubic"
-    assert "Best leave-one-out prediction of 30 samples: “flat, then a falling cubic”" in found.reason
-    assert found.candidates[0].formula.startswith("1 below")
-    assert sum(candidate.weight for candidate in found.candidates) == pytest.approx(1)
+    fitted = fit(samples)
+    assert fitted.chosen == fitted.candidates[0].family == "cubic"
+    assert "Best leave-one-out prediction of 30 samples: “flat, then a falling cubic”" in fitted.reason
+    assert fitted.candidates[0].formula.startswith("1 below")
+    assert sum(candidate.weight for candidate in fitted.candidates) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_one_family_can_be_asked_for(name):
     _, samples = noisy("tensorflow-mnist", 15, 0.02, 3)
-    found = fit(samples, among=[name])
-    assert [candidate.family for candidate in found.candidates] == [name]
-    assert found.curve(0) == 1
+    fitted = fit(samples, among=[name])
+    assert [candidate.family for candidate in fitted.candidates] == [name]
+    assert fitted.curve(0) == 1
 
 
 @pytest.mark.parametrize(("among", "words"), [(["spline"], "'spline' is not one of"), ([], "none given")])
@@ -179,8 +179,8 @@ WIGGLE = 0.003 * np.tile([1, -1], 8)
     ],
 )
 def test_warns(x, y, code):
-    found = fit(normalise(x, y, baseline=1.0))
-    assert code in [warning.code for warning in found.warnings]
+    fitted = fit(normalise(x, y, baseline=1.0))
+    assert code in [warning.code for warning in fitted.warnings]
 
 
 def test_good_samples_raise_no_warning():
@@ -190,10 +190,10 @@ def test_good_samples_raise_no_warning():
 
 def test_residuals_are_what_the_plot_needs():
     _, samples = noisy("strads-lasso", 25, 0.03, 8)
-    found = fit(samples)
-    assert found.residuals == pytest.approx(samples.performance - found.fitted)
-    assert np.std(found.standardised) == pytest.approx(1, abs=0.35)
-    assert found.noise == pytest.approx(0.03, rel=0.6)
+    fitted = fit(samples)
+    assert fitted.residuals == pytest.approx(samples.performance - fitted.fitted)
+    assert np.std(fitted.standardised) == pytest.approx(1, abs=0.35)
+    assert fitted.noise == pytest.approx(0.03, rel=0.6)
 
 
 def test_nine_in_ten_and_more_new_samples_fall_where_they_are_foreseen():

@@ -49,8 +49,8 @@ def test_repeats_become_one_sample_with_an_error():
 def test_spread_of_repeats_weighs_like_the_repeats_themselves():
     runs = np.array([[10, 11, 9], [8, 8.4, 7.6], [5, 5.2, 4.8]])
     rows = normalise(np.repeat([0, 50, 90], 3), runs.ravel())
-    told = normalise([0, 50, 90], runs.mean(axis=1), spread=runs.std(axis=1, ddof=1), repeats=[3, 3, 3])
-    assert told.errors == pytest.approx(rows.errors)
+    with_spread = normalise([0, 50, 90], runs.mean(axis=1), spread=runs.std(axis=1, ddof=1), repeats=[3, 3, 3])
+    assert with_spread.errors == pytest.approx(rows.errors)
 
 
 def test_without_spread_or_repeats_the_error_is_not_known():

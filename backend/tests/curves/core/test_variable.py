@@ -23,10 +23,10 @@ SHAPES = ("normal", "pareto-normal", "pareto", "uniform")
     ],
 )
 def test_stated_numbers_at_a_median_of_200_us(key, magnitude_us, waits, stated, within):
-    found = under_variance(published(key).curve, 200, deviations("uniform", magnitude_us), waits)
-    assert found.factor == pytest.approx(stated, abs=within)
-    assert found.factor_low - within <= stated <= found.factor_high + within
-    assert found.performance == found.static * found.factor
+    result = under_variance(published(key).curve, 200, deviations("uniform", magnitude_us), waits)
+    assert result.factor == pytest.approx(stated, abs=within)
+    assert result.factor_low - within <= stated <= result.factor_high + within
+    assert result.performance == result.static * result.factor
 
 
 @pytest.mark.parametrize("waits", [2, WAITS_CLOSED_LOOP, WAITS_SYNCHRONOUS])
@@ -38,29 +38,29 @@ def test_normal_harms_least_uniform_most_heavy_tails_lie_between(waits):
 
 
 def test_small_variance_hurts_memcached_where_its_static_curve_is_almost_flat():
-    found = under_variance(published("memcached-server").curve, 50, deviations("uniform", 20), WAITS_CLOSED_LOOP)
-    assert 0.9 < found.factor < 0.98
+    result = under_variance(published("memcached-server").curve, 50, deviations("uniform", 20), WAITS_CLOSED_LOOP)
+    assert 0.9 < result.factor < 0.98
 
 
 @settings(deadline=None)
 @given(st.lists(st.floats(1, 1e4), min_size=1, max_size=5), st.integers(1, 4))
 def test_excess_is_the_mean_slowest_of_all_possible_draws(round_trips_us, waits):
     slowest = [max(draws) for draws in itertools.product(round_trips_us, repeat=waits)]
-    wanted = max(np.mean(slowest) - np.median(round_trips_us), 0)
-    assert excess_us(round_trips_us, waits) == pytest.approx(wanted, abs=1e-9)
+    expected = max(np.mean(slowest) - np.median(round_trips_us), 0)
+    assert excess_us(round_trips_us, waits) == pytest.approx(expected, abs=1e-9)
 
 
 @settings(deadline=None)
 @given(st.sampled_from(SHAPES), st.floats(0, 500), st.floats(0, 900))
 def test_variance_never_helps(shape, magnitude_us, median_us):
-    found = under_variance(published("strads-lasso").curve, median_us, deviations(shape, magnitude_us), 8)
-    assert 0 < found.factor_low <= found.factor <= found.factor_high <= 1
-    assert found.low <= found.performance <= found.high <= found.static
+    result = under_variance(published("strads-lasso").curve, median_us, deviations(shape, magnitude_us), 8)
+    assert 0 < result.factor_low <= result.factor <= result.factor_high <= 1
+    assert result.low <= result.performance <= result.high <= result.static
 
 
 def test_steady_latency_loses_nothing_more():
-    found = under_variance(published("dns").curve, 150, np.full(10, 333.0), 8)
-    assert (found.factor, found.static, found.extrapolated) == (1, 0.87, False)
+    result = under_variance(published("dns").curve, 150, np.full(10, 333.0), 8)
+    assert (result.factor, result.static, result.extrapolated) == (1, 0.87, False)
 
 
 def test_leaving_the_domain_is_told():
