@@ -559,7 +559,7 @@ def test_what_is_missing_is_named_by_the_job(mesh: MeshWorld, worker, applicatio
 def test_limits_a_policy_does_not_know_are_named(mesh: MeshWorld, worker):
     declared(mesh, per_zone_max=1)
     measured(mesh, NEAR)
-    for policy, words in (("nomora", "no limits on machines"), ("pack", "exact, graph")):
+    for policy, words in (("nomora", "no limits on machines"), ("pack", "use exact or graph")):
         job = mesh.owner.post(PATH, json={"mesh": mesh.name, "policy": policy}).json()
         worker()
         ended = mesh.owner.get(f"/v1/jobs/{job['id']}").json()

@@ -208,7 +208,7 @@ def test_a_stopped_simulation_goes_on_as_if_it_had_not_been(scheme: Scheme, tmp_
     with pytest.raises(StateError, match="differs in seed"):
         State.read(path, {"seed": 2})
     path.write_bytes(b"x")
-    with pytest.raises(StateError, match="no state"):
+    with pytest.raises(StateError, match="not a simulation state"):
         State.read(path, of)
 
 
