@@ -103,7 +103,7 @@ def judge(pairs: Pairs, metric: Metric) -> Reason | None:
         if within.at > _SAME * over.at:
             return Reason(
                 "confounded",
-                "Confounded: the metric falls with latency over days but not within hours. A factor that changes"
+                "Confounded: the metric falls with latency across hours but not within hours. A factor that changes"
                 " with the time of day, such as demand, moves both.",
             )
     elif (changes := _level_changes(x, blocks)) < _LEVEL_CHANGES_MIN:

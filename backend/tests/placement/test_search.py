@@ -146,7 +146,7 @@ def test_the_same_question_has_the_same_answer() -> None:
 
 def test_what_does_not_fit_already_is_refused() -> None:
     question = tenant(1)
-    with pytest.raises(ProblemError, match="more runs there"):
+    with pytest.raises(ProblemError, match="running tasks exceed its capacity"):
         search.solve(dataclasses.replace(question, room=np.zeros_like(question.room)))
 
 
