@@ -10,7 +10,7 @@ branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 
 COLUMNS = [("incidents", "muted", "silenced_by"), ("alert_states", "standings", "rule_states")]
-EVENTS = [("muted", "silenced"), ("unmuted", "unsilenced")]
+EVENTS = [("muted", "silenced"), ("unmuted", "unsilenced"), ("told", "agent_event")]
 CONSTRAINTS = [
     ("alert_rules", "ck_alert_rules_patience", "ck_alert_rules_m_of_n"),
     ("late_data_progress", "pk_alert_hindsights", "pk_late_data_progress"),
