@@ -22,6 +22,8 @@ from common import LOGS as LOGS  # noqa: E402
 from common import environment  # noqa: E402
 
 LIMIT_S = 1800
+# After an interruption a suite may take this long to stop its servers.
+GRACE_S = 20.0
 AGAIN_TIMES = 2
 # A failed test is shown with this much of its message: it may be all that is kept.
 SHOWN_CHARACTERS = 600
@@ -148,17 +150,33 @@ def _shown(command: list[str], folder: Path, env: dict[str, str], log: Path, *, 
 
 
 _running: set["subprocess.Popen[bytes]"] = set()
+_stopping = threading.Event()
+
+
+def is_stopping() -> bool:
+    """Return True once `end_all` was called: no further suite starts."""
+    return _stopping.is_set()
 
 
 def end_all() -> None:
-    """End every suite that runs, with all that it started."""
+    """Interrupt every suite that runs, so that it stops its servers; kill those left after `GRACE_S`."""
+    _stopping.set()
+    for process in list(_running):
+        _signal(process, signal.SIGINT)
+    until_s = time.monotonic() + GRACE_S
+    while _running and time.monotonic() < until_s:
+        time.sleep(0.1)
     for process in list(_running):
         _end(process)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
+    _signal(process, signal.SIGKILL)
+
+
+def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
     try:
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):
         return
 

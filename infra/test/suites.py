@@ -8,6 +8,7 @@ too long or runs no test at all. The exit code is 0 only when nothing failed. Ea
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -126,12 +127,7 @@ def main(arguments: list[str]) -> int:
     elif "--check" in arguments:
         chosen = [*(suite for suite in SUITES if suite.name in CHECKS), PURE]
     chosen = [suite for suite in (*chosen, *([PURE] if PURE.name in names else [])) if not names or suite.name in names]
-    try:
-        results = run_all(chosen)
-    except BaseException:
-        running.end_all()
-        raise
-    code = report(results)
+    code = report(results := run_all(chosen))
     if chosen is SUITES or not arguments:
         record(results)
     return code
@@ -145,14 +141,21 @@ def run_all(chosen: list[Suite]) -> dict[str, Tally]:
 
     def lane(suites: list[Suite]) -> None:
         for suite in suites:
+            if running.is_stopping():
+                return
             results[suite.name] = _run(
                 suite if allowed else without_namespaces(suite), listed, len(chosen) == 1, allowed
             )
 
     lanes = {suite.lane: [other for other in chosen if other.lane == suite.lane] for suite in chosen}
     with ThreadPoolExecutor(max(1, len(lanes))) as pool:
-        for future in [pool.submit(lane, suites) for suites in lanes.values()]:
-            future.result()
+        futures = [pool.submit(lane, suites) for suites in lanes.values()]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            running.end_all()  # here: leaving the pool waits for its lanes
+            raise
     return {suite.name: results[suite.name] for suite in chosen}
 
 
@@ -244,7 +247,12 @@ def record(results: dict[str, Tally]) -> None:
     RUNS.write_text(json.dumps(kept, indent=2) + "\n", "utf-8")
 
 
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:

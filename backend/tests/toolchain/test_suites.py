@@ -1,0 +1,52 @@
+"""The runner of all suites, tried with suites of one command each."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+# A suite that runs until it is interrupted, and leaves a file for each.
+PATIENT = """
+import pathlib, sys, time
+started = pathlib.Path(sys.argv[1])
+try:
+    started.touch()
+    time.sleep(60)
+except KeyboardInterrupt:
+    started.with_name(started.name + "-interrupted").touch()
+"""
+# Two lanes, of which one has another suite to run.
+RUN = """
+import signal, sys
+from pathlib import Path
+sys.path.insert(0, "infra/test")
+import running, suites
+
+folder, patient = Path(sys.argv[1]), sys.argv[2]
+running.LOGS = folder
+
+def suite(name, lane):
+    return running.Suite(name, ".", (sys.executable, "-c", patient, str(folder / name)), lane=lane)
+
+signal.signal(signal.SIGTERM, suites._interrupt)
+try:
+    suites.run_all([suite("first", "one"), suite("second", "two"), suite("after", "one")])
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+def test_an_interrupted_run_lets_its_suites_stop_and_starts_no_other(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", RUN, str(tmp_path), PATIENT], cwd=ROOT)
+    until_s = time.monotonic() + 30
+    while not all((tmp_path / name).exists() for name in ("first", "second")):
+        assert time.monotonic() < until_s
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 130
+    assert {path.name for path in tmp_path.iterdir() if path.suffix != ".log"} == {
+        *("first", "first-interrupted", "second", "second-interrupted")
+    }
