@@ -12,7 +12,7 @@ from sinemora.alerts.models import Receiver
 from sinemora.cli import main
 from sinemora.kit import config, encryption
 from sinemora.kit.client import Client
-from sinemora.kit.db import system_session
+from sinemora.kit.db import tenant_session
 from tests.alerts.conftest import Watched, egress
 from tests.terminal import listening
 
@@ -46,13 +46,13 @@ def types(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.fixture
-def keeps_secrets(monkeypatch: pytest.MonkeyPatch) -> Any:
+def keeps_secrets(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Settings with a secret key; return a function that decrypts the stored secrets by receiver."""
     monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
     config.settings.cache_clear()
 
     def kept() -> dict[str, Any]:
-        with system_session() as session:
+        with tenant_session(watched.owner.tenant_id) as session:
             return {row.name: encryption.decrypt(row.secret) for row in session.scalars(select(Receiver))}
 
     yield kept

@@ -61,7 +61,8 @@ def test_key_names_are_unique(owner: Member):
 def test_a_key_is_kept_as_a_digest(owner: Member):
     created = owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": SOON})
     with system_session() as session:
-        row = session.scalar(text("SELECT row_to_json(k)::text FROM api_keys k"))
+        row = session.scalar(text("SELECT row_to_json(k)::text FROM api_keys k WHERE id = :id"), {"id": created["id"]})
+    assert row is not None
     assert created["secret"] not in row
     assert created["secret"].startswith(created["prefix"])
 
