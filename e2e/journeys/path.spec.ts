@@ -57,7 +57,7 @@ test('a range is kept with its reason, listed, and let go', async ({ inside: pag
 
   const row = page.getByRole('table').getByRole('row', { name: new RegExp(reason) })
   await expect(row).toContainText(mesh.name)
-  await expect(page.getByRole('row', { name: /^VMs .* 2,000/ })).toBeVisible()
+  await expect(page.getByRole('row', { name: /^VMs .* 2\s000/ })).toBeVisible()
   await expectAccessible(page)
   await row.getByRole('button', { name: `Unpin ${reason}` }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Unpin' }).click()
