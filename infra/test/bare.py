@@ -46,6 +46,12 @@ mount -t proc proc proc
 mount -t sysfs sysfs sys
 mount --rbind /dev dev
 mount -t tmpfs -o mode=1777 tmpfs dev/shm
+# Every user may open it, as udev has it on Debian; the machine's own may be closed.
+if [ -e dev/net/tun ]; then
+    rm -f run/tun
+    (umask 0 && mknod run/tun c 10 200)
+    mount --bind run/tun dev/net/tun
+fi
 mkdir -p .old
 pivot_root . .old
 umount -l /.old

@@ -10,6 +10,8 @@ _ENVIRONMENT = ("PIP_", "SSL_CERT_", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE"
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 _APT_SOURCES = ("sources.list", "sources.list.d/debian.sources")
 _FILES = ("etc/ssl/certs/ca-certificates.crt", "etc/pip.conf", "etc/npmrc", "etc/hosts", "etc/resolv.conf")
+# The list of trusted certificates is written again from these when a package upgrades it.
+_CERTIFICATES = "usr/local/share/ca-certificates"
 _HOME_FILES = (".npmrc", ".cargo/config.toml", ".config/pip/pip.conf", ".config/go/env", ".gitconfig")
 
 
@@ -76,6 +78,8 @@ def make_tree(tree: Path, packages: list[str], log: Path) -> None:
         if source.exists():
             (tree / file).unlink(missing_ok=True)
             shutil.copy(source, tree / file)
+    if Path("/", _CERTIFICATES).is_dir():
+        shutil.copytree(Path("/", _CERTIFICATES), tree / _CERTIFICATES, dirs_exist_ok=True)
 
 
 def hand_in_home(home: Path) -> None:

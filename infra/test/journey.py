@@ -211,7 +211,10 @@ class Journey:
             shown = self.engine.ask("ps", "--format", "{{.Names}} {{.Status}}").splitlines()
             return [line for line in shown if "(healthy)" not in line]
 
-        until(lambda: not sick(), 90)
+        try:
+            until(lambda: not sick(), 90)
+        except AssertionError:
+            raise AssertionError(f"not healthy within 90 s: {', '.join(sick())}") from None
 
     def tls(self) -> None:
         tls = self.folder / "tls"

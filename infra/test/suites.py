@@ -14,6 +14,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import running
 from running import FAILED_NAMES, ROOT, Suite, Tally
@@ -26,12 +27,15 @@ RUNS = ROOT / ".tools" / "test-runs.json"
 BEGAN = ROOT / ".tools" / "test-began.json"
 PYTEST_AGAIN = ("--last-failed", "--last-failed-no-failures=none")
 NPX = ("npx", "--no-install")
+VITEST = (*NPX, "vitest", "run", "--reporter=default", "--reporter=junit", "--outputFile.junit={report}")
 AGENT = {"SINEMORA_BUILD_FOLDER": "debug"}  # the quick build, not the one for release
 # Where Python of ours is, from the backend.
 PYTHON = (".", "../infra", "../migrations", "../agent/bench", "../agent/fuzz", "../agent/interop")
 # The lane next to that of the backend: on two cores both end at about the same time.
 OTHERS = "others"
 NO_NAMESPACES = "not run: this machine gives users no network namespaces; run it as root"
+NO_TAPS = "not run: this machine gives users no TAP interfaces; run them as root"
+TAP = Path("/dev/net/tun")
 
 SUITES = [
     Suite("ruff", "backend", ("ruff", "check", "--quiet", *PYTHON)),
@@ -64,7 +68,7 @@ SUITES = [
     Suite(
         "vitest",
         "frontend",
-        (*NPX, "vitest", "run", "--reporter=default", "--reporter=junit", "--outputFile.junit={report}"),
+        VITEST,
         "junit",
     ),
     Suite(
@@ -103,29 +107,39 @@ SUITES = [
     ),
 ]
 TESTS = ("cargo-test", "fuzz", "interop", "vitest", "pytest", "playwright")
-# `make check`: no database, no browser, no packets. The plug-in keeps the tests of pure code.
-CHECKS = ("ruff", "ruff-format", "mypy", "import-linter", "biome", "tsc", "vitest", "rustfmt", "clippy")
-PURE = Suite(
-    "pytest-pure",
-    "backend",
-    ("pytest", "-p", "pure_tests", "--numprocesses=2", "--junitxml={report}"),
-    "junit",
-    {"PYTHONPATH": str(ROOT / "infra" / "test")},
+# `make check`: no database, no browser, no packets, no rendered components. The plug-in keeps the tests of pure code.
+CHECKS = ("ruff", "ruff-format", "mypy", "import-linter", "biome", "tsc", "rustfmt", "clippy")
+QUICK = (
+    Suite(
+        "pytest-pure",
+        "backend",
+        ("pytest", "-p", "pure_tests", "--numprocesses=2", "--junitxml={report}"),
+        "junit",
+        {"PYTHONPATH": str(ROOT / "infra" / "test")},
+    ),
+    Suite(
+        "vitest-units",
+        "frontend",
+        (*VITEST, "--exclude=**/*.test.tsx"),
+        "junit",
+        lane=OTHERS,
+    ),
 )
 
 
 def main(arguments: list[str]) -> int:
     """Run the suites named (all by default) and print the sum."""
     names = [argument for argument in arguments if not argument.startswith("-")]
-    if unknown := set(names) - {suite.name for suite in (*SUITES, PURE)}:
+    if unknown := set(names) - {suite.name for suite in (*SUITES, *QUICK)}:
         print(f"unknown: {', '.join(unknown)}; there are {', '.join(suite.name for suite in SUITES)}")
         return 2
     chosen = SUITES
     if "--lint" in arguments:
         chosen = [suite for suite in SUITES if suite.name not in TESTS]
     elif "--check" in arguments:
-        chosen = [*(suite for suite in SUITES if suite.name in CHECKS), PURE]
-    chosen = [suite for suite in (*chosen, *([PURE] if PURE.name in names else [])) if not names or suite.name in names]
+        chosen = [*(suite for suite in SUITES if suite.name in CHECKS), *QUICK]
+    if names:
+        chosen = [suite for suite in (*SUITES, *QUICK) if suite.name in names]
     code = report(results := run_all(chosen))
     if chosen is SUITES or not arguments:
         record(results)
@@ -135,16 +149,14 @@ def main(arguments: list[str]) -> int:
 def run_all(chosen: list[Suite]) -> dict[str, Tally]:
     """Run the suites of each lane one after the other, the lanes side by side; return what came of each."""
     listed = running.listed_tests()
-    allowed = namespaces_allowed()
+    allowed, taps = namespaces_allowed(), taps_allowed()
     results: dict[str, Tally] = {}
 
     def lane(suites: list[Suite]) -> None:
         for suite in suites:
             if running.is_stopping():
                 return
-            results[suite.name] = _run(
-                suite if allowed else without_namespaces(suite), listed, len(chosen) == 1, allowed
-            )
+            results[suite.name] = _run(suite if taps else without_namespaces(suite), listed, len(chosen) == 1, allowed)
 
     lanes = {suite.lane: [other for other in chosen if other.lane == suite.lane] for suite in chosen}
     with ThreadPoolExecutor(max(1, len(lanes))) as pool:
@@ -166,6 +178,9 @@ def _run(suite: Suite, listed: dict[str, str], live: bool, allowed: bool) -> Tal
     else:
         print(f"   {suite.name} …", flush=True)
     tally = running.run(suite, listed, live=live)
+    left_out = suite.command.count("--skip")
+    tally.skipped += left_out
+    tally.not_run += [f"{suite.name}: {left_out} tests {NO_TAPS}"] if left_out else []
     lines = [_line(suite.name, tally)]
     if tally.failed and not live:
         log = running.LOGS / f"test-{suite.name}.log"
@@ -192,8 +207,13 @@ def namespaces_allowed() -> bool:
         return False
 
 
+def taps_allowed() -> bool:
+    """Return True when tests may make TAP interfaces: as root, or in a user namespace where users open the device."""
+    return os.geteuid() == 0 or (os.access(TAP, os.R_OK | os.W_OK) and namespaces_allowed())
+
+
 def without_namespaces(suite: Suite) -> Suite:
-    """Return `suite` without the tests of cargo that need network namespaces."""
+    """Return `suite` without the tests of cargo that need TAP interfaces in network namespaces."""
     if suite.counts != "cargo":
         return suite
     folder = ROOT / "agent" / "delaybox" / "tests"

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from common import ROOT, TOOLS, remembered, version_of
-from stamps import fingerprint, unchanged, unless_unchanged
+from stamps import fingerprint, intact, unchanged, unless_unchanged
 from steps import Log
 from tools import output
 
@@ -15,6 +15,7 @@ E2E = ROOT / "e2e"
 AGENT = ROOT / "agent"
 VENV = BACKEND / ".venv"
 PYTHON = VENV / "bin" / "python"
+PACKAGES = VENV / f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 _NETWORK = "check that this machine reaches its package registries, then run the same command again"
 _NOT_OF_THE_AGENT = ("bench", "fuzz", "interop", "target", "dist")
 _FRONTEND_INPUTS = ["src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"]
@@ -28,25 +29,24 @@ def backend(log: Log) -> str:
         str(Path(sys.executable).resolve()),
         str(ROOT),
     )
+    whole = intact("backend")
 
     def build() -> None:
         uv = remembered()["uv"]
-        if (
-            output(PYTHON, "-c", "import sys; print(sys.version, sys.base_prefix)")
-            != f"{sys.version} {sys.base_prefix}"
-        ):
+        version = output(PYTHON, "-c", "import sys; print(sys.version, sys.base_prefix)")
+        # uv believes the list of installed packages: in a damaged environment it would mend nothing.
+        if not whole or version != f"{sys.version} {sys.base_prefix}":
             log.run([uv, "venv", "--clear", "--python", sys.executable, VENV], "remove backend/.venv, then again")
         log.run([uv, "pip", "sync", "--python", PYTHON, "--require-hashes", BACKEND / "requirements.lock"], _NETWORK)
         log.run([uv, "pip", "install", "--python", PYTHON, "--no-deps", "--editable", BACKEND], _NETWORK)
 
-    return unless_unchanged("backend", now, VENV / "bin" / "sinemora", build)
+    return unless_unchanged("backend", now, [VENV / "bin" / "sinemora", VENV / "bin", PACKAGES], build)
 
 
 def native(log: Log) -> str:
     """Build the Python module `sinemora_native` into the backend's environment."""
     cargo = remembered()["cargo"]
-    packages = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
-    module = VENV / packages / "sinemora_native.abi3.so"
+    module = PACKAGES / "sinemora_native.abi3.so"
     sources = [AGENT / "native", AGENT / "Cargo.toml", AGENT / "Cargo.lock"]
     now = fingerprint(sources, output(Path(cargo).parent / "rustc", "--version"))
 
@@ -59,7 +59,9 @@ def native(log: Log) -> str:
         shutil.copyfile(AGENT / "target" / "python" / "libsinemora_native_python.so", fresh)
         fresh.replace(module)
 
-    return unless_unchanged("native", now, module, build)
+    if not output(PYTHON, "-c", "import sinemora_native; print(True)"):
+        module.unlink(missing_ok=True)
+    return unless_unchanged("native", now, [module], build)
 
 
 def frontend_dependencies(log: Log) -> str:
@@ -79,7 +81,7 @@ def frontend(log: Log) -> str:
     return unless_unchanged(
         "frontend",
         now,
-        FRONTEND / "dist" / "index.html",
+        [FRONTEND / "dist" / "index.html", FRONTEND / "dist"],
         lambda: log.run([TOOLS / "node" / "bin" / "npm", "run", "build"], "mend what the log names", FRONTEND),
     )
 
@@ -96,7 +98,7 @@ def agent_release(log: Log) -> str:
 
 def agent_is_built() -> bool:
     """Return True when the agent of the demonstration is built from the sources as they are."""
-    return "cargo" in remembered() and unchanged("agent-dev", _agent_inputs("dev"), _agent_output("dev"))
+    return "cargo" in remembered() and unchanged("agent-dev", _agent_inputs("dev"), _agent_outputs("dev"))
 
 
 def _agent(profile: str, log: Log) -> str:
@@ -104,13 +106,14 @@ def _agent(profile: str, log: Log) -> str:
     return unless_unchanged(
         f"agent-{profile}",
         _agent_inputs(profile),
-        _agent_output(profile),
+        _agent_outputs(profile),
         lambda: log.run([*command, "--package", "sinemora-agent", "--package", "sinemora-delaybox"], _NETWORK, AGENT),
     )
 
 
-def _agent_output(profile: str) -> Path:
-    return AGENT / "target" / ("debug" if profile == "dev" else profile) / "delaybox"
+def _agent_outputs(profile: str) -> list[Path]:
+    folder = AGENT / "target" / ("debug" if profile == "dev" else profile)
+    return [folder / "sinemora-agent", folder / "delaybox"]
 
 
 def _agent_inputs(profile: str) -> str:
@@ -125,6 +128,6 @@ def _npm_ci(log: Log, folder: Path) -> str:
     return unless_unchanged(
         f"{folder.name}-dependencies",
         now,
-        folder / "node_modules",
+        [folder / "node_modules"],
         lambda: log.run([TOOLS / "node" / "bin" / "npm", "ci", "--no-progress"], _NETWORK, folder, **skip_browser),
     )

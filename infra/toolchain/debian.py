@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import unpacked
@@ -27,8 +28,10 @@ def install(packages: list[str], why: str, log: Log) -> None:
         advice = f"check that this machine reaches its package sources, then again; or install by hand: {line}"
         log.run(["apt-get", "update"], advice, Path("/"), **quiet)
         _refreshed = True
+        with suppress(StepFailedError):  # apt-get itself reports what is left to do
+            log.run(["dpkg", "--configure", "-a"], advice, Path("/"), **quiet)  # after an interrupted installation
     log.run(
-        ["apt-get", "install", "-y", "--no-install-recommends", *packages],
+        ["apt-get", "install", "-y", "--no-install-recommends", "--fix-broken", *packages],
         f"see why the packages cannot be installed: {line}",
         Path("/"),
         **quiet,

@@ -77,7 +77,7 @@ GOALS = {
     "fuzz-agent": [RUST, CXX],
     "packages": [RUST, CARGO_DEB, CARGO_RPM, OPENSSL],
     "test-packages": [RPM],
-    "screenshots": [NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
+    "screenshots": [UV, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
     "setup": [RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND],
     "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, E2E, RUST, RUST_LINT, NATIVE],
@@ -88,7 +88,7 @@ GOALS = {
     ],
 }
 RUNS_ALREADY, REFUSALS = 3, (4, 5)  # answers of `sinemora check`: 4 the port is taken, 5 a setting cannot be
-SUPERVISOR_STEPS = 5  # what `sinemora up` counts itself: see backend/sinemora/embedded/launch.py
+SUPERVISOR_STEPS = 5  # what `sinemora up` counts itself: see backend/sinemora/embedded/up.py
 
 
 def main(goal: str) -> None:

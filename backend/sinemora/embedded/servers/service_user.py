@@ -4,10 +4,13 @@ PostgreSQL refuses to run as root, and no server should. Started by root, the se
 user; started by another user, they run as that user.
 """
 
+import fcntl
 import os
 import pwd
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,7 +72,26 @@ def _of(entry: pwd.struct_passwd, warning: str | None = None) -> ServiceUser:
     return ServiceUser(entry.pw_name, entry.pw_uid, entry.pw_gid, warning)
 
 
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Hold off other processes: of two `useradd` at once the second replaces the user of the first."""
+    folder = os.open("/etc", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
 def _create(name: str) -> ServiceUser:
+    with _alone():
+        try:
+            return _of(pwd.getpwnam(name))  # another process created it meanwhile
+        except KeyError:
+            return _add(name)
+
+
+def _add(name: str) -> ServiceUser:
     useradd = shutil.which("useradd") or shutil.which("useradd", path="/usr/sbin:/sbin")
     if useradd:
         # --system gives an unprivileged id, no home and no login.
@@ -79,7 +101,7 @@ def _create(name: str) -> ServiceUser:
             text=True,
             check=False,
         )
-        if done.returncode in (0, 9):  # 9: another process created it meanwhile
+        if done.returncode in (0, 9):  # 9: it exists by now
             return _of(pwd.getpwnam(name))
         reason = done.stderr.strip() or f"useradd ended with {done.returncode}"
     else:
