@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
 use crate::error::Error;
+use crate::line::settings::{Direction, Order, Scheduled, Settings};
 use crate::line::{Fate, Line};
-use crate::settings::{Direction, Order, Scheduled, Settings};
 use crate::sides::{LARGEST_FRAME, Side, Sides};
 use crate::statistics::{Counters, Delays, DirectionReport, Report};
 use crate::sys::{self, Scheduler, monotonic_ns};

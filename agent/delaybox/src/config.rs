@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::appliance::Options;
 use crate::error::Error;
-use crate::settings::{Change, Scheduled, Settings};
+use crate::line::settings::{Change, Scheduled, Settings};
 use crate::sides::{Addressing, Place};
 use crate::sys::Address;
 use crate::units;

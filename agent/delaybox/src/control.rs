@@ -10,7 +10,7 @@ use signal_hook::iterator::Signals;
 
 use crate::appliance::Command;
 use crate::error::Error;
-use crate::settings::Order;
+use crate::line::settings::Order;
 use crate::sides::Sides;
 
 /// Sender of commands that wakes the box.

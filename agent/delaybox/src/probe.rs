@@ -8,8 +8,8 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use crate::error::Error;
+use crate::line::settings::Direction;
 use crate::random::Random;
-use crate::settings::Direction;
 use crate::sides::{Side, Sides};
 use crate::sys::{monotonic_ns, realtime_ns, receive_stamped, stamp_arrivals};
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::settings::Direction;
+use crate::line::settings::Direction;
 use crate::summary::{Figures, Summary};
 
 /// Exact counters of a direction. received = lost + dropped + overflowed + sent + refused + in_box.

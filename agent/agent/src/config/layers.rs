@@ -36,7 +36,7 @@ impl Layers {
 
     /// Add every `SINEMORA_AGENT_…` variable; fail on an unknown one, which is usually a typo.
     ///
-    /// `SINEMORA_AGENT_CONFIG` names the file and is no setting. An empty value counts as not set.
+    /// `SINEMORA_AGENT_CONFIG` names the file and is not a setting. An empty value counts as not set.
     pub fn add_environment(
         &mut self,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -116,15 +116,11 @@ fn unknown(name: &str, key: &str, shown: impl Fn(&Setting) -> String) -> ConfigE
     let hint = match nearest(key).and_then(find) {
         Some(setting) => format!("did you mean {}?", shown(setting)),
         None => format!(
-            "known are {}",
-            SETTINGS
-                .iter()
-                .map(|s| s.key)
-                .collect::<Vec<_>>()
-                .join(", ")
+            "the settings are {}",
+            SETTINGS.iter().map(shown).collect::<Vec<_>>().join(", ")
         ),
     };
-    ConfigError::new(name, format!("is no setting; {hint}"))
+    ConfigError::new(name, format!("is not a setting; {hint}"))
 }
 
 #[cfg(test)]
@@ -181,12 +177,28 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "SINEMORA_AGENT_BACKED is no setting; did you mean SINEMORA_AGENT_BACKEND?"
+            "SINEMORA_AGENT_BACKED is not a setting; did you mean SINEMORA_AGENT_BACKEND?"
         );
         let error = toml("event_prot = 1").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "event_prot in agent.toml is no setting; did you mean event_port?"
+            "event_prot in agent.toml is not a setting; did you mean event_port?"
+        );
+    }
+
+    #[test]
+    fn other_unknown_keys_get_all_settings() {
+        let error = toml("guests = '192.0.2.0/24'").unwrap_err().to_string();
+        let start = "guests in agent.toml is not a setting; the settings are backend, ";
+        assert!(error.starts_with(start), "{error}");
+        assert!(error.contains(", standard_clients, "), "{error}");
+        let error = Layers::default()
+            .add_environment([("SINEMORA_AGENT_GUESTS".into(), "192.0.2.0/24".into())])
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains(", SINEMORA_AGENT_STANDARD_CLIENTS, "),
+            "{error}"
         );
     }
 

@@ -154,9 +154,9 @@ mod tests {
         }
 
         /// Simulates five seconds with this demand in packets per second. Returns the processor time used, percent.
-        fn pass(&mut self, wanted_hz: u64) -> f64 {
+        fn pass(&mut self, rate_hz: u64) -> f64 {
             let allowed = u64::from(self.load_shedder.packets_per_s(&CAPS).0);
-            let packets = wanted_hz.min(allowed) * 5;
+            let packets = rate_hz.min(allowed) * 5;
             self.usage.at = self.usage.at.plus(PERIOD_NS);
             assert!(self.load_shedder.due(self.usage.at));
             self.usage.packets_sent += packets;

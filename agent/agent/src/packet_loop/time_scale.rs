@@ -18,7 +18,7 @@ impl TimeScale {
         Self {
             ahead_ns,
             #[cfg(feature = "synthetic-clock")]
-            synthetic: Synthetic::wanted(),
+            synthetic: Synthetic::from_environment(),
         }
     }
 

@@ -7,9 +7,7 @@
 use std::collections::VecDeque;
 
 use super::exchange::{Arrival, Exchange, Outcome, PendingRequest, Standard, Verdict};
-use super::field::PortIdentity;
-use super::messages::{Body, Message};
-use super::rx_report_tlv::RxReportTlv;
+use super::messages::{Body, Message, PortIdentity, RxReportTlv};
 use crate::clock::RawTime;
 
 /// Sequence ids are unambiguous over half their range.

@@ -1,5 +1,4 @@
-use super::super::field::Correction;
-use super::super::response_tlv::ResponseTlv;
+use super::super::messages::{Correction, ResponseTlv};
 use super::*;
 
 const US: i64 = 1_000;

@@ -7,9 +7,8 @@ use std::net::IpAddr;
 use rustc_hash::FxHashMap;
 
 use super::client_address::ClientAddress;
-use super::field::PortIdentity;
+use super::messages::{PortIdentity, Service, Tlv};
 use super::token_bucket::TokenBucket;
-use super::unicast_tlv::{Service, Tlv};
 use crate::clock::RawTime;
 
 /// Largest number of clients served at a time; others are denied.

@@ -23,28 +23,20 @@
 mod client_address;
 mod exchange;
 mod exchange_table;
-mod field;
 mod grants;
-mod hardware_clock_tlv;
 mod messages;
 mod responder;
-mod response_tlv;
-mod rx_report_tlv;
-mod tlv;
 mod token_bucket;
 mod unicast_session;
-mod unicast_tlv;
 
 pub use client_address::ClientAddress;
 pub use exchange::{Arrival, Outcome, PendingRequest, Verdict};
 pub use exchange_table::ExchangeTable;
-pub use field::{Correction, Malformed, PortIdentity};
 pub use grants::{DueMessage, Grants, NoDelayResp, interval_ns};
-pub use hardware_clock_tlv::HardwareClockTlv;
-pub use messages::{Body, MAX_LEN, Message};
+pub use messages::{
+    Body, Correction, HardwareClockTlv, MAX_LEN, Malformed, Message, PortIdentity, ResponseTlv,
+    RxReportTlv, Service, Tlv, Tlvs,
+};
 pub use responder::{Refusal, Responder, Response, ResponseForm};
-pub use response_tlv::ResponseTlv;
-pub use rx_report_tlv::RxReportTlv;
 pub use token_bucket::TokenBucket;
 pub use unicast_session::UnicastSession;
-pub use unicast_tlv::{Service, Tlv, Tlvs};

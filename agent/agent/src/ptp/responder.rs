@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
-use super::field::{Correction, PortIdentity};
-use super::hardware_clock_tlv::HardwareClockTlv;
-use super::messages::{Body, Message};
-use super::response_tlv::{ResponseTlv, SyncDepartures};
-use super::rx_report_tlv::{MAP_LEN, RxReportTlv};
+use super::messages::{
+    Body, Correction, HardwareClockTlv, MAP_LEN, Message, PortIdentity, ResponseTlv, RxReportTlv,
+    SyncDepartures,
+};
 use super::token_bucket::TokenBucket;
 use crate::clock::RawTime;
 

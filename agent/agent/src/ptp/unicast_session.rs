@@ -1,6 +1,6 @@
 //! The client side of unicast negotiation: the services granted by one responder and their renewal (16.1).
 
-use super::unicast_tlv::{Service, Tlv, Tlvs};
+use super::messages::{Service, Tlv, Tlvs};
 use crate::clock::RawTime;
 
 /// Duration requested, s: the time that a responder continues after this agent vanishes. Renewed at half time.

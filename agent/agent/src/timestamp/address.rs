@@ -61,7 +61,7 @@ impl RawAddress {
         let place = &raw const self.storage;
         match i32::from(self.storage.sin6_family) {
             libc::AF_INET if self.len >= V4_LEN => {
-                // SAFETY: the family says that it is a sockaddr_in, the length that all of it was written.
+                // SAFETY: the family identifies a sockaddr_in, and the length covers all of it.
                 let native = unsafe { place.cast::<libc::sockaddr_in>().read() };
                 let ip = ipv4(native.sin_addr);
                 Some(SocketAddrV4::new(ip, u16::from_be(native.sin_port)).into())

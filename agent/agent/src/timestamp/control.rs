@@ -73,7 +73,7 @@ impl ControlMessages {
                 }
                 (libc::IPPROTO_IP, libc::IP_RECVERR) | (libc::IPPROTO_IPV6, libc::IPV6_RECVERR) => {
                     let error: Option<libc::sock_extended_err> = get(data, len);
-                    // With OPT_ID, ee_data numbers the packets of the socket from 0; ee_info says where the
+                    // With OPT_ID, ee_data numbers the packets of the socket from 0; ee_info names where the
                     // stamp was taken, 0 being the driver (SCM_TSTAMP_SND).
                     self.departure_id = error
                         .filter(|e| {

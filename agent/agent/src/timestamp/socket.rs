@@ -132,7 +132,7 @@ fn flags(stamps: Stamps) -> u32 {
 }
 
 fn set<T: Copy>(fd: RawFd, level: i32, name: i32, value: T) -> io::Result<()> {
-    // SAFETY: setsockopt(2) reads as many bytes as it is told, which is the size of the local `value`.
+    // SAFETY: setsockopt(2) reads as many bytes as its last argument, the size of the local `value`.
     let result = unsafe {
         libc::setsockopt(
             fd,

@@ -116,7 +116,7 @@ impl Socket {
             (rest, pieces, filled) = (&rest[*count..], others, filled + 1);
         }
         let headers = headers.as_mut_ptr().cast();
-        // SAFETY: sendmmsg(2) reads as many headers as were filled in, and of vectors as many as each says, which were
+        // SAFETY: sendmmsg(2) reads as many headers as were filled in, and as many vectors as each header counts, which were
         // filled in for all packets; names, vectors, rooms and the packets they point to outlive the call, and it writes
         // nothing but msg_len.
         let sent = unsafe { libc::sendmmsg(self.fd(), headers, filled, libc::MSG_DONTWAIT) };

@@ -61,8 +61,9 @@ impl Running {
     }
 
     pub fn signal(&self, signal: &str) {
-        let status = Command::new("kill")
-            .args([signal, &self.0.id().to_string()])
+        // The shell's own: a minimal system has no program of this name.
+        let status = Command::new("sh")
+            .args(["-c", "kill \"$@\"", "sh", signal, &self.0.id().to_string()])
             .status()
             .unwrap();
         assert!(status.success());
@@ -205,7 +206,7 @@ fn fails_with_an_exit_code_and_a_message() {
             "run",
             &[("evnt_port", "1")],
             2,
-            "SINEMORA_AGENT_EVNT_PORT is no setting",
+            "SINEMORA_AGENT_EVNT_PORT is not a setting",
         ),
         (
             "run",

@@ -10,7 +10,7 @@ use delaybox::appliance::{Appliance, Command, Snapshot};
 use delaybox::config::RawConfig;
 use delaybox::control::Remote;
 use delaybox::error::Error;
-use delaybox::settings::Order;
+use delaybox::line::settings::Order;
 use delaybox::sides::{self, Sides};
 use delaybox::statistics::Report;
 

@@ -1,7 +1,7 @@
 use std::process::Command as Program;
 
+use delaybox::line::settings::Direction;
 use delaybox::probe::{Plan, send_probes};
-use delaybox::settings::Direction;
 use delaybox::summary::Summary;
 
 use crate::boxed::{Boxed, with_namespaces};

@@ -115,6 +115,17 @@ fn refuses_values_outside_their_limits_and_says_where() {
 }
 
 #[test]
+fn refuses_an_unknown_protocol_and_names_the_known_protocols() {
+    let mut plan = plan();
+    plan["meshes"][0]["peers"][0]["protocol"] = json!("lean");
+    let error = Plan::from_json(plan.to_string().as_bytes())
+        .unwrap_err()
+        .to_string();
+    let expected = "unknown variant `lean`, expected `compact` or `ieee1588`";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
 fn refuses_two_meshes_of_one_key() {
     let mut plan = plan();
     let mesh = plan["meshes"][0].clone();

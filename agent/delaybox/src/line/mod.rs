@@ -1,8 +1,13 @@
 //! Line: decides the fate of each packet of a direction at its arrival. Time is an argument.
 
-use crate::bucket::Bucket;
+pub mod bucket;
+pub mod distribution;
+pub mod settings;
+pub mod table;
+
 use crate::random::Random;
-use crate::settings::{Direction, Settings};
+use bucket::Bucket;
+use settings::{Direction, Settings};
 
 /// Fate of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,8 +91,8 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
+    use super::settings::Change;
     use super::*;
-    use crate::settings::Change;
 
     fn line(text: &str, seed: u64) -> Line {
         let settings = Change::parse(text)

@@ -103,7 +103,7 @@ const KEPT: usize = 64;
 
 /// Departures of Syncs to one requester that the next responses carry.
 #[derive(Debug, Default)]
-pub(super) struct SyncDepartures {
+pub(in crate::ptp) struct SyncDepartures {
     /// Sequence id, t1 and the times it was sent, in the order of sending.
     waiting: std::collections::VecDeque<(u16, i64, u8)>,
 }

@@ -16,7 +16,7 @@ pub enum Service {
 impl Service {
     pub const ALL: [Self; 3] = [Self::Announce, Self::Sync, Self::DelayResp];
 
-    pub(super) fn place(self) -> usize {
+    pub(in crate::ptp) fn place(self) -> usize {
         match self {
             Self::Announce => 0,
             Self::Sync => 1,

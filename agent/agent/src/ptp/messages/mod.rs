@@ -1,11 +1,23 @@
 //! The messages of exchanges and of their negotiation, byte by byte.
 
-use super::field::{Correction, Malformed, PortIdentity, Reader, Writer, read_time, write_time};
-use super::hardware_clock_tlv::{self, HardwareClockTlv};
-use super::response_tlv::{self, ResponseTlv};
-use super::rx_report_tlv::{RxReportTlv, TLV_LEN};
-use super::tlv::TLV_TYPE;
-use super::unicast_tlv::Tlvs;
+mod field;
+mod hardware_clock_tlv;
+mod response_tlv;
+mod rx_report_tlv;
+mod tlv;
+mod unicast_tlv;
+
+pub use field::{Correction, Malformed, PortIdentity};
+pub use hardware_clock_tlv::HardwareClockTlv;
+pub use response_tlv::ResponseTlv;
+pub(super) use response_tlv::SyncDepartures;
+pub(super) use rx_report_tlv::MAP_LEN;
+pub use rx_report_tlv::RxReportTlv;
+pub use unicast_tlv::{Service, Tlv, Tlvs};
+
+use field::{Reader, Writer, read_time, write_time};
+use rx_report_tlv::TLV_LEN;
+use tlv::TLV_TYPE;
 
 /// Length of the longest message we send, bytes.
 pub const MAX_LEN: usize = 54 + TLV_LEN + response_tlv::TLV_LEN + hardware_clock_tlv::TLV_LEN;

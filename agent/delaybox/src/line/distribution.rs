@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::table::Table;
 use crate::random::Random;
-use crate::table::Table;
 use crate::units::positive_ns;
 
 /// Shape of NetEm's Pareto table: its variance is finite, its fourth moment is not.

@@ -3,8 +3,8 @@
 //! `delay=normal:100us,10us loss=1% rate=100mbit burst=5kB queue=250kB`: words in any order, each optional.
 //! `add=100us` is added to the delay; it may be negative.
 
-use crate::bucket::Rate;
-use crate::distribution::Distribution;
+use super::bucket::Rate;
+use super::distribution::Distribution;
 use crate::units;
 
 const DEFAULT_BURST_BYTES: u64 = 5_000;
