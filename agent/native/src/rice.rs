@@ -237,8 +237,8 @@ impl<'a> Unpacker<'a> {
         let params = self.params(sizes.len())?;
         let layout = self.layout(params, |column| sizes[column])?;
         let (mut base_at, mut low, mut to) = (layout.bases, layout.low, layout.rests);
-        let mut large = false;
-        let mut left = &mut *numbers;
+        let mut large = Vec::new();
+        let (mut start, mut left) = (0, &mut *numbers);
         for (column, param) in params.iter().enumerate() {
             let (mine, others) = std::mem::take(&mut left).split_at_mut(sizes[column]);
             left = others;
@@ -246,12 +246,11 @@ impl<'a> Unpacker<'a> {
             self.low_bits(mine, low, k);
             low += k * mine.len();
             if param & REST != 0 {
-                to = self.rests(mine, to, k, &mut large)?;
+                to = self.rests(mine, to, k, |at| large.push((start + at, k)))?;
             }
+            start += mine.len();
         }
-        if large {
-            to = self.large_rests(numbers, sizes, params, layout.rests, to)?;
-        }
+        to = self.large_rests(numbers, &large, to)?;
         let mut left = &mut *numbers;
         for (column, param) in params.iter().enumerate() {
             let (mine, others) = std::mem::take(&mut left).split_at_mut(sizes[column]);
@@ -285,7 +284,7 @@ impl<'a> Unpacker<'a> {
                 self.low_bits(mine, low, k);
                 if param & REST != 0 {
                     let mut large = false;
-                    to = self.rests(mine, to, k, &mut large)?;
+                    to = self.rests(mine, to, k, |_| large = true)?;
                     if large {
                         return Ok(false);
                     }
@@ -404,27 +403,34 @@ impl<'a> Unpacker<'a> {
             column.fill(0);
             return;
         }
-        for number in column {
-            *number = self.bits(low, k) as i32;
-            low += k;
+        let mask = (1u64 << k) - 1;
+        // Of the 64 bits of a load, up to seven come before the first number.
+        for numbers in column.chunks_mut(57 / k) {
+            let mut bits = self.load(low / 8) >> (low % 8);
+            for number in &mut *numbers {
+                *number = (bits & mask) as i32;
+                bits >>= k;
+            }
+            low += k * numbers.len();
         }
     }
 
-    /// Add the rests of a column from the bit `to` on; the bit after them.
+    /// Add the rests of a column from the bit `to` on; return the bit after them.
+    ///
+    /// `is_large` gets the index of each number whose rest is not written in unary, which `large_rests` reads.
     fn rests(
         &self,
         column: &mut [i32],
         to: usize,
         k: usize,
-        large: &mut bool,
+        mut is_large: impl FnMut(usize),
     ) -> Result<usize, Exhausted> {
         let end = 8 * self.bytes.len();
         let mut high = 0u64;
-        let mut most = 0usize;
         let mut before = to; // the bit after the last one found
         let mut byte = to / 8;
         let mut ones = self.load(byte) & (u64::MAX << (to % 8));
-        for number in column {
+        for (at, number) in column.iter_mut().enumerate() {
             while ones == 0 {
                 byte += 8;
                 if 8 * byte >= end {
@@ -436,51 +442,34 @@ impl<'a> Unpacker<'a> {
             ones &= ones - 1;
             let rest = one - before;
             before = one + 1;
-            most = most.max(rest);
+            if rest >= RESTS_MAX as usize {
+                is_large(at);
+                continue;
+            }
             let whole = u64::from(*number as u32) + ((rest as u64) << k);
             high |= whole;
             *number = whole as i32;
         }
-        *large |= most >= RESTS_MAX as usize;
-        if high >> 32 != 0 && most < RESTS_MAX as usize {
+        if high >> 32 != 0 {
             return Err(Exhausted);
         }
         Ok(before)
     }
 
-    /// Read again the columns with rests, now with those that are written after the unary ones, from `at` on.
+    /// Add the rests that are not written in unary, from the bit `at` on, to numbers that have low bits of a width only.
     fn large_rests(
         &self,
         numbers: &mut [i32],
-        sizes: &[usize],
-        params: &[u8],
-        rests: usize,
+        large: &[(usize, usize)],
         mut at: usize,
     ) -> Result<usize, Exhausted> {
-        let end = 8 * self.bytes.len();
-        let mut to = rests;
-        let mut start = 0;
-        for (size, param) in sizes.iter().zip(params) {
-            let mine = &mut numbers[start..start + size];
-            start += size;
-            if param & REST == 0 {
-                continue;
+        for (place, k) in large {
+            if at + 32 > 8 * self.bytes.len() {
+                return Err(Exhausted);
             }
-            let k = usize::from(param & WIDTH);
-            for number in mine {
-                let after = self.after_ones(to, 1)?;
-                let rest = after - to - 1;
-                to = after;
-                if rest >= RESTS_MAX as usize {
-                    if at + 32 > end {
-                        return Err(Exhausted);
-                    }
-                    let low = *number as u32 & ((1u64 << k) - 1) as u32;
-                    let whole = u64::from(low) + (u64::from(self.bits(at, 32)) << k);
-                    *number = u32::try_from(whole).map_err(|_| Exhausted)? as i32;
-                    at += 32;
-                }
-            }
+            let whole = u64::from(numbers[*place] as u32) + (u64::from(self.bits(at, 32)) << k);
+            numbers[*place] = u32::try_from(whole).map_err(|_| Exhausted)? as i32;
+            at += 32;
         }
         Ok(at)
     }

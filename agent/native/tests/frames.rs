@@ -1,9 +1,13 @@
-//! Blocks of frames: they come back as they went in, whatever is in them; broken ones are refused.
+//! Blocks of frames: any values survive a round trip, and damaged blocks are refused.
 
-use sinemora_native::frame::{self, FrameError, Kind, SketchesRef, StatsMut, StatsRef};
+#[path = "support/stats.rs"]
+mod stats;
+
+use sinemora_native::frame::{self, FrameError, SketchesRef};
 use sinemora_native::{Sketch, rice};
+use stats::Stats;
 
-/// Numbers that look random, the same on every machine (SplitMix64).
+/// A generator of pseudorandom numbers (SplitMix64).
 struct Numbers(u64);
 
 impl Numbers {
@@ -19,84 +23,37 @@ impl Numbers {
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
-struct Stats {
-    columns: Vec<i32>,
-    quantiles: Vec<u16>,
-    flows: Vec<u16>,
-    sources: Vec<u8>,
-    by_flow: Vec<i32>,
-}
-
-impl Stats {
-    fn nothing(n: usize) -> Self {
-        Self {
-            columns: vec![0; 24 * n],
-            quantiles: vec![0; 12 * n],
-            flows: vec![0; n],
-            sources: vec![0; n],
-            by_flow: Vec::new(),
-        }
+/// Return stats with random values, of widths that differ from column to column.
+fn random_stats(targets: usize, numbers: &mut Numbers) -> Stats {
+    let mut stats = Stats::zeros(targets);
+    for row in stats.columns.chunks_exact_mut(targets) {
+        let shift = numbers.below(32);
+        row.fill_with(|| numbers.next() as i32 >> shift);
     }
-
-    /// Any numbers, of widths that differ from column to column.
-    fn wild(n: usize, numbers: &mut Numbers) -> Self {
-        let mut made = Self::nothing(n);
-        for row in made.columns.chunks_exact_mut(n) {
-            let shift = numbers.below(32);
-            row.fill_with(|| numbers.next() as i32 >> shift);
-        }
-        made.quantiles.fill_with(|| numbers.next() as u16);
-        made.flows.fill_with(|| numbers.below(4) as u16);
-        made.sources.fill_with(|| numbers.below(3) as u8);
-        let m: usize = made.flows.iter().map(|f| frame::widths_of(*f)).sum();
-        made.by_flow.resize(6 * m, 0);
-        made.by_flow.fill_with(|| numbers.next() as i32);
-        made
-    }
-
-    fn as_ref(&self) -> StatsRef<'_> {
-        StatsRef {
-            columns: &self.columns,
-            quantiles: &self.quantiles,
-            flows: &self.flows,
-            sources: &self.sources,
-            by_flow: &self.by_flow,
-        }
-    }
-
-    fn read(blobs: &[&[u8]]) -> Result<Self, FrameError> {
-        let mut n = 0;
-        for blob in blobs {
-            n += frame::targets_in(Kind::Stats, blob)?;
-        }
-        let mut made = Self::nothing(n);
-        let out = StatsMut::new(
-            &mut made.columns,
-            &mut made.quantiles,
-            &mut made.flows,
-            &mut made.sources,
-        )?;
-        made.by_flow = frame::stats_of(blobs, out)?;
-        Ok(made)
-    }
+    stats.quantiles.fill_with(|| numbers.next() as u16);
+    stats.flows.fill_with(|| numbers.below(4) as u16);
+    stats.sources.fill_with(|| numbers.below(3) as u8);
+    let flows: usize = stats.flows.iter().map(|f| frame::widths_of(*f)).sum();
+    stats.by_flow.resize(6 * flows, 0);
+    stats.by_flow.fill_with(|| numbers.next() as i32);
+    stats
 }
 
 #[test]
-fn stats_come_back() {
+fn stats_survive_a_round_trip() {
     let mut numbers = Numbers(1);
     for n in [1, 2, 7, 40, 256] {
-        let stats = Stats::wild(n, &mut numbers);
+        let stats = random_stats(n, &mut numbers);
         let block = frame::encode_stats(&stats.as_ref()).unwrap();
         assert_eq!(Stats::read(&[&block]).unwrap(), stats, "{n} targets");
     }
 }
 
 #[test]
-fn single_targets_and_codes_are_those_of_the_whole() {
+fn single_targets_and_codes_equal_those_of_the_whole_block() {
     let mut numbers = Numbers(2);
     for n in [1usize, 3, 90] {
-        let mut stats = Stats::wild(n, &mut numbers);
+        let mut stats = random_stats(n, &mut numbers);
         stats.flows.fill(1);
         stats.by_flow.clear();
         let block = frame::encode_stats(&stats.as_ref()).unwrap();
@@ -105,15 +62,8 @@ fn single_targets_and_codes_are_those_of_the_whole() {
             assert_eq!(codes, &stats.quantiles[(3 * quantile + 2) * n..][..n]);
         }
         for place in 0..n {
-            let mut one = Stats::nothing(1);
-            let mut out = StatsMut::new(
-                &mut one.columns,
-                &mut one.quantiles,
-                &mut one.flows,
-                &mut one.sources,
-            )
-            .unwrap();
-            assert!(frame::stats_at(&[&block], &[place], &mut out).unwrap());
+            let mut target = Stats::zeros(1);
+            assert!(frame::stats_at(&[&block], &[place], &mut target.as_mut().unwrap()).unwrap());
             let column: Vec<i32> = stats
                 .columns
                 .iter()
@@ -121,13 +71,13 @@ fn single_targets_and_codes_are_those_of_the_whole() {
                 .step_by(n)
                 .copied()
                 .collect();
-            assert_eq!(one.columns, column);
+            assert_eq!(target.columns, column);
         }
     }
 }
 
 #[test]
-fn sketches_come_back_in_every_mode() {
+fn sketches_survive_a_round_trip_in_every_mode() {
     let mut numbers = Numbers(3);
     // Few values a bin, many, and words that no writer should write.
     for (spread, many, canonical) in [(1 << 20, 20, true), (60, 900, true), (2048, 30, false)] {
@@ -137,7 +87,7 @@ fn sketches_come_back_in_every_mode() {
             let values: Vec<i64> = (0..numbers.below(many))
                 .map(|_| numbers.below(spread) as i64)
                 .collect();
-            let mine = if canonical {
+            let sketch = if canonical {
                 Sketch::of(values).to_words()
             } else {
                 values
@@ -145,20 +95,20 @@ fn sketches_come_back_in_every_mode() {
                     .map(|value| (*value as u16).wrapping_mul(37))
                     .collect()
             };
-            lengths.push(mine.len() as i64);
-            words.extend(mine);
+            lengths.push(sketch.len() as i64);
+            words.extend(sketch);
         }
-        let stats = Stats::nothing(9);
+        let stats = Stats::zeros(9);
         let sketches = SketchesRef::new(&lengths, &words).unwrap();
         let block = frame::encode_sketches(&sketches, &stats.columns).unwrap();
-        let found = frame::sketches_of(&[&block], &stats.columns, [true; 3], &[]).unwrap();
-        assert_eq!(found, (lengths, words));
+        let decoded = frame::sketches_of(&[&block], &stats.columns, [true; 3], &[]).unwrap();
+        assert_eq!(decoded, (lengths, words));
     }
 }
 
 #[test]
-fn broken_blocks_are_refused() {
-    let stats = Stats::wild(5, &mut Numbers(4));
+fn damaged_blocks_are_refused() {
+    let stats = random_stats(5, &mut Numbers(4));
     let block = frame::encode_stats(&stats.as_ref()).unwrap();
     assert_eq!(Stats::read(&[&block[..3]]), Err(FrameError::Short));
     assert_eq!(Stats::read(&[&block[..7]]), Err(FrameError::Checksum));
@@ -178,9 +128,9 @@ fn broken_blocks_are_refused() {
 }
 
 #[test]
-fn any_bytes_with_a_checksum_are_read_or_refused() {
+fn any_bytes_with_a_checksum_are_decoded_or_refused() {
     let mut numbers = Numbers(5);
-    let stats = Stats::wild(6, &mut numbers);
+    let stats = random_stats(6, &mut numbers);
     let lengths = [2i64; 18];
     let words: Vec<u16> = (0..36).map(|_| numbers.next() as u16).collect();
     let sketches = SketchesRef::new(&lengths, &words).unwrap();

@@ -2,7 +2,7 @@
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from sinemora.kit.telemetry import WORKER
+from sinemora.kit.observability.telemetry import WORKER
 
 REPORTS = Counter("sinemora_ingest_reports", "Reports by outcome: stored, or the code of the refusal.", ["outcome"])
 WINDOWS_SKIPPED = Counter(

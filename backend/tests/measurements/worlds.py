@@ -4,8 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sinemora.measurements.codec import frame, llq16
+from sinemora.measurements.aggregate import merge
+from sinemora.measurements.aggregate.merge import Piece
+from sinemora.measurements.codec import frame, llq16, unpacking
 from sinemora.measurements.codec.frame import Frame, Sketches, Stats
+from sinemora.measurements.codec.stored import StoredFrame
 
 DIRECTIONS = ("outbound", "inbound", "round_trip")
 
@@ -72,3 +75,26 @@ def simple(
 def silent(sent: int = 8) -> Raw:
     """Return a peer with `sent` requests and no response."""
     return Raw(sent=(sent, -1, sent), lost=(sent, -1, sent))
+
+
+def merged_of(frames: list[Frame]) -> Piece:
+    """Return the pairs of frames of at most 256 targets, merged as stored frames are."""
+    blocks = [
+        StoredFrame(
+            part.vm_key, 0, 10, part.targets, frame.encode_stats(part.stats),
+            frame.encode_sketches(part.sketches, part.stats),
+        )
+        for part in frames
+    ]  # fmt: skip
+    return merge.merge_blocks(blocks, (), unpacking.DIRECTIONS, words_too=True)
+
+
+def frames_of(piece: Piece) -> list[Frame]:
+    """Cut merged pairs into a frame of each client."""
+    assert piece.sketches is not None
+    clients = np.unique(piece.clients)
+    parts = [np.flatnonzero(piece.clients == client) for client in clients]
+    return [
+        Frame(int(client), piece.targets[part], piece.stats.take(part), piece.sketches.take(part))
+        for client, part in zip(clients, parts, strict=True)
+    ]

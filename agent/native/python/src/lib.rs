@@ -40,7 +40,9 @@ mod module {
     use pyo3::pybacked::PyBackedBytes;
     use pyo3::types::PyBytes;
     use sinemora_native::columns::{COLUMNS, DIRECTIONS, QUANTILES};
-    use sinemora_native::frame::{self, SketchesRef, StatsMut, StatsRef};
+    use sinemora_native::frame::{
+        self, Context, Corrections, SketchesRef, StatsMut, StatsRef, Window,
+    };
     use sinemora_native::matrix::{self, Cells, Described, Measured, Statistic, Table};
     use sinemora_native::report::{self, NotSplit};
     use sinemora_native::threads;
@@ -145,7 +147,7 @@ mod module {
         ))
     }
 
-    /// Blocks of stats and sketches of all targets, 256 after the other.
+    /// Blocks of stats and sketches of clients, which have `sizes` targets each: 256 after the other.
     #[pyfunction]
     #[allow(clippy::too_many_arguments)]
     fn encode<'py>(
@@ -157,6 +159,7 @@ mod module {
         by_flow: Input<i32>,
         lengths: Input<i64>,
         words: Input<u16>,
+        sizes: Vec<usize>,
     ) -> PyResult<Vec<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>> {
         let stats = StatsRef {
             columns: columns.slice(),
@@ -167,7 +170,7 @@ mod module {
         };
         let sketches = SketchesRef::new(lengths.slice(), words.slice()).map_err(refused)?;
         let blocks = py
-            .detach(|| frame::encode(&stats, &sketches))
+            .detach(|| frame::encode_clients(&stats, &sketches, &sizes))
             .map_err(refused)?;
         Ok(blocks
             .iter()
@@ -288,6 +291,60 @@ mod module {
             Output::with(py, &[DIRECTIONS, lengths.len() / DIRECTIONS], &lengths)?,
             one_dimensional(py, &words)?,
         ))
+    }
+
+    /// A block of a window: client, roster, corrections (-1 for none), bytes of stats, bytes of sketches.
+    type WindowBlocks = (i64, usize, i64, PyBackedBytes, PyBackedBytes);
+
+    /// Merge the windows of clients, in ascending order: each pair of a client and a target once.
+    ///
+    /// Rosters hold the keys of targets; corrections have rows of client, target, shift, bound and deviation. Returns
+    /// clients, targets, columns, quantiles, flows, origins, lengths and words; `None` when a block stores its flows.
+    #[pyfunction]
+    fn merge_windows<'py>(
+        py: Python<'py>,
+        windows: Vec<WindowBlocks>,
+        rosters: Vec<Input<i64>>,
+        corrections: Vec<Input<i32>>,
+        directions: [bool; DIRECTIONS],
+        words_too: bool,
+    ) -> PyResult<Option<Vec<Array<'py>>>> {
+        let windows: Vec<Window<'_>> = windows
+            .iter()
+            .map(|(client, roster, corrections, stats, sketches)| Window {
+                client: *client,
+                roster: *roster,
+                corrections: usize::try_from(*corrections).ok(),
+                stats,
+                sketches,
+            })
+            .collect();
+        let rosters: Vec<&[i64]> = rosters.iter().map(Input::slice).collect();
+        let corrections: Vec<Corrections<'_>> = corrections
+            .iter()
+            .map(|rows| Corrections(rows.slice()))
+            .collect();
+        let context = Context {
+            rosters: &rosters,
+            corrections: &corrections,
+            directions,
+            words_too,
+        };
+        let merged = py.detach(|| frame::merge_windows(&windows, &context));
+        let Some(pairs) = merged.map_err(refused)? else {
+            return Ok(None);
+        };
+        let n = pairs.targets.len();
+        Ok(Some(vec![
+            one_dimensional(py, &pairs.clients)?,
+            one_dimensional(py, &pairs.targets)?,
+            Output::with(py, &[COLUMNS, DIRECTIONS, n], &pairs.columns)?,
+            Output::with(py, &[QUANTILES.len(), DIRECTIONS, n], &pairs.quantiles)?,
+            one_dimensional(py, &pairs.flows)?,
+            one_dimensional(py, &pairs.sources)?,
+            Output::with(py, &[DIRECTIONS, n], &pairs.lengths)?,
+            one_dimensional(py, &pairs.words)?,
+        ]))
     }
 
     fn slices(blobs: &[PyBackedBytes]) -> Vec<&[u8]> {

@@ -38,10 +38,17 @@ fn fit(fits: bool) -> PyResult<()> {
     if fits { Ok(()) } else { Err(unfit()) }
 }
 
-/// Return whether `out` has room for the sum of the positive numbers, one for each of `rows`.
-fn has_room(numbers: &[i64], rows: usize, out: &[i32]) -> bool {
-    let most: i128 = numbers.iter().map(|n| i128::from((*n).max(0))).sum();
-    numbers.len() == rows && most <= out.len() as i128
+/// Return true if the costs have a row for each of `most`, and the outputs room for their sum.
+fn pairs_fit(
+    costs: &Costs,
+    price: &[i32],
+    most: &[i64],
+    out_job: &[i32],
+    out_machine: &[i32],
+) -> bool {
+    let pairs: i128 = most.iter().map(|n| i128::from((*n).max(0))).sum();
+    let room = out_job.len().min(out_machine.len());
+    costs.len() == most.len() * price.len() && !price.is_empty() && pairs <= room as i128
 }
 
 /// Write costs of latency (rows, machines): each row's own row of `tables` (rows, steps) at the nearest step.
@@ -77,21 +84,21 @@ pub(crate) fn fill_costs(
     Ok(())
 }
 
-/// Write the `wanted` machines that are cheapest after their price; return their number.
+/// Write the `count` machines that are cheapest after their price; return their number.
 #[pyfunction]
 pub(crate) fn cheapest_machines(
     row: Costs,
     price: Input<i32>,
-    wanted: usize,
+    count: usize,
     offset: usize,
     mut out: InOut<i32>,
 ) -> PyResult<usize> {
     let (price, out) = (price.slice(), out.slice());
-    let wanted = wanted.min(price.len());
-    fit(row.len() == price.len() && wanted <= out.len() && offset <= price.len())?;
+    let count = count.min(price.len());
+    fit(row.len() == price.len() && count <= out.len() && offset <= price.len())?;
     Ok(match &row {
-        Costs::Narrow(row) => costs::cheapest(row.slice(), price, wanted, offset, out),
-        Costs::Wide(row) => costs::cheapest(row.slice(), price, wanted, offset, out),
+        Costs::Narrow(row) => costs::cheapest(row.slice(), price, count, offset, out),
+        Costs::Wide(row) => costs::cheapest(row.slice(), price, count, offset, out),
     })
 }
 
@@ -108,8 +115,7 @@ pub(crate) fn violating_pairs(
 ) -> PyResult<usize> {
     let (potential, price, most) = (job_potential.slice(), price.slice(), most.slice());
     let (jobs, machines) = (out_job.slice(), out_machine.slice());
-    fit(costs.len() == potential.len() * price.len() && !price.is_empty())?;
-    fit(has_room(most, potential.len(), jobs) && has_room(most, potential.len(), machines))?;
+    fit(most.len() == potential.len() && pairs_fit(&costs, price, most, jobs, machines))?;
     Ok(py.detach(|| match &costs {
         Costs::Narrow(costs) => {
             costs::violators(costs.slice(), potential, price, most, jobs, machines)
@@ -120,32 +126,29 @@ pub(crate) fn violating_pairs(
     }))
 }
 
-/// Write the `wanted` machines of every job that are cheapest after their price; return the number of pairs.
+/// Write the `most` machines of every job that are cheapest after their price; return the number of pairs.
 #[pyfunction]
 pub(crate) fn candidate_pairs(
     py: Python<'_>,
     costs: Costs,
     price: Input<i32>,
-    wanted: Input<i64>,
+    most: Input<i64>,
     barred: i64,
     mut out_job: InOut<i32>,
     mut out_machine: InOut<i32>,
 ) -> PyResult<usize> {
-    let (price, wanted) = (price.slice(), wanted.slice());
+    let (price, most) = (price.slice(), most.slice());
     let (jobs, machines) = (out_job.slice(), out_machine.slice());
-    fit(costs.len() == wanted.len() * price.len() && !price.is_empty())?;
-    fit(has_room(wanted, wanted.len(), jobs) && has_room(wanted, wanted.len(), machines))?;
+    fit(pairs_fit(&costs, price, most, jobs, machines))?;
     Ok(py.detach(|| match &costs {
         Costs::Narrow(costs) => {
-            costs::candidates(costs.slice(), price, wanted, barred, jobs, machines)
+            costs::candidates(costs.slice(), price, most, barred, jobs, machines)
         }
-        Costs::Wide(costs) => {
-            costs::candidates(costs.slice(), price, wanted, barred, jobs, machines)
-        }
+        Costs::Wide(costs) => costs::candidates(costs.slice(), price, most, barred, jobs, machines),
     }))
 }
 
-/// The arrays of `sinemora.placement.spanning_tree.Arcs`.
+/// The arrays of `sinemora.placement.solvers.spanning_tree.Arcs`.
 #[derive(FromPyObject)]
 pub(crate) struct Arcs {
     tail: InOut<i32>,
@@ -167,7 +170,7 @@ impl Arcs {
     }
 }
 
-/// The arrays of `sinemora.placement.spanning_tree.Tree`.
+/// The arrays of `sinemora.placement.solvers.spanning_tree.Tree`.
 #[derive(FromPyObject)]
 pub(crate) struct Tree {
     parent: InOut<i32>,
@@ -260,7 +263,7 @@ pub(crate) fn cheapest_root(
         .ok_or_else(unfit)
 }
 
-/// The arrays of `sinemora.placement.search.SearchProblem`.
+/// The arrays of `sinemora.placement.policies.search.SearchProblem`.
 #[derive(FromPyObject)]
 pub(crate) struct SearchProblem {
     at: Input<i64>,

@@ -41,15 +41,21 @@
 //!
 //! Delay columns of an entry with count 0 hold 0 and mean nothing.
 
+mod merged;
 mod projection;
 mod sketches;
 mod stats;
 
+pub use merged::{Context, Corrections, Pairs, Window, merge_windows};
 pub use projection::{round_trip_codes, stats_at};
 pub use sketches::{Bounds, SketchesRef, bounds_of, sketches_of};
 pub use stats::{StatsMut, StatsRef, stats_of, widths_of};
 
+use std::ops::Range;
+
+use crate::columns::DIRECTIONS;
 use crate::rice::{Exhausted, checksum};
+use crate::threads;
 
 /// Targets of a block, at most.
 pub const TARGETS_MAX: usize = 256;
@@ -213,7 +219,7 @@ fn seal(mut block: Vec<u8>) -> Vec<u8> {
 pub fn encode_sketches(sketches: &SketchesRef<'_>, columns: &[i32]) -> Result<Vec<u8>, FrameError> {
     let n = sketches.targets();
     let bounds = bounds_of(columns, n, &[])?;
-    sketches.encode_block(&bounds, 0..n, &mut sketches.first_words())
+    sketches.encode_block(&bounds, 0..n, sketches.first_words())
 }
 
 /// Return the block of the stats of all targets, `TARGETS_MAX` at most.
@@ -228,6 +234,15 @@ pub type Blocks = (Vec<u8>, Vec<u8>);
 
 /// Return the blocks of stats and sketches of all targets, each of at most `TARGETS_MAX`.
 pub fn encode(stats: &StatsRef<'_>, sketches: &SketchesRef<'_>) -> Result<Vec<Blocks>, FrameError> {
+    encode_clients(stats, sketches, &[stats.targets()])
+}
+
+/// Return the blocks of all clients; `sizes` are their numbers of targets. No block has targets of two clients.
+pub fn encode_clients(
+    stats: &StatsRef<'_>,
+    sketches: &SketchesRef<'_>,
+    sizes: &[usize],
+) -> Result<Vec<Blocks>, FrameError> {
     let n = stats.targets();
     if sketches.targets() != n {
         return Err(FrameError::TargetMismatch {
@@ -235,20 +250,36 @@ pub fn encode(stats: &StatsRef<'_>, sketches: &SketchesRef<'_>) -> Result<Vec<Bl
             stats: n,
         });
     }
+    if sizes
+        .iter()
+        .try_fold(0usize, |sum, size| sum.checked_add(*size))
+        != Some(n)
+    {
+        return Err(FrameError::Arrays);
+    }
     stats.check_flows()?;
     let bounds = bounds_of(stats.columns, n, &[])?;
-    let mut flow = 0;
-    let mut words = sketches.first_words();
-    (0..n)
-        .step_by(TARGETS_MAX)
-        .map(|low| {
-            let high = (low + TARGETS_MAX).min(n);
-            let before = flow;
-            flow += stats.flows_of(low, high);
-            Ok((
-                stats.encode_block(low..high, before..flow)?,
-                sketches.encode_block(&bounds, low..high, &mut words)?,
-            ))
-        })
-        .collect()
+    let mut parts = Vec::new();
+    let (mut low, mut flow, mut words) = (0, 0, sketches.first_words());
+    for size in sizes {
+        let end = low + size;
+        while low < end {
+            let range = low..(low + TARGETS_MAX).min(end);
+            let flows = flow..flow + stats.flows_of(range.start, range.end);
+            parts.push((range.clone(), flows.clone(), words));
+            sketches.skip(range.clone(), &mut words);
+            (low, flow) = (range.end, flows.end);
+        }
+    }
+    let encode = |(range, flows, words): &(Range<usize>, Range<usize>, [usize; DIRECTIONS])| {
+        Ok((
+            stats.encode_block(range.clone(), flows.clone())?,
+            sketches.encode_block(&bounds, range.clone(), *words)?,
+        ))
+    };
+    if sizes.len() > 1 {
+        threads::map(&parts, encode).into_iter().collect()
+    } else {
+        parts.iter().map(encode).collect()
+    }
 }

@@ -74,20 +74,30 @@ impl<'a> SketchesRef<'a> {
         [0, sum(&self.lengths[..n]), sum(&self.lengths[..2 * n])]
     }
 
-    /// Return the block of some targets, whose words begin at `firsts`; move `firsts` to those of the next targets.
+    /// Move the indices of first words from those of some targets to those of the next ones.
+    pub(super) fn skip(&self, range: Range<usize>, firsts: &mut [usize; DIRECTIONS]) {
+        for (first, lengths) in firsts
+            .iter_mut()
+            .zip(self.lengths.chunks(self.targets().max(1)))
+        {
+            *first += lengths[range.clone()].iter().sum::<i64>() as usize;
+        }
+    }
+
+    /// Return the block of some targets, whose words begin at `firsts`.
     pub(super) fn encode_block(
         &self,
         bounds: &Bounds<'_>,
         range: Range<usize>,
-        firsts: &mut [usize; DIRECTIONS],
+        firsts: [usize; DIRECTIONS],
     ) -> Result<Vec<u8>, FrameError> {
         let (n, all) = (range.len(), self.targets());
         let mut sketches = Vec::with_capacity(DIRECTIONS * n);
-        for (direction, first) in firsts.iter_mut().enumerate() {
+        for (direction, mut first) in firsts.into_iter().enumerate() {
             for i in range.clone() {
-                let end = *first + self.lengths[direction * all + i] as usize;
-                sketches.push(&self.words[*first..end]);
-                *first = end;
+                let end = first + self.lengths[direction * all + i] as usize;
+                sketches.push(&self.words[first..end]);
+                first = end;
             }
         }
         let ends = |s: usize| {
@@ -234,18 +244,6 @@ fn columns_of(
     (firsts, sizes)
 }
 
-/// Receiver of the content of sketches, one sketch after the other.
-pub(super) trait Sink {
-    /// Begin a sketch of a direction, with its index among the targets of all blocks and its length in words.
-    fn begin(&mut self, direction: usize, place: usize, length: usize);
-    /// Add a word of a sketch that is not canonical.
-    fn word(&mut self, bin: u16, code: u16);
-    /// Add a bin of a canonical sketch.
-    fn bin(&mut self, bin: u16, count: u64);
-    /// End the sketch.
-    fn end(&mut self) -> Result<(), Exhausted>;
-}
-
 /// Smallest and largest delays of the targets of some blocks, ns, and what is added to their values.
 #[derive(Clone, Copy)]
 pub struct Bounds<'a> {
@@ -279,9 +277,9 @@ impl Block<'_> {
         to: usize,
         wanted: [bool; DIRECTIONS],
         scratch: &mut Scratch,
-        sink: &mut impl Sink,
+        out: &mut Collected,
     ) -> Result<(), FrameError> {
-        let result = self.try_sketches(bounds, to, wanted, scratch, sink);
+        let result = self.try_sketches(bounds, to, wanted, scratch, out);
         self.read(result)
     }
 
@@ -291,7 +289,7 @@ impl Block<'_> {
         to: usize,
         wanted: [bool; DIRECTIONS],
         scratch: &mut Scratch,
-        sink: &mut impl Sink,
+        out: &mut Collected,
     ) -> Result<(), Exhausted> {
         let n = self.targets;
         let mut read = Unpacker::new(self.body);
@@ -328,28 +326,27 @@ impl Block<'_> {
                 let (firsts, others) = numbers.split_at(parts[0]);
                 let (gaps, others) = others.split_at(parts[1]);
                 let mut numbers = Numbers {
-                    firsts: firsts.iter(),
-                    gaps: gaps.iter(),
-                    others: others.iter(),
+                    firsts,
+                    gaps,
+                    others,
                 };
+                let words = &mut out.words[direction];
+                words.reserve(lengths.iter().map(|length| *length as usize).sum());
                 for p in 0..n {
-                    let place = to + p;
-                    sink.begin(direction, place, lengths[p] as usize);
+                    let (place, start) = (to + p, words.len());
+                    let length = lengths[p] as usize;
+                    out.lengths[direction].push(length as i64);
                     if held[p] > 0 {
                         let ends = ends_in_stats.then(|| {
                             let bin = |row: &[i32]| bin_of(i64::from(row[place]));
                             (bin(bounds.min[direction]), bin(bounds.max[direction]))
                         });
-                        let shift = bounds.shift(direction, place);
-                        let sketch = (held[p] as usize, ends, lengths[p] as u64);
-                        if shift == 0 {
-                            numbers.sketch(mode, sketch, |bin| bin, sink)?;
-                        } else {
-                            let moved = |bin| bin_of((value_of(bin) as i64).saturating_add(shift));
-                            numbers.sketch(mode, sketch, moved, sink)?;
-                        }
+                        numbers.sketch(mode, (held[p] as usize, ends, length), words)?;
                     }
-                    sink.end()?;
+                    if words.len() - start != length {
+                        return Err(Exhausted);
+                    }
+                    shift(&mut words[start..], bounds.shift(direction, place));
                 }
             }
             read.at = start.checked_add(size).ok_or(Exhausted)?;
@@ -374,110 +371,146 @@ fn parts_of(held: &[i32], mode: Mode, ends_in_stats: bool) -> [usize; 3] {
     ]
 }
 
-/// The columns of a direction, read sketch by sketch.
+/// Move each value to its bin after a shift, ns. Bins still ascend, but may repeat.
+fn shift(words: &mut [u16], by: i64) {
+    if by != 0 {
+        for word in words {
+            let value = (value_of(*word >> 5) as i64).saturating_add(by);
+            *word = bin_of(value) << 5 | *word & 31;
+        }
+    }
+}
+
+/// The columns of a direction that are not read yet.
 struct Numbers<'a> {
-    firsts: std::slice::Iter<'a, i32>,
-    gaps: std::slice::Iter<'a, i32>,
-    others: std::slice::Iter<'a, i32>,
+    firsts: &'a [i32],
+    gaps: &'a [i32],
+    others: &'a [i32],
+}
+
+/// Take the first `count` of some numbers.
+fn take<'a>(numbers: &mut &'a [i32], count: usize) -> Result<&'a [i32], Exhausted> {
+    let (taken, left) = numbers.split_at_checked(count).ok_or(Exhausted)?;
+    *numbers = left;
+    Ok(taken)
 }
 
 impl Numbers<'_> {
     /// Read one sketch of `size` bins and `length` words, whose first and last bins may be known.
-    #[inline]
     fn sketch(
         &mut self,
         mode: Mode,
-        (size, ends, length): (usize, Option<(u16, u16)>, u64),
-        moved: impl Fn(u16) -> u16,
-        sink: &mut impl Sink,
+        (size, ends, length): (usize, Option<(u16, u16)>, usize),
+        words: &mut Vec<u16>,
     ) -> Result<(), Exhausted> {
-        let mut bin = match ends {
-            Some((first, _)) => first,
-            None => *self.firsts.next().ok_or(Exhausted)? as u16 % BINS,
+        let (first, gaps) = match ends {
+            Some((first, _)) => (first, take(&mut self.gaps, size.saturating_sub(2))?),
+            None => (
+                take(&mut self.firsts, 1)?[0] as u16 % BINS,
+                take(&mut self.gaps, size - 1)?,
+            ),
         };
-        let mut count = 1i64;
-        for at in 0..size {
-            if at > 0 {
-                let step = match ends {
-                    Some((_, last)) if at == size - 1 => last.wrapping_sub(bin),
-                    _ => *self.gaps.next().ok_or(Exhausted)? as u16,
-                } % BINS;
-                if mode == Mode::Values {
-                    if step == 0 {
-                        count += 1;
-                        continue;
-                    }
-                    if count > 16 {
-                        return Err(Exhausted);
-                    }
-                    sink.bin(moved(bin), count as u64);
-                    count = 1;
+        let last = ends.filter(|_| size > 1).map(|(_, last)| last);
+        match mode {
+            Mode::Values => read_values(first, gaps, last, length, words),
+            Mode::Words => {
+                let codes = take(&mut self.others, size)?;
+                for (bin, code) in bins(first, gaps, last).zip(codes) {
+                    words.push(bin << 5 | *code as u16 & 31);
                 }
-                bin = (bin + step) % BINS;
+                Ok(())
             }
-            match mode {
-                Mode::Words => {
-                    let code = *self.others.next().ok_or(Exhausted)?;
-                    sink.word(moved(bin), code as u16 & 31);
-                }
-                Mode::Runs => {
-                    count += i64::from(*self.others.next().ok_or(Exhausted)?);
-                    // Words of 2^20 values each, and few more.
-                    if count < 1 || (count >> 20) as u64 > length {
-                        return Err(Exhausted);
-                    }
-                    sink.bin(moved(bin), count as u64);
-                }
-                Mode::Values => {}
+            Mode::Runs => {
+                let more = take(&mut self.others, size)?;
+                read_runs(bins(first, gaps, last), more, length, words)
             }
         }
-        if mode == Mode::Values {
-            if count > 16 {
-                return Err(Exhausted);
-            }
-            sink.bin(moved(bin), count as u64);
+    }
+}
+
+/// Return the bins of a sketch: the first one, those by the gaps between them, and the last one where it is known.
+fn bins(first: u16, gaps: &[i32], last: Option<u16>) -> impl Iterator<Item = u16> {
+    let inner = gaps.iter().scan(first, |bin, gap| {
+        *bin = bin.wrapping_add(*gap as u16) % BINS;
+        Some(*bin)
+    });
+    std::iter::once(first).chain(inner).chain(last)
+}
+
+/// Append the words of values whose bins are these; 16 of a bin at most.
+fn read_values(
+    first: u16,
+    gaps: &[i32],
+    last: Option<u16>,
+    length: usize,
+    words: &mut Vec<u16>,
+) -> Result<(), Exhausted> {
+    let start = words.len();
+    words.resize(start + length, 0);
+    let room = &mut words[start..];
+    let (mut bin, mut count, mut at, mut most) = (first, 0u16, 0usize, 0u16);
+    *room.first_mut().ok_or(Exhausted)? = first << 5;
+    // Each value writes the word of its bin again. Whether bins repeat is random: a branch on it would cost more than
+    // the store.
+    let mut add = |step: u16| {
+        let same = step == 0;
+        at += usize::from(!same);
+        count = if same { count + 1 } else { 0 };
+        most = most.max(count);
+        bin = bin.wrapping_add(step) % BINS;
+        if let Some(word) = room.get_mut(at) {
+            *word = bin << 5 | count & 31;
         }
+        bin
+    };
+    let mut before = first;
+    for gap in gaps {
+        before = add(*gap as u16 % BINS);
+    }
+    if let Some(last) = last {
+        add(last.wrapping_sub(before) % BINS);
+    }
+    if most < 16 && at + 1 == length {
         Ok(())
+    } else {
+        Err(Exhausted)
     }
 }
 
-/// Collects words and lengths, direction by direction.
-#[derive(Default)]
-struct Collected {
-    lengths: [Vec<i64>; DIRECTIONS],
-    words: [Vec<u16>; DIRECTIONS],
-    direction: usize,
-    due: usize,
-}
-
-impl Sink for Collected {
-    fn begin(&mut self, direction: usize, _place: usize, length: usize) {
-        self.direction = direction;
-        self.lengths[direction].push(length as i64);
-        self.due = self.words[direction].len() + length;
-    }
-
-    #[inline]
-    fn word(&mut self, bin: u16, code: u16) {
-        self.words[self.direction].push(bin << 5 | code);
-    }
-
-    #[inline]
-    fn bin(&mut self, bin: u16, count: u64) {
-        let words = &mut self.words[self.direction];
+/// Append the words of bins. `more` has the increase of each count over the one before, and of the first over 1.
+fn read_runs(
+    bins: impl Iterator<Item = u16>,
+    more: &[i32],
+    length: usize,
+    words: &mut Vec<u16>,
+) -> Result<(), Exhausted> {
+    let mut count = 1i64;
+    for (bin, more) in bins.zip(more) {
+        count += i64::from(*more);
+        // Words of 2^20 values each, and few more.
+        if count < 1 || (count >> 20) as u64 > length as u64 {
+            return Err(Exhausted);
+        }
         if count <= 16 {
             words.push(bin << 5 | (count as u16 - 1));
         } else {
-            words::write(bin, count, words);
+            words::write(bin, count as u64, words);
         }
     }
+    Ok(())
+}
 
-    fn end(&mut self) -> Result<(), Exhausted> {
-        if self.words[self.direction].len() == self.due {
-            Ok(())
-        } else {
-            Err(Exhausted)
-        }
+/// Words and lengths of sketches by direction.
+#[derive(Default)]
+pub(super) struct Collected {
+    lengths: [Vec<i64>; DIRECTIONS],
+    words: [Vec<u16>; DIRECTIONS],
+}
+
+impl Collected {
+    /// Return the lengths and the words of a direction.
+    pub(super) fn of(&self, direction: usize) -> (&[i64], &[u16]) {
+        (&self.lengths[direction], &self.words[direction])
     }
 }
 

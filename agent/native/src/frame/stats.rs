@@ -420,10 +420,10 @@ pub fn stats_of(blobs: &[&[u8]], out: StatsMut<'_>) -> Result<Vec<i32>, FrameErr
 }
 
 /// The place of a block, and its flows.
-type Flows = (usize, Vec<i32>);
+pub(super) type Flows = (usize, Vec<i32>);
 
 /// Read the stats of some blocks; the flows of those that store them.
-fn read_all<'a>(
+pub(super) fn read_all<'a>(
     blocks: &[Block<'_>],
     mut out: StatsMut<'a>,
 ) -> Result<(Vec<Flows>, StatsMut<'a>), FrameError> {

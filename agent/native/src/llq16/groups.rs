@@ -48,6 +48,13 @@ impl Histogram {
         self.add(word >> 5, u64::from(COUNTS[usize::from(word & 31)]));
     }
 
+    /// Add the values of words.
+    pub fn add_words(&mut self, words: &[u16]) {
+        for word in words {
+            self.add_word(*word);
+        }
+    }
+
     /// Add values of a bin; bins beyond the last are taken modulo their number.
     #[inline]
     pub fn add(&mut self, bin: u16, count: u64) {
@@ -113,27 +120,40 @@ impl Histogram {
     }
 }
 
-/// Members of each group in their order, one group after the other, and where each begins.
-///
-/// `owners` holds the group of each member; a negative or unknown one is left out.
-pub fn members_of(owners: &[i64], groups: usize) -> (Vec<usize>, Vec<usize>) {
-    let known = |owner: i64| usize::try_from(owner).ok().filter(|owner| *owner < groups);
-    let mut bounds = vec![0; groups + 1];
-    for owner in owners.iter().filter_map(|owner| known(*owner)) {
-        bounds[owner + 1] += 1;
-    }
-    for group in 0..groups {
-        bounds[group + 1] += bounds[group];
-    }
-    let mut free = bounds.clone();
-    let mut members = vec![0; bounds[groups]];
-    for (member, owner) in owners.iter().enumerate() {
-        if let Some(owner) = known(*owner) {
-            members[free[owner]] = member;
-            free[owner] += 1;
+/// Members of groups.
+pub struct Members {
+    /// Members of each group in their order, one group after the other.
+    members: Vec<usize>,
+    /// Start of each group, and the end of the last.
+    bounds: Vec<usize>,
+}
+
+impl Members {
+    /// Sort members into groups; `owners` holds the group of each. A negative or unknown one is left out.
+    pub fn of(owners: &[i64], groups: usize) -> Self {
+        let known = |owner: i64| usize::try_from(owner).ok().filter(|owner| *owner < groups);
+        let mut bounds = vec![0; groups + 1];
+        for owner in owners.iter().filter_map(|owner| known(*owner)) {
+            bounds[owner + 1] += 1;
         }
+        for group in 0..groups {
+            bounds[group + 1] += bounds[group];
+        }
+        let mut free = bounds.clone();
+        let mut members = vec![0; bounds[groups]];
+        for (member, owner) in owners.iter().enumerate() {
+            if let Some(owner) = known(*owner) {
+                members[free[owner]] = member;
+                free[owner] += 1;
+            }
+        }
+        Self { members, bounds }
     }
-    (members, bounds)
+
+    /// Return the members of a group.
+    pub fn of_group(&self, group: usize) -> &[usize] {
+        &self.members[self.bounds[group]..self.bounds[group + 1]]
+    }
 }
 
 /// Merged distributions by group.
@@ -162,7 +182,7 @@ pub fn merge(
     if owners.len() != lengths.len() {
         return None;
     }
-    let (members, bounds) = members_of(owners, groups);
+    let members = Members::of(owners, groups);
     let part = |groups: std::ops::Range<usize>| {
         let size = groups.len();
         let mut merged = Merged {
@@ -173,11 +193,9 @@ pub fn merge(
         };
         let mut held = Histogram::default();
         for (to, group) in groups.enumerate() {
-            for &member in &members[bounds[group]..bounds[group + 1]] {
+            for &member in members.of_group(group) {
                 let start = if member == 0 { 0 } else { ends[member - 1] };
-                for &word in &words[start..ends[member]] {
-                    held.add_word(word);
-                }
+                held.add_words(&words[start..ends[member]]);
             }
             merged.totals[to] = held.total() as i64;
             held.quantiles(at, |q, bin| merged.bins[q * size + to] = i64::from(bin));
@@ -273,7 +291,7 @@ pub fn canonical_words(bins: &[i64], counts: &[i64]) -> (Vec<u16>, Vec<i64>) {
 }
 
 /// Return the end of each sketch; `None` if the lengths do not add up to the words.
-fn ends_of(lengths: &[i64], words: usize) -> Option<Vec<usize>> {
+pub(crate) fn ends_of(lengths: &[i64], words: usize) -> Option<Vec<usize>> {
     let mut end = 0usize;
     let ends: Option<Vec<usize>> = lengths
         .iter()

@@ -102,7 +102,7 @@ impl Problem<'_> {
     }
 }
 
-/// Where tasks are, and what that leaves.
+/// The present machine of each task, and the free capacity of each machine.
 struct Search<'a> {
     problem: &'a Problem<'a>,
     sizes: Sizes,

@@ -81,8 +81,8 @@ vectorized! {
         if wanted == 0 {
             return 0;
         }
-        // The level with so many machines: found in leaps that grow, then by halving. Counting is far faster than
-        // sorting.
+        // Find the level that this number of machines reach: by growing steps, then by bisection. Counting is much
+        // faster than sorting.
         let (mut level, mut leap) = (i64::from(lowest(row, price)), 1);
         let mut below = level - 1;
         while at_most(row, price, level) < wanted {

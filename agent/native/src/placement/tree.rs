@@ -53,7 +53,7 @@ pub struct Tree<'a> {
 }
 
 impl Arcs<'_> {
-    /// Return whether the arrays have room for so many arcs.
+    /// Return whether the arrays have room for `count` arcs.
     pub(super) fn is_whole(&self, count: usize) -> bool {
         let sizes = [
             self.tail.len(),

@@ -1,16 +1,18 @@
 """From stored frames to one window per pair: the newest, or all of a range merged, a bounded number at a time."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
+import sinemora_native as native
 
 from sinemora.measurements.aggregate import corrections as clock_corrections
 from sinemora.measurements.aggregate import rollup
 from sinemora.measurements.aggregate.corrections import Corrections
 from sinemora.measurements.aggregate.matrix import Pairs
 from sinemora.measurements.codec import frame, unpacking
-from sinemora.measurements.codec.frame import Frame, Sketches, Stats
+from sinemora.measurements.codec.frame import Sketches, Stats
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.stored import StoredFrame, StoredPath
 from sinemora.measurements.codec.unpacking import DIRECTIONS
@@ -66,7 +68,7 @@ def merged(
 
 def together(pieces: Sequence[Piece], ended_at_s: int, *, words_too: bool = False) -> tuple[Pairs, Sketches | None]:
     """Return each pair once, merged from pieces that may have pairs in common."""
-    whole = [_merge(pieces, words_too=words_too)] if pieces else []
+    whole = [merge_pieces(pieces, words_too=words_too)] if pieces else []
     return _as_one(whole, ended_at_s, words_too=words_too)
 
 
@@ -101,13 +103,13 @@ def by_client(
             continue
         ready, waiting = _until_last_client(waiting)
         if ready:
-            pieces.append(_merge([*parts, gathered(ready, corrections, directions)], words_too=words_too))
+            pieces.append(_merged_with(parts, ready, corrections, directions, words_too=words_too))
             parts = []
         if sum(block.targets.size for block in waiting) >= _TARGETS_AT_ONCE:
-            parts = [_merge([*parts, gathered(waiting, corrections, directions)], words_too=bool(directions))]
+            parts = [_merged_with(parts, waiting, corrections, directions, words_too=bool(directions))]
             waiting = []
     if parts or waiting:
-        pieces.append(_merge([*parts, gathered(waiting, corrections, directions)], words_too=words_too))
+        pieces.append(_merged_with(parts, waiting, corrections, directions, words_too=words_too))
     return pieces
 
 
@@ -123,13 +125,10 @@ def whole(
     return _as_one([gathered(stored, corrections, sketches_of)], ended_at_s, words_too=bool(sketches_of))
 
 
-def merged_zones(pieces: Sequence[Piece], between: Sequence[Frame], directions: Collection[int]) -> Piece:
-    """Return each pair of zones once: merged pieces and frames, as they are, merged."""
-    parts = [*pieces]
-    for plain in between:
-        sketches = plain.sketches if directions else None
-        parts.append(Piece(np.full(plain.targets.size, plain.vm_key), plain.targets, plain.stats, sketches))
-    return _merge(parts or [gathered((), (), directions)], words_too=False)
+def merged_zones(pieces: Sequence[Piece], between: Sequence[Piece], directions: Collection[int]) -> Piece:
+    """Return each pair of zones once, of pieces with sketches of `directions` and others with those of all."""
+    parts = [*pieces, *(part if directions else replace(part, sketches=None) for part in between)]
+    return merge_pieces(parts or [gathered((), (), directions)], words_too=False)
 
 
 def of_path(
@@ -168,24 +167,6 @@ def of_path(
     return rollup.merge_groups(parts, turned, groups[order], size, words_too=False)[0]
 
 
-def merged_frames(stored: Sequence[StoredFrame]) -> list[Frame]:
-    """Return one merged frame per VM (or zone), delays as reported: the rows of the next tier."""
-    if not stored:
-        return []
-    piece = _merge([gathered(stored, (), DIRECTIONS)], words_too=True)
-    assert piece.sketches is not None
-    return rollup.cut(piece.clients << 32 | piece.targets, piece.stats, piece.sketches)
-
-
-def frames_of(stored: Sequence[StoredFrame]) -> list[Frame]:
-    """Decode frames with their sketches; delays stay as reported."""
-    frames = []
-    for block in stored:
-        stats = frame.decode_stats(block.stats)
-        frames.append(Frame(block.vm_key, block.targets, stats, frame.decode_sketches(block.sketch, stats)))
-    return frames
-
-
 def gathered(
     stored: Sequence[StoredFrame], corrections: Sequence[Corrections], directions: Collection[int] = ()
 ) -> Piece:
@@ -200,6 +181,61 @@ def gathered(
         by = np.empty(0, np.int64) if shifts is None else shifts.by(stats)
         sketches = unpacking.sketches_of([block.sketch for block in stored], stats, directions, by)
     return Piece(clients, targets, clock_corrections.corrected(stats, shifts), sketches)
+
+
+def merge_blocks(
+    stored: Sequence[StoredFrame],
+    corrections: Sequence[Corrections],
+    directions: Collection[int],
+    *,
+    words_too: bool,
+) -> Piece:
+    """Merge each pair of all blocks, by ascending keys, one-way delays corrected.
+
+    Sketches of `directions` give the quantiles and are kept with `words_too`.
+    """
+    ordered = sorted(stored, key=attrgetter("vm_key"))
+    rosters = {id(block.targets): block.targets for block in ordered}
+    roster_at = {roster: place for place, roster in enumerate(rosters)}
+    tables = {start: clock_corrections.at(corrections, start) for start in {block.started_at_s for block in ordered}}
+    known = {id(table): table for table in tables.values() if table is not None}
+    table_at = {table: place for place, table in enumerate(known)}
+    merged = native.merge_windows(
+        [
+            (
+                block.vm_key,
+                roster_at[id(block.targets)],
+                table_at.get(id(tables[block.started_at_s]), -1),
+                block.stats,
+                block.sketch,
+            )
+            for block in ordered
+        ],
+        list(rosters.values()),
+        [table.view(np.int32) for table in known.values()],
+        [direction in directions for direction in DIRECTIONS],
+        words_too,
+    )
+    if merged is None:  # flows of a path are merged one by one, which only `rollup` does
+        return merge_pieces([gathered(ordered, corrections, directions)], words_too=words_too)
+    clients, targets, columns, quantiles, flows, sources, lengths, words = merged
+    stats = Stats(columns, quantiles, flows, sources, np.empty((3, 2, 0), np.int32))
+    return Piece(clients, targets, stats, Sketches(lengths, words) if directions and words_too else None)
+
+
+def _merged_with(
+    parts: Sequence[Piece],
+    stored: Sequence[StoredFrame],
+    corrections: Sequence[Corrections],
+    directions: Collection[int],
+    *,
+    words_too: bool,
+) -> Piece:
+    """Merge blocks with pieces of the same client that are merged already, if there are any."""
+    if not parts:
+        return merge_blocks(stored, corrections, directions, words_too=words_too)
+    fresh = merge_blocks(stored, corrections, directions, words_too=bool(directions))
+    return merge_pieces([*parts, fresh], words_too=words_too)
 
 
 def _until_last_client(stored: list[StoredFrame]) -> tuple[list[StoredFrame], list[StoredFrame]]:
@@ -222,17 +258,18 @@ def _as_one(pieces: Sequence[Piece], ended_at_s: int, *, words_too: bool) -> tup
     return pairs, frame.concatenate_sketches([]) if whole.sketches is None else whole.sketches
 
 
-def corrected(plain: Frame, started_at_s: int, corrections: Sequence[Corrections]) -> Frame:
-    """Return a frame of the window or step that starts at a time, with its one-way delays corrected."""
-    size = plain.targets.size
-    shifts = clock_corrections.shifting(corrections, [started_at_s], [size], np.full(size, plain.vm_key), plain.targets)
+def corrected(piece: Piece, started_at_s: int, corrections: Sequence[Corrections]) -> Piece:
+    """Return pairs of the step that starts at a time, with their one-way delays corrected."""
+    size = piece.clients.size
+    shifts = clock_corrections.shifting(corrections, [started_at_s], [size], piece.clients, piece.targets)
     if shifts is None:
-        return plain
-    sketches = unpacking.shifted(plain.sketches, shifts.by(plain.stats))
-    return Frame(plain.vm_key, plain.targets, clock_corrections.corrected(plain.stats, shifts), sketches)
+        return piece
+    sketches = None if piece.sketches is None else unpacking.shifted(piece.sketches, shifts.by(piece.stats))
+    return Piece(piece.clients, piece.targets, clock_corrections.corrected(piece.stats, shifts), sketches)
 
 
-def _merge(pieces: Sequence[Piece], *, words_too: bool) -> Piece:
+def merge_pieces(pieces: Sequence[Piece], *, words_too: bool) -> Piece:
+    """Return each pair once, by ascending keys, merged from pieces that may have pairs in common."""
     keys, groups = _grouped([piece.clients << 32 | piece.targets for piece in pieces])
     parts = [piece.sketches for piece in pieces if piece.sketches is not None]
     stats, sketches = rollup.merge_groups(

@@ -8,10 +8,8 @@ medians, weighted by count: frames hold no sketches of single flows.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import sinemora_native as native
 
 from sinemora.measurements.codec import frame, llq16
@@ -21,12 +19,8 @@ from sinemora.measurements.codec.frame import (
     FLOW_MIN,
     FLOW_P50,
     INT32_MAX,
-    LOST,
-    ROUND_TRIP,
-    SENT,
     Codes,
     Columns,
-    Frame,
     Sketches,
     Stats,
 )
@@ -39,72 +33,6 @@ def merge_columns(columns: Columns, groups: Ints, size: int) -> Columns:
     A group without members has count 0, with sent and lost unknown.
     """
     return native.merge_columns(columns, groups, size)
-
-
-def merge(frames: Sequence[Frame]) -> list[Frame]:
-    """Return one frame per VM, towards the targets of all its frames, ascending."""
-    pairs = [np.int64(part.vm_key) << 32 | part.targets for part in frames] or [np.empty(0, np.int64)]
-    return _merge_pairs(np.concatenate(pairs), [part.stats for part in frames], [part.sketches for part in frames])
-
-
-def merge_zones(frames: Sequence[Frame], vm_keys: Ints, zone_keys: Ints) -> list[Frame]:
-    """Return one frame per zone, towards itself and the zones of larger keys, of all paths between their VMs.
-
-    `zone_keys` are the zones of `vm_keys` (ascending); VMs that are not among them are left out. Outbound leads from
-    the frame's zone to the target; within one zone both directions hold all its paths.
-    """
-    pairs: list[Ints] = []
-    stats: list[Stats] = []
-    sketches: list[Sketches] = []
-    for part in frames:
-        source = zone_keys[np.flatnonzero(vm_keys == part.vm_key)]
-        at = np.minimum(np.searchsorted(vm_keys, part.targets), vm_keys.size - 1)
-        if not source.size or not at.size:
-            continue
-        known = vm_keys[at] == part.targets
-        zones = zone_keys[at]
-        for chosen, turned in ((known & (zones >= source), False), (known & (zones <= source), True)):
-            positions = np.flatnonzero(chosen)
-            if not positions.size:
-                continue
-            taken, words = part.stats.take(positions), part.sketches.take(positions)
-            low, high = np.minimum(source, zones[positions]), np.maximum(source, zones[positions])
-            if turned:
-                taken, words = _without_round_trips(taken.reversed(), words.reversed(), low == high)
-            pairs.append(low << 32 | high)
-            # Source ports of different pairs are no flows of one path.
-            stats.append(replace(taken, by_flow=np.empty((3, 2, 0), np.int32)))
-            sketches.append(words)
-    return _merge_pairs(np.concatenate(pairs), stats, sketches) if pairs else []
-
-
-def _without_round_trips(stats: Stats, sketches: Sketches, those: npt.NDArray[np.bool_]) -> tuple[Stats, Sketches]:
-    """Return stats and sketches without the round trips of `those`, which were counted before."""
-    stats.columns[:, ROUND_TRIP, those] = 0
-    stats.columns[SENT : LOST + 1, ROUND_TRIP, those] = -1
-    kept = np.ones(sketches.lengths.shape, bool)
-    kept[ROUND_TRIP, those] = False
-    words = sketches.words[np.repeat(kept.reshape(-1), sketches.lengths.reshape(-1))]
-    return stats, Sketches(np.where(kept, sketches.lengths, 0), words)
-
-
-def _merge_pairs(pairs: Ints, stats: Sequence[Stats], sketches: Sequence[Sketches]) -> list[Frame]:
-    """Return one frame per source; `pairs` are source << 32 | target of every entry of all parts."""
-    keys, groups = np.unique(pairs, return_inverse=True)
-    merged_stats, merged_sketches = merge_groups(stats, sketches, groups.reshape(-1), keys.size)
-    assert merged_sketches is not None
-    return cut(keys, merged_stats, merged_sketches)
-
-
-def cut(keys: Ints, stats: Stats, sketches: Sketches) -> list[Frame]:
-    """Return one frame per source; `keys` are source << 32 | target of every entry, ascending."""
-    vms, targets = keys >> 32, keys & 0xFFFFFFFF
-    bounds = np.flatnonzero(np.concatenate(([True], vms[1:] != vms[:-1], [True])))
-    merged = []
-    for start, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        part = slice(start, end)
-        merged.append(Frame(int(vms[start]), targets[part], stats.take(part), sketches.take(part)))
-    return merged
 
 
 def merge_groups(

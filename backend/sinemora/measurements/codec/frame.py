@@ -19,7 +19,7 @@ Delay columns of an entry with count 0 hold 0 and mean nothing.
 
 import struct
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -164,9 +164,9 @@ class Frame:
         """Targets, stats and sketches of its `blocks`, as they are stored."""
         if not self.targets.size:
             return []
-        sealed = encode(self.stats, self.sketches)
+        blocks = encode(self.stats, self.sketches, [self.targets.size])
         cuts = range(0, self.targets.size, TARGETS_MAX)
-        return [(self.targets[cut : cut + TARGETS_MAX], *made) for cut, made in zip(cuts, sealed, strict=True)]
+        return [(self.targets[cut : cut + TARGETS_MAX], *block) for cut, block in zip(cuts, blocks, strict=True)]
 
 
 def widths_of(flows: Codes) -> Ints:
@@ -250,9 +250,12 @@ def m2_bits(m2: npt.NDArray[np.float64]) -> Columns:
     return rounded
 
 
-def encode(stats: Stats, sketches: Sketches) -> list[tuple[bytes, bytes]]:
-    """Return the bytes of stats and of sketches, of `TARGETS_MAX` targets after the other. FrameError."""
-    return native.encode(*_arrays(stats), sketches.lengths, sketches.words)
+def encode(stats: Stats, sketches: Sketches, sizes: Sequence[int]) -> list[tuple[bytes, bytes]]:
+    """Return the bytes of stats and of sketches of clients that have `sizes` targets each.
+
+    A block has at most `TARGETS_MAX` targets, and none of two clients. FrameError.
+    """
+    return native.encode(*_arrays(stats), sketches.lengths, sketches.words, sizes)
 
 
 def encode_stats(stats: Stats) -> bytes:

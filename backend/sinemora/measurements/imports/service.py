@@ -196,7 +196,7 @@ def _store(job: JobContext, frames: list[windowing.WindowFrame], tenant_key: int
         rows = [
             row
             for window in frames[first : first + _FRAMES_AT_ONCE]
-            for row in inserts.rows_of(window.frame, tenant_key, mesh_key, window.started_at_s, window_s)
+            for row in inserts.rows_of_frame(window.frame, tenant_key, mesh_key, window.started_at_s, window_s)
         ]
         with system_session() as session:
             new, learnt = inserts.store_frames(session, rows, known)

@@ -16,10 +16,10 @@ from sqlalchemy import exc
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.inventory.agents import AgentIdentity, ReportNote, note_reports
-from sinemora.kit import tracing
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError, internal_error
+from sinemora.kit.observability import tracing
 from sinemora.measurements import metrics
 from sinemora.measurements.ingest import admission, validation
 from sinemora.measurements.ingest.admission import Admitted, Submission
@@ -85,6 +85,7 @@ class IngestPipeline:
         self.publisher = Publisher()
         self._rosters = inserts.RosterKeys()
         self._quotas = RateQuotas()
+        self._stored = metrics.REPORTS.labels("stored")
         self._large = ThreadPoolExecutor(_THREADS, "large-reports")
         capacity = settings().ingest_queue_reports
         self._decoder: BatchQueue[Received, Decoded] = BatchQueue(
@@ -99,7 +100,7 @@ class IngestPipeline:
         except ProductError as error:
             metrics.REPORTS.labels(error.code).inc()
             raise
-        metrics.REPORTS.labels("stored").inc()
+        self._stored.inc()
         return skipped
 
     async def _take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:

@@ -12,12 +12,12 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
-from sinemora.measurements.aggregate import matrix, merge, rollup
+from sinemora.measurements.aggregate import matrix, merge, zones
 from sinemora.measurements.aggregate.matrix import Cells, Matrix, Metric, Pairs, State, Statistic
 from sinemora.measurements.codec.flows import Flows, slowest
-from sinemora.measurements.codec.frame import ROUND_TRIP, Frame, Sketches
+from sinemora.measurements.codec.frame import ROUND_TRIP, Sketches
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.codec.unpacking import ONE_WAY
+from sinemora.measurements.codec.unpacking import DIRECTIONS, ONE_WAY
 from sinemora.measurements.query.budget import REQUEST, Budget
 from sinemora.measurements.query.caches import latest_cache, rollup_cache
 from sinemora.measurements.query.ranges import check_range, read_frames, tiers, utc
@@ -107,7 +107,7 @@ def read_matrix(session: Session, mesh_id: UUID, wanted: MatrixQuery, budget: Bu
 def compute_matrix(session: Session, mesh: MeshState, wanted: MatrixQuery, budget: Budget = REQUEST) -> MatrixResult:
     """Compute a matrix of a mesh that is loaded already.
 
-    ProductError `range_invalid`, `range_too_large`, `flows_not_told_apart`.
+    ProductError `range_invalid`, `range_too_large`, `flows_unsupported`.
     """
     _check_flows(wanted)
     if wanted.by is By.ZONE and wanted.start is not None and wanted.end is not None:
@@ -226,14 +226,15 @@ def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Stat
 
 
 def _check_flows(wanted: MatrixQuery) -> None:
-    """ProductError `flows_not_told_apart` where the slowest flow is not known for this query."""
+    """Refuse a query for which the slowest flow is not known: ProductError `flows_unsupported`."""
     delays = wanted.metric in (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP) and wanted.by is By.VM
     percentiles = all(one.quantile is not None for one in (wanted.statistic, *wanted.more))
     if wanted.flows is Flows.SLOWEST and not (delays and percentiles):
         raise ProductError(
-            "flows_not_told_apart",
+            "flows_unsupported",
             422,
-            "`flows=slowest` is of percentiles (p50, p90, p99, p999) of `one_way_delay` and `round_trip` between VMs.",
+            "Unsupported flows: `slowest` is available for percentiles (p50, p90, p99, p999) of `one_way_delay` and"
+            " `round_trip` between VMs. Use `flows=all`.",
         )
 
 
@@ -276,13 +277,12 @@ def _zone_range(
     raw = [part for part in parts if part.tier is Tier.RAW]
     rolled, directions = [part for part in parts if part.tier is not Tier.RAW], wanted.merged_directions
     pieces = rollup_cache.pieces(session, mesh.key, rolled, directions=directions, zones=True, budget=budget)
-    zones = frame_queries.zones_of_vms(session, session.info["tenant_key"])
+    zone_of_vms = frame_queries.zones_of_vms(session, session.info["tenant_key"])
     shifts = corrections.in_range(session, mesh.key, start, end)
-    between: list[Frame] = []
-    for chunk in read_frames(session, mesh.key, raw, sketches=True, vm_keys=None, budget=budget):
-        decoded = zip(chunk, merge.frames_of(chunk), strict=True)
-        frames = [merge.corrected(plain, one.started_at_s, shifts) for one, plain in decoded]
-        between += rollup.merge_zones(frames, *zones)
+    between = [
+        zones.merge_zones(merge.gathered(chunk, shifts, DIRECTIONS), *zone_of_vms)
+        for chunk in read_frames(session, mesh.key, raw, sketches=True, vm_keys=None, budget=budget)
+    ]
     merged = merge.merged_zones(pieces or (), between, directions)
     runs = zone_runs(mesh)
     keys = frame_queries.zone_keys(session, [run.id for run in runs])

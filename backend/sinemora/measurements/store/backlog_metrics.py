@@ -7,7 +7,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
-from sinemora.kit.telemetry import at_scrape
+from sinemora.kit.observability.telemetry import at_scrape
 from sinemora.measurements.store.tiers import ROLLED
 
 

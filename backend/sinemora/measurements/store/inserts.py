@@ -5,10 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from sinemora.kit.lru_cache import LruCache
+from sinemora.measurements.aggregate.merge import Piece
+from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import Frame
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.store.tiers import Tier
@@ -79,12 +82,26 @@ class FrameRow:
         return self.tenant_key, self.mesh_key, self.started_at_s, self.vm_key, self.block
 
 
-def rows_of(whole: Frame, tenant_key: int, mesh_key: int, started_at_s: int, window_s: int) -> list[FrameRow]:
+def rows_of_frame(whole: Frame, tenant_key: int, mesh_key: int, started_at_s: int, window_s: int) -> list[FrameRow]:
     """Convert a frame to rows."""
     return [
         FrameRow(tenant_key, mesh_key, started_at_s, whole.vm_key, number, window_s, targets, stats, sketch)
         for number, (targets, stats, sketch) in enumerate(whole.encoded())
     ]
+
+
+def rows_of_pairs(piece: Piece, tenant_key: int, mesh_key: int, started_at_s: int, step_s: int) -> list[FrameRow]:
+    """Convert the merged pairs of one step, by ascending keys, to rows."""
+    assert piece.sketches is not None
+    clients, sizes = np.unique(piece.clients, return_counts=True)
+    blocks = iter(frame.encode(piece.stats, piece.sketches, sizes.tolist()))
+    rows, low = [], 0
+    for client, size in zip(clients.tolist(), sizes.tolist(), strict=True):
+        for number, first in enumerate(range(low, low + size, frame.TARGETS_MAX)):
+            targets = piece.targets[first : min(first + frame.TARGETS_MAX, low + size)]
+            rows.append(FrameRow(tenant_key, mesh_key, started_at_s, client, number, step_s, targets, *next(blocks)))
+        low += size
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +183,23 @@ def _roster_keys(
 
 def _store_rosters(session: Session, rosters: dict[tuple[int, bytes], Ints]) -> dict[tuple[int, bytes], int]:
     """Keys of rosters, stored now where they are new."""
-    found = {}
-    for tenant_key, digest in sorted(rosters):
+    if not rosters:
+        return {}
+    # Nearly all are stored already, by another process or for another tier: their targets need not be sent again.
+    # Always in the same order, so that two processes do not wait for one another.
+    rows = session.connection().exec_driver_sql(
+        """
+        WITH known AS (
+            SELECT key FROM rosters JOIN unnest(%b::int[], %b::bytea[]) AS i(tenant_key, digest)
+                USING (tenant_key, digest) ORDER BY tenant_key, digest FOR UPDATE OF rosters
+        )
+        UPDATE rosters SET written_at = now() FROM known WHERE rosters.key = known.key
+        RETURNING rosters.tenant_key, rosters.digest, rosters.key
+        """,
+        ([tenant_key for tenant_key, _ in rosters], [digest for _, digest in rosters]),
+    )
+    keys = {(tenant_key, bytes(digest)): int(key) for tenant_key, digest, key in rows}
+    for tenant_key, digest in sorted(rosters.keys() - keys.keys()):
         row = session.execute(
             text(
                 "INSERT INTO rosters (tenant_key, digest, target_keys) VALUES (:tenant_key, :digest, :targets)"
@@ -175,8 +207,8 @@ def _store_rosters(session: Session, rosters: dict[tuple[int, bytes], Ints]) -> 
             ),
             {"tenant_key": tenant_key, "digest": digest, "targets": rosters[tenant_key, digest].tolist()},
         ).one()
-        found[tenant_key, digest] = int(row.key)
-    return found
+        keys[tenant_key, digest] = int(row.key)
+    return keys
 
 
 def store_spikes(session: Session, spikes: Sequence[SpikeRow]) -> None:

@@ -1,18 +1,19 @@
 """Roll-up: merges the frames of a tier into steps of the next coarser tier."""
 
 from collections import Counter
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.kit.db import system_session
 from sinemora.measurements import metrics
-from sinemora.measurements.aggregate import merge, rollup
-from sinemora.measurements.codec.frame import Frame
+from sinemora.measurements.aggregate import merge, zones
+from sinemora.measurements.aggregate.merge import Piece
+from sinemora.measurements.codec.unpacking import DIRECTIONS
 from sinemora.measurements.store import corrections, inserts, invalidation
 from sinemora.measurements.store import frames as frame_queries
-from sinemora.measurements.store.inserts import FrameRow, RosterKeys
+from sinemora.measurements.store.inserts import RosterKeys
 from sinemora.measurements.store.tiers import Tier, TierRange, floor
 
 _STEPS_AT_ONCE = 5
@@ -43,33 +44,28 @@ def _roll_up_step(
     """Merge and store one step of a tier: its VMs and its zones. Return the rosters stored."""
     learnt: dict[tuple[int, bytes], int] = {}
     started_at_s = int(stretch.start.timestamp())
-    zones = frame_queries.zones_of_vms(session, tenant_key) if tier is Tier.MINUTE else None
+    zone_of_vms = frame_queries.zones_of_vms(session, tenant_key) if tier is Tier.MINUTE else None
     # Delays of VMs are corrected when they are read. Frames of zones have no pairs, so their delays are corrected here.
-    known = corrections.of_mesh(session, tenant_key, mesh_key, stretch.start, stretch.end) if zones is not None else []
-    between: list[Frame] = []
+    known = corrections.of_mesh(session, tenant_key, mesh_key, stretch.start, stretch.end) if zone_of_vms else []
+    between: list[Piece] = []
     vms = frame_queries.vms_within(session, tenant_key, mesh_key, stretch)
     for first in range(0, len(vms), _VMS_AT_ONCE):
         some = vms[first : first + _VMS_AT_ONCE]
         stored = frame_queries.frames_within(session, tenant_key, mesh_key, stretch, some)
-        merged = merge.merged_frames(stored)
+        merged = merge.merge_blocks(stored, (), DIRECTIONS, words_too=True)
+        rows = inserts.rows_of_pairs(merged, tenant_key, mesh_key, started_at_s, tier.step_s)
         counts = Counter(frame.vm_key for frame in stored)
-        learnt |= inserts.store_merged(
-            session, tier, _rows(merged, tenant_key, mesh_key, started_at_s, tier.step_s), counts, _rosters
-        )
-        if zones is not None:
-            frames = [merge.corrected(frame, started_at_s, known) for frame in merged]
-            between += rollup.merge_zones(frames, *zones)
-    if zones is None:
+        learnt |= inserts.store_merged(session, tier, rows, counts, _rosters)
+        if zone_of_vms is not None:
+            between.append(zones.merge_zones(merge.corrected(merged, started_at_s, known), *zone_of_vms))
+    if zone_of_vms is None:
         of_zones = frame_queries.zone_frames_within(session, tenant_key, mesh_key, stretch)
-        merged, counts = merge.merged_frames(of_zones), Counter(frame.vm_key for frame in of_zones)
+        merged = merge.merge_blocks(of_zones, (), DIRECTIONS, words_too=True)
+        counts = Counter(frame.vm_key for frame in of_zones)
+    elif between:
+        merged = merge.merge_pieces(between, words_too=True)
+        counts = Counter(zone for piece in between for zone in np.unique(piece.clients).tolist())
     else:
-        merged, counts = rollup.merge(between), Counter(part.vm_key for part in between)
-    if merged:
-        rows = _rows(merged, tenant_key, mesh_key, started_at_s, tier.step_s)
-        learnt |= inserts.store_merged_zones(session, tier, rows, counts, _rosters)
-    return learnt
-
-
-def _rows(merged: Sequence[Frame], tenant_key: int, mesh_key: int, started_at_s: int, step_s: int) -> list[FrameRow]:
-    """Convert the frames of one step to rows."""
-    return [row for whole in merged for row in inserts.rows_of(whole, tenant_key, mesh_key, started_at_s, step_s)]
+        return learnt
+    rows = inserts.rows_of_pairs(merged, tenant_key, mesh_key, started_at_s, tier.step_s)
+    return learnt | inserts.store_merged_zones(session, tier, rows, counts, _rosters)

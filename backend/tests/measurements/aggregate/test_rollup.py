@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sinemora.measurements.aggregate import rollup
 from sinemora.measurements.codec import frame, llq16
-from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
+from tests.measurements.worlds import Raw, RawWindow, frame_of, frames_of, merged_of, simple
 
 delays = st.lists(st.integers(-2_000, 3_000_000), max_size=12)
 known = st.sampled_from([(-1, -1), (20, -1), (0, 0), (20, 0), (20, 7), (3, 3)])
@@ -33,7 +33,7 @@ windows = st.builds(RawWindow, st.integers(1, 3), st.dictionaries(st.integers(1,
 @settings(max_examples=150)
 @given(st.lists(windows, min_size=1, max_size=6))
 def test_merged_frames_are_those_of_all_raw_values(parts):
-    merged = {part.vm_key: part for part in rollup.merge([frame_of(part) for part in parts])}
+    merged = {part.vm_key: part for part in frames_of(merged_of([frame_of(part) for part in parts]))}
     assert set(merged) == {part.vm_key for part in parts}
     for vm_key, item in merged.items():
         together: dict[int, list[Raw]] = {}
@@ -80,8 +80,8 @@ def check(stats: frame.Stats, words: llq16.Words, direction: int, i: int, raws: 
 
 @given(st.lists(windows, min_size=2, max_size=6))
 def test_the_order_of_windows_does_not_matter(parts):
-    forward = rollup.merge([frame_of(part) for part in parts])
-    backward = rollup.merge([frame_of(part) for part in reversed(parts)])
+    forward = frames_of(merged_of([frame_of(part) for part in parts]))
+    backward = frames_of(merged_of([frame_of(part) for part in reversed(parts)]))
     for window, other in zip(forward, backward, strict=True):
         assert window.vm_key == other.vm_key
         assert np.array_equal(window.sketches.words, other.sketches.words)
@@ -92,7 +92,7 @@ def test_the_order_of_windows_does_not_matter(parts):
 @given(windows)
 def test_one_window_alone_stays_as_it_is(part):
     alone = frame_of(part)
-    (merged,) = rollup.merge([alone])
+    (merged,) = frames_of(merged_of([alone]))
     assert np.array_equal(merged.sketches.words, alone.sketches.words)
     lossless = frame.LOST, frame.SENT, frame.COUNT, frame.MIN, frame.MAX
     assert np.array_equal(merged.stats.columns[list(lossless)], alone.stats.columns[list(lossless)])
@@ -120,10 +120,10 @@ def flowing(counts: list[int], lows: list[int], medians: list[int], source: int)
 def test_flows_of_windows_are_merged_one_by_one():
     few = flowing([3, 1], [100, 500], [200, 500], frame.HARDWARE)
     more = flowing([1, 0, 4], [90, 0, 700], [240, 0, 800], frame.ASSUMED)
-    (result,) = rollup.merge([few, more])
+    (result,) = frames_of(merged_of([few, more]))
     assert result.stats.by_flow[:, 0].tolist() == [[4, 1, 4], [90, 500, 700], [210, 500, 800]]
     assert result.stats.asymmetry_source.tolist() == [frame.ASSUMED]
     plain = frame_of(RawWindow(1, {3: simple(50_000)}))
-    (result,) = rollup.merge([few, plain])  # the other peer has one flow and no part in them
+    (result,) = frames_of(merged_of([few, plain]))  # the other peer has one flow and no part in them
     assert result.stats.by_flow[:, 1].tolist() == [[3, 1], [100, 500], [200, 500]]
     assert result.stats.asymmetry_source.tolist() == [frame.HARDWARE, frame.ASSUMED]

@@ -1,5 +1,6 @@
 """The native module against numpy (`tests/measurements/oracle`): the same bytes in, the same numbers out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -176,6 +177,30 @@ def test_codes_of_blocks_that_end_too_soon_are_refused():
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("directions", [(), ONE_WAY, (frame.ROUND_TRIP,), DIRECTIONS])
+@pytest.mark.parametrize("corrected", [False, True])
+@pytest.mark.parametrize("words_too", [True, False])
+def test_windows_merge_while_they_are_read_as_all_at_once(seed, directions, corrected, words_too):
+    rng = np.random.default_rng(seed)
+    without_flows = [entry for entry in frames(rng, 60) if not entry.stats.by_flow.size]
+    blocks, known = stored(without_flows, rng), corrections(rng) if corrected else []
+    result = merge.merge_blocks(blocks, known, directions, words_too=words_too)
+    piece = merge.gathered(sorted(blocks, key=lambda item: item.vm_key), known, directions)
+    keys, groups = np.unique(piece.clients << 32 | piece.targets, return_inverse=True)
+    parts = [] if piece.sketches is None else [piece.sketches]
+    stats, sketches = rollup.merge_groups([piece.stats], parts, groups.reshape(-1), keys.size, words_too=words_too)
+    same((result.clients, result.targets), (keys >> 32, keys & 0xFFFFFFFF))
+    same((result.stats, result.sketches), (stats, sketches))
+
+
+def test_windows_of_other_targets_than_their_roster_are_refused():
+    blocks = stored(frames(np.random.default_rng(1), 3)[::2], np.random.default_rng(1))
+    broken = [replace(block, targets=np.append(block.targets, 99)) for block in blocks]
+    with pytest.raises(FrameError, match="sizes do not match"):
+        merge.merge_blocks(broken, [], DIRECTIONS, words_too=True)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("words_too", [True, False])
 def test_ranges_merge_as_by_numpy(seed, words_too):
     rng = np.random.default_rng(seed)
@@ -333,9 +358,19 @@ def test_frames_are_packed_as_by_numpy(seed):
     wild = frame.Stats(columns, codes, flows, rng.integers(0, 3, 40).astype(np.uint8), by_flow)
     none = frame.Sketches(np.zeros((3, 40), np.int64), np.empty(0, np.uint16))
     every = [(wild, none), *((part.stats, part.sketches) for part in parts)]
-    packed = [frame.encode(*frame_parts) for frame_parts in every]
+    packed = [frame.encode(*frame_parts, [frame_parts[0].targets]) for frame_parts in every]
     assert packed == [oracle.encode(*frame_parts) for frame_parts in every]
     same(frame.decode_stats(packed[0][0][0]), wild)
+
+
+def test_frames_of_many_clients_are_packed_like_each_alone():
+    parts = [part for part in frames(np.random.default_rng(8), 30) if not part.stats.by_flow.size]
+    stats, sketches = frame.concatenate([part.stats for part in parts]), [part.sketches for part in parts]
+    sizes = [part.targets.size for part in parts]
+    packed = frame.encode(stats, frame.concatenate_sketches(sketches), sizes)
+    assert packed == [block for part in parts for block in frame.encode(part.stats, part.sketches, [part.targets.size])]
+    with pytest.raises(FrameError, match="sizes do not match"):
+        frame.encode(stats, frame.concatenate_sketches(sketches), [*sizes, 1])
 
 
 @pytest.mark.parametrize("flows", [[1], [3], [1] * 256 + [3] * 300, [3] + [1] * 599])

@@ -323,7 +323,7 @@ def test_the_matrix_of_slowest_flows_says_what_routing_may_choose(mesh, range_s)
 )
 def test_the_slowest_flow_is_of_percentiles_of_delays_between_vms(mesh, asked):
     answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"flows": "slowest", **asked})
-    assert (answer.status_code, answer.json()["code"]) == (422, "flows_not_told_apart")
+    assert (answer.status_code, answer.json()["code"]) == (422, "flows_unsupported")
 
 
 def test_path_now_tells_its_flows_apart_and_names_the_slowest(mesh):

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
-from sinemora.measurements.aggregate import rollup
+from sinemora.measurements.aggregate import zones
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.codec import frame
 from sinemora.measurements.store import invalidation, partitions
@@ -18,7 +18,7 @@ from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, ceil, cho
 from tests.measurements.aggregate.test_matrix import number
 from tests.measurements.query.test_matrix import iso
 from tests.measurements.reports import report_of, sent, window_start
-from tests.measurements.worlds import RawWindow, frame_of, simple
+from tests.measurements.worlds import RawWindow, frame_of, frames_of, merged_of, simple
 
 TODAY = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -91,7 +91,8 @@ def test_zones_are_merged_from_all_paths_between_their_vms():
     raws = {(1, 2): simple(10_000, 11_000), (1, 3): simple(20_000, 22_000), (3, 2): simple(30_000, 33_000, lost=2)}
     frames = [frame_of(RawWindow(client, {peer: raw})) for (client, peer), raw in raws.items()]
     frames.append(frame_of(RawWindow(9, {1: simple(1)})))  # no VM of the tenant any more
-    merged = {part.vm_key: part for part in rollup.merge_zones(frames, np.array([1, 2, 3]), np.array([7, 7, 5]))}
+    between = zones.merge_zones(merged_of(frames), np.array([1, 2, 3]), np.array([7, 7, 5]))
+    merged = {part.vm_key: part for part in frames_of(between)}
     assert {zone: part.targets.tolist() for zone, part in merged.items()} == {5: [7], 7: [7]}
 
     def expected(pairs: list[list[int]]) -> list[tuple[int, int, int]]:
