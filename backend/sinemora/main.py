@@ -21,12 +21,13 @@ from sinemora.applications import routes as applications
 from sinemora.curves import routes as curves
 from sinemora.inventory import routes as inventory
 from sinemora.jobs import routes as jobs
-from sinemora.kit import errors, health, tracing, worker_metrics
+from sinemora.kit import errors, health
 from sinemora.kit.config import settings
 from sinemora.kit.http.downloads import serve_packages
 from sinemora.kit.http.frontend import serve_frontend
 from sinemora.kit.http.middleware import HttpMiddleware
-from sinemora.kit.logging import configure_logging
+from sinemora.kit.observability import tracing, worker_metrics
+from sinemora.kit.observability.logging import configure_logging
 from sinemora.learning import routes as learning
 from sinemora.measurements import query_routes
 from sinemora.measurements import routes as measurements
@@ -97,6 +98,8 @@ def create_app() -> FastAPI:
         redoc_url=None,
         openapi_url="/v1/openapi.json",
         generate_unique_id_function=_operation_id,
+        # `tracing` creates the spans of requests. FastAPI would search for another provider with each request.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     errors.install(app)
     app.add_middleware(ReportMiddleware, route=measurements.report_route)

@@ -10,10 +10,10 @@ from sinemora.alerts.detection import backtest
 from sinemora.alerts.detection import tasks as alerts
 from sinemora.inventory import tasks as inventory
 from sinemora.jobs import tasks as jobs
-from sinemora.kit import tracing, worker_metrics
 from sinemora.kit.celery import SCHEDULE, celery
 from sinemora.kit.config import settings
-from sinemora.kit.logging import configure_logging
+from sinemora.kit.observability import tracing, worker_metrics
+from sinemora.kit.observability.logging import configure_logging
 from sinemora.learning import tasks as learning
 from sinemora.measurements import tasks as measurements
 from sinemora.measurements.imports import service

@@ -92,14 +92,14 @@ class _Declared(Write):
             raise ValueError(f"two tasks are named {twice[0]}; give each a unique name")
         roots = [task for task in self.tasks if task.root]
         if len(roots) > 1:
-            raise ValueError(f"{roots[0].name} and {roots[1].name} are both root; a star has one")
+            raise ValueError(f"{roots[0].name} and {roots[1].name} are both root; a star has a single root")
         if bool(roots) == bool(self.edges):
             raise ValueError("mark one task as root (a star), or give edges (a graph), but not both")
         pairs = set()
         for edge in self.edges:
             for end in (edge.source, edge.target):
                 if end not in names:
-                    raise ValueError(f"an edge names {end}, which is no task here")
+                    raise ValueError(f"an edge names {end}, which is not a task of the application")
             pair = frozenset((edge.source, edge.target))
             if len(pair) == 1:
                 raise ValueError(f"an edge leads from {edge.source} to itself")

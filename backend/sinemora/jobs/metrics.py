@@ -8,8 +8,8 @@ from sqlalchemy import func, select
 
 from sinemora.jobs.models import FINAL, Job, Queue
 from sinemora.kit.db import system_session
+from sinemora.kit.observability.telemetry import WORKER, at_scrape
 from sinemora.kit.redis import client
-from sinemora.kit.telemetry import WORKER, at_scrape
 
 JOB_SECONDS = Histogram(
     "sinemora_job_seconds",

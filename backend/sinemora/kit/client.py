@@ -21,7 +21,7 @@ KEY = "SINEMORA_API_KEY"
 
 
 class RequestRefused(Exception):
-    """The API said no, and why; `code` is the problem's, where it gave one."""
+    """Refusal of a request, with its reason; `code` is that of the problem details, if there are any."""
 
     def __init__(self, message: str, code: str | None = None) -> None:
         super().__init__(message)
@@ -44,34 +44,34 @@ class Client:
         media_type: str = "application/json",
         **headers: str,
     ) -> IO[bytes]:
-        """Return the answer to GET, or to POST (or `method`) with a body. Raises `RequestRefused`."""
-        sent = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        """Return the response to GET, or to POST (or `method`) with a body. Raises `RequestRefused`."""
+        payload = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         method = method or ("GET" if body is None else "POST")
-        said = {"Authorization": f"Bearer {self.key}"} | {
+        fields = {"Authorization": f"Bearer {self.key}"} | {
             name.replace("_", "-"): value for name, value in headers.items()
         }
-        if sent is not None:
-            said["Content-Type"] = media_type
+        if payload is not None:
+            fields["Content-Type"] = media_type
         if method == "POST":
-            said.setdefault("Idempotency-Key", str(uuid4()))
+            fields.setdefault("Idempotency-Key", str(uuid4()))
         try:
-            asked = urllib.request.Request(self.url + path, sent, said, method=method)
-            answer: IO[bytes] = urllib.request.urlopen(asked)
+            request = urllib.request.Request(self.url + path, payload, fields, method=method)
+            response: IO[bytes] = urllib.request.urlopen(request)
         except urllib.error.HTTPError as error:
             raise _refused(error) from error
         except OSError as error:
             raise RequestRefused(f"{self.url} cannot be reached: {error}") from error
-        return answer
+        return response
 
     def get(self, path: str, **query: Any) -> Any:
-        """Return the JSON a GET answers; lists in `query` are sent as repeated parameters, None is left out."""
-        asked = urllib.parse.urlencode({name: value for name, value in query.items() if value is not None}, doseq=True)
-        return self.read(f"{path}?{asked}" if asked else path)
+        """Return the JSON response to GET. Lists in `query` become repeated parameters; None is left out."""
+        parameters = {name: value for name, value in query.items() if value is not None}
+        return self.read(f"{path}?{urllib.parse.urlencode(parameters, doseq=True)}" if parameters else path)
 
     def read(self, path: str, body: Any = None, **options: Any) -> Any:
-        """Return the JSON `open` answers; None where there is none."""
-        with self.open(path, body, **options) as answer:
-            text = answer.read()
+        """Return the JSON response to `open`; None if it is empty."""
+        with self.open(path, body, **options) as response:
+            text = response.read()
         return json.loads(text) if text else None
 
     def items(self, path: str, **query: Any) -> Iterator[Any]:
@@ -96,14 +96,14 @@ class Client:
         return str(self.named("/v1/meshes", name, "mesh")["id"])
 
     def finished(self, job: dict[str, Any]) -> dict[str, Any]:
-        """A job once it is over. Raises `RequestRefused` when it did not succeed."""
-        told = ""
+        """Wait for the end of a job and return it. Raises `RequestRefused` unless it succeeded."""
+        printed = ""
         while job["state"] not in _OVER:
             share = "" if job["progress"] is None else f" {job['progress']:.0%}"
             line = f"{job['title']}: {job['state']}{share} {job['note']}"
-            if line != told:
+            if line != printed:
                 print(line, file=sys.stderr)
-            told = line
+            printed = line
             time.sleep(0.5)
             job = self.get(f"/v1/jobs/{job['id']}")
         if job["state"] != "succeeded":
@@ -113,11 +113,11 @@ class Client:
 
 
 def _refused(error: urllib.error.HTTPError) -> RequestRefused:
-    said = error.read().decode(errors="replace")
+    text = error.read().decode(errors="replace")
     try:
-        problem = json.loads(said)
-        places = [f"{one['pointer']}: {one['message']}" for one in problem.get("errors") or []]
+        problem = json.loads(text)
+        places = [f"{entry['pointer']}: {entry['message']}" for entry in problem.get("errors") or []]
         further = [f"  {place}" for place in places if place != problem["detail"]]
         return RequestRefused("\n".join([f"{error.code}: {problem['detail']}", *further]), problem.get("code"))
     except (ValueError, KeyError, TypeError):
-        return RequestRefused(f"{error.code}: {said[:200]}")
+        return RequestRefused(f"{error.code}: {text[:200]}")

@@ -1,4 +1,4 @@
-"""Commands of the terminal: the options of those that call the API, how results are printed, files read and written."""
+"""Commands of the terminal: options of commands that call the API, printed results, files."""
 
 import inspect
 import json
@@ -17,7 +17,7 @@ from sinemora.kit.config import settings
 
 P = ParamSpec("P")
 Url = Annotated[str | None, Option(help="Address of the backend.", show_default="SINEMORA_PUBLIC_URL")]
-Key = Annotated[str | None, Option(help="API key.", show_default=f"{KEY}, which other users cannot see")]
+Key = Annotated[str | None, Option(help="API key.", show_default=f"{KEY}, hidden from other users")]
 AsJson = Annotated[bool, Option("--json", help="Print the API's response as JSON.")]
 
 
@@ -49,7 +49,7 @@ def terminal(url: str | None, key: str | None, as_json: bool = False) -> Iterato
     """Yield a client of the API. Exit with 1 when the API refuses a request, with 2 without a key."""
     key = key or os.environ.get(KEY, "")
     if not key:
-        print(f"{KEY} is empty. An owner makes a key under API keys.", file=sys.stderr)
+        print(f"{KEY} is empty. An owner creates keys on the page API keys.", file=sys.stderr)
         raise Exit(2)
     try:
         yield Terminal(url or settings().public_url, key, as_json)
@@ -59,7 +59,7 @@ def terminal(url: str | None, key: str | None, as_json: bool = False) -> Iterato
 
 
 def calls_api(action: Callable[Concatenate[Terminal, P], None]) -> Callable[..., None]:
-    """Return `action` as a command that also takes --url, --key and --json, of which its client is made."""
+    """Return `action` as a command with a client; adds the options --url, --key and --json."""
 
     def command(*, url: Url = None, key: Key = None, as_json: AsJson = False, **options: Any) -> None:
         with terminal(url, key, as_json) as client:
@@ -67,9 +67,9 @@ def calls_api(action: Callable[Concatenate[Terminal, P], None]) -> Callable[...,
 
     own = list(inspect.signature(action, eval_str=True).parameters.values())[1:]
     shared = list(inspect.signature(command).parameters.values())[:-1]
-    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *shared)]
+    parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*own, *shared)]
     command.__name__, command.__doc__ = action.__name__, action.__doc__
-    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return command
 
@@ -79,7 +79,7 @@ def require_database() -> None:
     if not settings().database_url:
         print(
             "SINEMORA_DATABASE_URL is empty. Set it, or use the embedded database: `make up` runs everything,"
-            " `sinemora run COMMAND` runs one command beside it.",
+            " `sinemora run COMMAND` runs one command against it.",
             file=sys.stderr,
         )
         raise Exit(1)
@@ -113,7 +113,7 @@ def yaml_of(file: Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RequestRefused(f"Not YAML: {file}: {error}") from error
     if not isinstance(document, dict):
-        raise RequestRefused(f"{file} should be one document with names and values.")
+        raise RequestRefused(f"{file} must be one YAML document with keys and values.")
     plain: dict[str, Any] = json.loads(json.dumps(document, default=str))
     return plain
 

@@ -12,6 +12,6 @@ def unconfined_role(connection: Any) -> str | None:
     """Return the role of a database connection (DB-API) if row-level security does not bind it, else None."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)")
-        found = cursor.fetchone()
+        row = cursor.fetchone()
     connection.rollback()
-    return str(found[0]) if found else None
+    return str(row[0]) if row else None

@@ -29,7 +29,7 @@ from sqlalchemy.orm import (
 from sinemora.kit.config import settings
 from sinemora.kit.database_role import UNCONFINED, unconfined_role
 from sinemora.kit.errors import ProductError
-from sinemora.kit.tracing import trace_engine
+from sinemora.kit.observability.tracing import trace_engine
 
 ALL_TENANTS = "*"
 

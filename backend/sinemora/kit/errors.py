@@ -45,8 +45,8 @@ class ProductError(Exception):
 class NotFound(ProductError):
     """Object that does not exist or belongs to another tenant: the response is the same on purpose."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"{what.replace(' ', '_')}_unknown", 404, f"Unknown {what}.")
+    def __init__(self, noun: str) -> None:
+        super().__init__(f"{noun.replace(' ', '_')}_unknown", 404, f"Unknown {noun}.")
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from sinemora.kit.db import engine
+from sinemora.kit.observability.telemetry import DEPENDENCY_UP
 from sinemora.kit.redis import client
 from sinemora.kit.schemas import Read
-from sinemora.kit.telemetry import DEPENDENCY_UP
 
 log = structlog.get_logger(__name__)
 router = APIRouter(tags=["health"])

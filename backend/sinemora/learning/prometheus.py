@@ -67,19 +67,19 @@ def _values(answer: Any) -> Iterator[tuple[datetime, float]]:
 def _get(url: str, networks: str, headers: Mapping[str, str]) -> Any:
     host = urlsplit(url).netloc.rpartition("@")[2]
     try:
-        answer = egress_policy.request(
+        response = egress_policy.request(
             "GET", url, networks, {"Accept": "application/json", **headers}, None, _LIMIT_BYTES + 1
         )
     except egress_policy.EgressRefused as error:
         raise ReadError(f"{error} (docs/curves.md)") from None
     except egress_policy.EgressError as error:
         raise ReadError(str(error)) from None
-    if answer.status in (401, 403):
-        refused = "refuses these credentials" if headers else "wants credentials"
-        raise ReadError(f"{host} {refused} ({answer.status})")
-    if len(answer.body) > _LIMIT_BYTES:
+    if response.status in (401, 403):
+        refused = "refuses these credentials" if headers else "requires credentials"
+        raise ReadError(f"{host} {refused} ({response.status})")
+    if len(response.body) > _LIMIT_BYTES:
         raise ReadError(f"Response too large: more than {_LIMIT_BYTES >> 20} MiB")
     try:
-        return json.loads(answer.body)
+        return json.loads(response.body)
     except ValueError:
-        raise ReadError(f"{host} answers {answer.status} and no JSON") from None
+        raise ReadError(f"{host} returned status {response.status} without JSON") from None

@@ -37,7 +37,7 @@ def _credential(text: str) -> str:
 
 def _header(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9-]{1,100}", name) or name.lower() in _OURS:
-        raise ValueError("should be the name of a header such as X-Scope-OrgID, and none that we set ourselves")
+        raise ValueError("must be the name of a header such as X-Scope-OrgID that the backend does not set itself")
     return name
 
 

@@ -7,11 +7,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from sinemora.placement import limits, search, vector_packing
-from sinemora.placement.limits import InfeasibleError
 from sinemora.placement.plan import Plan
+from sinemora.placement.policies import limits, search, vector_packing
+from sinemora.placement.policies.limits import InfeasibleError
+from sinemora.placement.policies.search import LEVELS, NO_LIMIT, PROPOSALS_LEAST, SearchProblem, SearchSolution
 from sinemora.placement.problem import ANYWHERE, Problem, Resources
-from sinemora.placement.search import LEVELS, NO_LIMIT, PROPOSALS_LEAST, SearchProblem, SearchSolution
 
 LEVEL_WORDS = {level: level for level in LEVELS} | {"place": "machine"}
 """Names of the levels, and of the machines allowed to a job."""
@@ -37,16 +37,16 @@ def require_all_placed(
     missing = int(plan.waiting.sum() + rootless.sum())
     if missing == 0:
         return
-    who = [problem.jobs.name(int(job)) for job in np.flatnonzero((plan.waiting > 0) | rootless)]
+    names = [problem.jobs.name(int(job)) for job in np.flatnonzero((plan.waiting > 0) | rootless)]
     short = int(problem.jobs.size.sum() + rootless.sum() - problem.free_slots().sum())
     if short > 0 or rootless.any():
-        raise _refused(missing, who, short, (), 0)
+        raise _refused(missing, names, short, (), 0)
     rooted = problem.with_roots(plan.root)
     loose = replace(rooted, most_moves=None, move_price=0)
     relax, tried = _relaxations(
         rooted, loose, problem.most_moves, _all_placed, lambda base: _limits_of(base, plan, words, further)
     )
-    raise _refused(missing, who, short, relax, tried)
+    raise _refused(missing, names, short, relax, tried)
 
 
 def _limits_of(
@@ -66,26 +66,26 @@ def _limits_of(
 
 
 def require_all_found(
-    question: SearchProblem,
+    problem: SearchProblem,
     search_solution: SearchSolution,
     jobs: Sequence[str],
     words: Mapping[str, str] = LEVEL_WORDS,
 ) -> None:
     """Raise `InfeasibleError` as `require_all_placed`, for local search: limits not named may help as well."""
-    waits = (search_solution.at < 0) & question.movable
+    waits = (search_solution.at < 0) & problem.movable
     missing = int(waits.sum())
     if missing == 0:
         return
-    waiting_jobs = np.unique(question.owner[waits])
-    free = question.room[:, 0].sum() - question.need[search_solution.at >= 0, 0].sum()
-    short = int(question.need[waits, 0].sum() - free)
+    waiting_jobs = np.unique(problem.owner[waits])
+    free = problem.room[:, 0].sum() - problem.need[search_solution.at >= 0, 0].sum()
+    short = int(problem.need[waits, 0].sum() - free)
     relax: tuple[str, ...] = ()
     tried = 0
     if short <= 0:
-        loose = replace(question, most_moves=NO_LIMIT, move_price=0.0)
-        most = question.most_moves if question.most_moves < NO_LIMIT else None
+        loose = replace(problem, most_moves=NO_LIMIT, move_price=0.0)
+        most = problem.most_moves if problem.most_moves < NO_LIMIT else None
         relax, tried = _relaxations(
-            question, loose, most, _all_found, lambda base: _of_question(base, waits, waiting_jobs, jobs, words)
+            problem, loose, most, _all_found, lambda base: _of_search_problem(base, waits, waiting_jobs, jobs, words)
         )
     raise _refused(missing, [jobs[int(job)] for job in waiting_jobs], short, relax, tried)
 
@@ -108,7 +108,7 @@ def _relaxations(
     return tuple(relax), len(candidates)
 
 
-def _refused(missing: int, who: list[str], short: int, relax: tuple[str, ...], tried: int) -> InfeasibleError:
+def _refused(missing: int, names: list[str], short: int, relax: tuple[str, ...], tried: int) -> InfeasibleError:
     advice = "; relaxing any single limit does not help"
     if short > 0:
         relax = (f"add {short} {'slot' if short == 1 else 'slots'}",)
@@ -118,7 +118,7 @@ def _refused(missing: int, who: list[str], short: int, relax: tuple[str, ...], t
     elif tried == TRIED_MOST:
         advice = f"; relaxing one of {TRIED_MOST} limits alone does not help"
     tasks = "task" if missing == 1 else "tasks"
-    return InfeasibleError(f"Infeasible: {missing} {tasks} unplaced ({', '.join(who[:5])}){advice}", relax)
+    return InfeasibleError(f"Infeasible: {missing} {tasks} unplaced ({', '.join(names[:5])}){advice}", relax)
 
 
 def _all_placed(problem: Problem) -> bool:
@@ -129,9 +129,9 @@ def _all_placed(problem: Problem) -> bool:
     return int(plan.waiting.sum()) == 0
 
 
-def _all_found(question: SearchProblem) -> bool:
-    solution = search.solve(question, proposals=PROPOSALS_LEAST)
-    return not ((solution.at < 0) & question.movable).any()
+def _all_found(problem: SearchProblem) -> bool:
+    solution = search.solve(problem, proposals=PROPOSALS_LEAST)
+    return not ((solution.at < 0) & problem.movable).any()
 
 
 def _of_problem(problem: Problem, waits: np.ndarray, words: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
@@ -160,40 +160,41 @@ def _of_problem(problem: Problem, waits: np.ndarray, words: Mapping[str, str]) -
         yield "unpin tasks", replace(problem, pinned=None)
 
 
-def _of_question(
-    question: SearchProblem, waits: np.ndarray, waiting_jobs: np.ndarray, jobs: Sequence[str], words: Mapping[str, str]
+def _of_search_problem(
+    problem: SearchProblem, waits: np.ndarray, waiting_jobs: np.ndarray, jobs: Sequence[str], words: Mapping[str, str]
 ) -> Iterator[tuple[str, SearchProblem]]:
-    """Yield each limit in words, and the question without it; of jobs that do not wait only what they share with
-    others.
+    """Yield each limit in words, and the problem without it.
+
+    Of jobs that do not wait, only limits shared with waiting jobs count.
     """
     machine = words["machine"]
-    for column, what in enumerate(("slots", "CPU", "memory")):
-        if 0 < column < question.need.shape[1] and question.need[waits, column].any():
-            need = question.need.copy()
+    for column, resource in enumerate(("slots", "CPU", "memory")):
+        if 0 < column < problem.need.shape[1] and problem.need[waits, column].any():
+            need = problem.need.copy()
             need[:, column] = 0
-            yield f"give {machine}s more {what}", replace(question, need=need)
+            yield f"give {machine}s more {resource}", replace(problem, need=need)
     for job in waiting_jobs.tolist():
-        if not question.allowed[job].all():
-            allowed = question.allowed.copy()
+        if not problem.allowed[job].all():
+            allowed = problem.allowed.copy()
             allowed[job] = True
-            yield f"allow {jobs[job]} more {words['place']}s", replace(question, allowed=allowed)
-        pinned = question.pinned & (question.owner == job)
+            yield f"allow {jobs[job]} more {words['place']}s", replace(problem, allowed=allowed)
+        pinned = problem.pinned & (problem.owner == job)
         if pinned.any():
-            yield f"unpin tasks of {jobs[job]}", replace(question, movable=question.movable | pinned)
+            yield f"unpin tasks of {jobs[job]}", replace(problem, movable=problem.movable | pinned)
         for level, limit in enumerate(LEVELS):
-            if question.most[job, level] < NO_LIMIT:
-                most = question.most.copy()
+            if problem.most[job, level] < NO_LIMIT:
+                most = problem.most.copy()
                 most[job, level] = NO_LIMIT
-                yield _more(jobs[job], int(question.most[job, level]), words[limit]), replace(question, most=most)
-        for other in np.flatnonzero(question.apart[job]).tolist():
-            apart = question.apart.copy()
+                yield _more(jobs[job], int(problem.most[job, level]), words[limit]), replace(problem, most=most)
+        for other in np.flatnonzero(problem.apart[job]).tolist():
+            apart = problem.apart.copy()
             apart[job, other] = apart[other, job] = False
-            yield f"let {jobs[job]} and {jobs[other]} share {machine}s", replace(question, apart=apart)
-    wide = int(question.need[waits, 0].max())
+            yield f"let {jobs[job]} and {jobs[other]} share {machine}s", replace(problem, apart=apart)
+    wide = int(problem.need[waits, 0].max())
     if wide > 1:
-        room = question.room.copy()
+        room = problem.room.copy()
         room[:, 0] += wide
-        yield f"free {wide} slots on one {machine}", replace(question, room=room)
+        yield f"free {wide} slots on one {machine}", replace(problem, room=room)
 
 
 def _more(job: str, most: int, domain: str) -> str:

@@ -3,10 +3,10 @@
 import numpy as np
 
 from sinemora.placement import costs as points
-from sinemora.placement.cost_kernels import CostMatrix, fill
 from sinemora.placement.costs import CostTable
 from sinemora.placement.problem import WAITING_COST, Ints, Problem, ProblemError
 from sinemora.placement.risk import pair_costs
+from sinemora.placement.solvers.cost_kernels import CostMatrix, fill
 
 BARRED = 1 << 28
 """Cost of a forbidden pair; the maximum in a 16-bit matrix."""

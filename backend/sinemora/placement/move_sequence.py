@@ -80,7 +80,7 @@ def ordered(moves: Sequence[TaskMove], free_room: Ints) -> Order:
     steps: list[Step] = []
     parked: list[tuple[TaskMove, int]] = []
     while waiting or parked:
-        done = _whoever_fits(waiting, parked, free, steps)
+        done = _place_next(waiting, parked, free, steps)
         if done:
             continue
         lender = _lender(waiting, free)
@@ -94,7 +94,7 @@ def ordered(moves: Sequence[TaskMove], free_room: Ints) -> Order:
     return Order(tuple(steps), (*waiting, *(move for move, _ in parked)))
 
 
-def _whoever_fits(waiting: deque[TaskMove], parked: list[tuple[TaskMove, int]], free: Ints, steps: list[Step]) -> bool:
+def _place_next(waiting: deque[TaskMove], parked: list[tuple[TaskMove, int]], free: Ints, steps: list[Step]) -> bool:
     for at, (move, lender) in enumerate(parked):
         if _fits(move, free[move.target]):
             free[lender] += move.takes

@@ -25,18 +25,23 @@ Examples:
       --server 'my-server --port 9000' --pattern 'ops/s: ([0-9.]+)' --unit queries/s --loads 1,2,4,8,16
   sinemora profile redis --upload https://sinemora.example --name 'Redis GET'      (key in SINEMORA_API_KEY, or --key)
 
-The benchmark runs in one network namespace, the server in another, with delaybox between them (or NetEm where the
-kernel has it). First the smallest load is searched that saturates the server with nothing added; then every latency is
-run in random order, round after round, until its mean is known to --tolerance or --repeats is reached.
-Idle processors are kept awake by loops of idle priority, because waking one takes 10 to 100 µs, which would be
-taken for latency of the network; --let-sleep leaves that to the machine.
-A run during which other work uses more than a tenth of a processor is done again when the machine is quiet, until
---patience is used up; what is disturbed even so is told.
-Stop it any time: the same command goes on where it was. Written into --out: measurements.csv (what a curve is made of),
-profile.json (everything, with the machine), curve.svg, journal.jsonl (the runs).
-In commands {address}, {port}, {load}, {seconds} and {requests} are filled in, and {user}, whom a server that does not
-want to be root can become.
-Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted (run it again to go on)."""
+The benchmark and the server run in two network namespaces, with delaybox between them (or NetEm if the kernel
+supports it). The profiler first searches for the smallest load that saturates the server without added latency. It then
+runs all latencies in random order, round after round, until each mean is within --tolerance or has all --repeats.
+
+Loops of idle priority keep idle processors awake: waking one takes 10 to 100 µs, which would count as latency of the
+network. --let-sleep turns this off.
+
+If other work uses more than a tenth of a processor during a run, the run is repeated once the machine is quiet. Waiting
+and repeats take at most --patience; runs that stay disturbed are reported.
+
+An interrupted profile continues with the same command. Files in --out: measurements.csv (the samples of the curve),
+profile.json (all results, with the machine), curve.svg, journal.jsonl (the runs).
+
+Placeholders in commands: {address}, {port}, {load}, {seconds}, {requests}, and {user}, an unprivileged user for servers
+that refuse to run as root.
+
+Exit codes: 0 success, 1 failure, 2 invalid options, 130 interrupted (continue with the same command)."""
 
 app = Typer(
     add_completion=False,
@@ -57,16 +62,14 @@ def run_profile(
     recipe: Annotated[
         Recipe | None, Argument(parser=_recipe, help=f"Predefined benchmark: {', '.join(sorted(RECIPES))}.")
     ] = None,
-    command: Annotated[str | None, Option(metavar="WORDS", help="Own benchmark; its output holds the result.")] = None,
+    command: Annotated[str | None, Option(metavar="WORDS", help="Own benchmark; it prints the result.")] = None,
     server: Annotated[
         str | None, Option(metavar="WORDS", help="Server of the own benchmark, run in the other namespace.")
     ] = None,
     pattern: Annotated[
         str | None, Option(metavar="REGEX", help="Regular expression; the result is its group in the last match.")
     ] = None,
-    pointer: Annotated[
-        str | None, Option(metavar="/A/B", help="Or: path of the result in JSON that the benchmark prints.")
-    ] = None,
+    pointer: Annotated[str | None, Option(metavar="/A/B", help="Or: JSON pointer to the result in the output.")] = None,
     metric: Annotated[
         Literal["rate", "duration"],
         Option(help="Result of the own benchmark: rate falls with latency, duration grows."),
@@ -83,9 +86,9 @@ def run_profile(
     warm_up: Annotated[float, Option(metavar="SECONDS", help="Load before the first run.")] = 2,
     repeats: Annotated[str, Option(metavar="MIN,MAX", help="Runs of each latency.")] = "3,8",
     tolerance: Annotated[float, Option(help="Target width of the 95 % interval, as a share of the mean.")] = 0.02,
-    patience: Annotated[float, Option(metavar="SECONDS", help="Seconds to wait for a quiet machine.")] = 120,
+    patience: Annotated[float, Option(metavar="SECONDS", help="Limit of waiting and repeats.")] = 120,
     seed: Annotated[int, Option(help="Seed of the random order.")] = 1,
-    let_sleep: Annotated[bool, Option("--let-sleep", help="Let processors idle between requests, see below.")] = False,
+    let_sleep: Annotated[bool, Option("--let-sleep", help="Let idle processors sleep, see below.")] = False,
     between: Annotated[
         Literal["auto", "delaybox", "netem"], Option("--network", help="Source of the added latency.")
     ] = "auto",
@@ -106,7 +109,7 @@ def run_profile(
     Run a benchmark under injected latency and fit the curve.
     """
     if (recipe is None) == (command is None):
-        raise BadParameter("give a recipe or --command")
+        raise BadParameter("a recipe or --command is needed, not both")
     if recipe is not None:
         recipe = replace(recipe, unit=recipe.unit if unit is None else unit, port=recipe.port if port is None else port)
     else:
@@ -137,11 +140,11 @@ def run_profile(
             "network": between,
             "let_sleep": let_sleep,
         }
-        kept = journal.Journal(folder, identity)
+        runs = journal.Journal(folder, identity)
         opened = network.open_network(between, delaybox)
         try:
             with contextlib.nullcontext() if let_sleep else machine.awake():
-                result = profile.make(recipe, plan, settings, opened, kept, _say)
+                result = profile.make(recipe, plan, settings, opened, runs, _report_progress)
         finally:
             opened.close()
         print(results.summary(result))
@@ -182,9 +185,9 @@ def _plan(at: str | None, to: float, points: int, loads: str | None, repeats: st
         all_loads = tuple(sorted({int(text) for text in loads.split(",")})) if loads else ()
         least, most = (int(text) for text in repeats.split(","))
     except ValueError as error:
-        raise BadParameter(f"not understood: {error}") from None
+        raise BadParameter(f"invalid list of numbers: {error}") from None
     if len(added_us) < 3 or added_us[0] < 0:
-        raise BadParameter("at least two latencies above 0 are needed, 8 to 20 are good")
+        raise BadParameter("at least two latencies above 0 are needed; 8 to 20 are recommended")
     if not 1 <= least <= most or any(load < 1 for load in all_loads):
         raise BadParameter("--repeats is MIN,MAX with 1 ≤ MIN ≤ MAX; loads are 1 or more")
     if not seconds >= 1:
@@ -196,5 +199,5 @@ def _interrupted(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def _say(text: str) -> None:
+def _report_progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

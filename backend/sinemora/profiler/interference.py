@@ -46,7 +46,7 @@ class RetryBudget:
             self._left_s -= _SAMPLE_S
             if monitor.other_processors() <= QUIET_BELOW:
                 return True
-        self._say("the machine does not become quiet: further runs count as they are")
+        self._say("the machine does not become quiet: further runs are not repeated")
         return False
 
 

@@ -56,7 +56,7 @@ class Delaybox:
     def achieved_us(self) -> float | None:
         counted = self._ask("statistics")["statistics"]
         both = [counted[direction]["achieved_ns"] for direction in ("outbound", "inbound")]
-        return None if None in both else sum(one["p50"] for one in both) / 1e3
+        return None if None in both else sum(direction["p50"] for direction in both) / 1e3
 
     def close(self) -> None:
         if self._process.stdin:
@@ -95,7 +95,7 @@ class Netem:
 
     def __init__(self) -> None:
         self._holders = [_holder(), _holder()]
-        self.client, self.server = (["nsenter", f"--net=/proc/{one.pid}/ns/net"] for one in self._holders)
+        self.client, self.server = (["nsenter", f"--net=/proc/{holder.pid}/ns/net"] for holder in self._holders)
         pair = ("type", "veth", "peer", "name", "e0", "netns", str(self._holders[1].pid))
         self._in(self.client, "ip", "link", "add", "e0", *pair)
         for side, address in ((self.client, _CLIENT), (self.server, _SERVER)):

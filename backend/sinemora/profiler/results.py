@@ -88,7 +88,7 @@ def describe(profile: Profile) -> dict[str, Any]:
             "performance": band.performance.tolist(),
             "low": band.low.tolist(),
             "high": band.high.tolist(),
-            "warnings": [f"{one.code}: {one.message}" for one in fitted.warnings],
+            "warnings": [f"{warning.code}: {warning.message}" for warning in fitted.warnings],
         },
     }
 
@@ -102,7 +102,7 @@ def summary(profile: Profile) -> str:
         lines.append(f"{us:9.0f} {mean.value:14,.5g} {mean.count:5} {p:12.3f}  {low:.3f} … {high:.3f}")
     lines.append(f"{fitted.candidates[0].words}: {fitted.candidates[0].formula}")
     lines.append(fitted.reason)
-    lines += [f"Warning: {text}" for text in (*_disturbed(profile), *(one.message for one in fitted.warnings))]
+    lines += [f"Warning: {text}" for text in (*_disturbed(profile), *(warning.message for warning in fitted.warnings))]
     return "\n".join(lines)
 
 

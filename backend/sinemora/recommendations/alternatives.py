@@ -8,9 +8,9 @@ from sinemora.placement import costs
 from sinemora.placement.costs import CostTable, Objective
 from sinemora.placement.move_sequence import TaskMove
 from sinemora.placement.risk import pair_costs
-from sinemora.recommendations.formulate import solvable_stars
-from sinemora.recommendations.instance import Instance
-from sinemora.recommendations.optimize import POINTS, Solution
+from sinemora.recommendations.core.formulate import solvable_stars
+from sinemora.recommendations.core.instance import Instance
+from sinemora.recommendations.core.optimize import POINTS, Solution
 from sinemora.recommendations.schemas import RunnerUp
 
 Known = dict[int, Floats]

@@ -6,7 +6,7 @@ from typer import Argument, Option, Typer
 
 from sinemora.kit.commands import Terminal, calls_api, percent, signed_percent
 from sinemora.placement.costs import Objective
-from sinemora.placement.explain import ExplainedArc, as_text
+from sinemora.placement.policies.explain import ExplainedArc, as_text
 from sinemora.placement.problem import Risk
 from sinemora.recommendations.schemas import Percentile, Policy
 
@@ -27,7 +27,7 @@ def recommend(
     client: Terminal,
     mesh: Annotated[str, Option(help="Name or id of the mesh.")],
     policy: Annotated[Policy, Option(help="Placement policy.")] = Policy.EXACT,
-    objective: Annotated[Objective | None, Option(help="What is minimised.", show_default="of the policy")] = None,
+    objective: Annotated[Objective | None, Option(help="Objective to minimise.", show_default="of the policy")] = None,
     risk: Annotated[Risk, Option(help="Risk measure of a path's latency.")] = Risk.cvar,
     statistic: Annotated[Percentile, Option(help="Statistic of each window's round trips.")] = Percentile.P50,
     minutes: Annotated[int, Option(help="Look-back in minutes.")] = 30,
@@ -37,7 +37,7 @@ def recommend(
     explain: Annotated[bool, Option("--explain", help="Only nomora: print every arc of the solved network.")] = False,
 ) -> None:
     """Search for moves worth making on a mesh (API key)."""
-    question = {
+    request = {
         "mesh": mesh,
         "policy": policy,
         "objective": objective,
@@ -49,7 +49,7 @@ def recommend(
         "explain": explain,
         "applications": application or [],
     }
-    job = client.finished(client.read("/v1/recommendations", question))
+    job = client.finished(client.read("/v1/recommendations", request))
     _print_moves(client, client.get(f"/v1/recommendations/{job['result']['recommendation_id']}"))
 
 
@@ -89,7 +89,7 @@ def apply(client: Terminal, id: Id) -> None:
 
 @recommendations.command()
 @calls_api
-def dismiss(client: Terminal, id: Id, reason: Annotated[str, Option(help="Reason, for the others.")] = "") -> None:
+def dismiss(client: Terminal, id: Id, reason: Annotated[str, Option(help="Reason, for other users.")] = "") -> None:
     """Dismiss a recommendation."""
     _decide(client, f"{id}/dismiss", {"reason": reason})
 

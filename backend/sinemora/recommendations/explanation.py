@@ -10,13 +10,13 @@ from sinemora.measurements.schemas import Span
 from sinemora.placement.costs import Objective
 from sinemora.placement.move_sequence import Step, TaskMove
 from sinemora.placement.problem import Risk
-from sinemora.recommendations import constraints
 from sinemora.recommendations.alternatives import Known, alternatives
+from sinemora.recommendations.core import constraints
+from sinemora.recommendations.core.holdout import Estimate, Gain
+from sinemora.recommendations.core.infeasibility import unmet_objectives
+from sinemora.recommendations.core.instance import Instance
+from sinemora.recommendations.core.optimize import POINTS, Group, Solution, apply_moves, expected_gain, task_gain
 from sinemora.recommendations.flow_network import solved_arcs
-from sinemora.recommendations.holdout import Estimate, Gain
-from sinemora.recommendations.infeasibility import unmet_objectives
-from sinemora.recommendations.instance import Instance
-from sinemora.recommendations.optimize import POINTS, Group, Solution, apply_moves, expected_gain, task_gain
 from sinemora.recommendations.schemas import (
     ApplicationGain,
     BestFound,
@@ -40,7 +40,7 @@ _COUNTED = {
 
 
 def build_result(
-    instance: Instance, history: History, question: RecommendationRequest, objective: Objective, solution: Solution
+    instance: Instance, history: History, request: RecommendationRequest, objective: Objective, solution: Solution
 ) -> RecommendationResult:
     """Return the result of a recommendation without its moves."""
     here = tuple(application.at for application in instance.applications)
@@ -53,7 +53,7 @@ def build_result(
     known = int((solution.assumed.known & off_diagonal).sum())
     span = history.span
     return RecommendationResult(
-        policy=question.policy,
+        policy=request.policy,
         objective=objective,
         best_found=_best_found(solution),
         total=None if total is None else gain_read(total),
@@ -74,7 +74,7 @@ def build_result(
         + [_rejected(instance, group) for group in solution.groups if group.rejected is not None],
         evidence=Evidence(
             window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),
-            statistic=question.statistic,
+            statistic=request.statistic,
             chosen_on=len(instance.training),
             judged_on=len(instance.holdout),
             paths=size * (size - 1),
@@ -83,7 +83,7 @@ def build_result(
             min_gain=solution.min_gain,
         ),
         price_change_per_hour=_price_change(instance, here, solution.after),
-        network=solved_arcs(solution) if question.explain else None,
+        network=solved_arcs(solution) if request.explain else None,
     )
 
 

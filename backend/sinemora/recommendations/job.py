@@ -33,9 +33,9 @@ RECOMMEND = register(JobKind("recommendations.recommend", Queue.solve, _work))
 
 
 def submit(
-    session: Session, actor: Actor | None, mesh_id: UUID, question: RecommendationRequest, trigger: Trigger
+    session: Session, actor: Actor | None, mesh_id: UUID, request: RecommendationRequest, trigger: Trigger
 ) -> Job:
     """Submit the search for moves on a mesh as a job. ProductError `mesh_unknown`, `jobs_too_many`."""
     mesh = get_mesh(session, mesh_id)
-    params = {"mesh_id": str(mesh_id), "question": question.model_dump(mode="json"), "trigger": trigger}
+    params = {"mesh_id": str(mesh_id), "question": request.model_dump(mode="json"), "trigger": trigger}
     return jobs.submit(session, actor, RECOMMEND, f"Moves on {mesh.name}", params)

@@ -18,9 +18,9 @@ from sinemora.measurements.query.history import History
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import mesh_state
 from sinemora.placement.problem import Risk
-from sinemora.recommendations.instance import ELSEWHERE, WAITING, Deployment, Instance, Machine, TaskDemand
+from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, Instance, Machine, TaskDemand
+from sinemora.recommendations.core.tail_risk import RiskModel
 from sinemora.recommendations.schemas import Policy, RecommendationRequest
-from sinemora.recommendations.tail_risk import RiskModel
 
 BLOCKS_BUDGET = 12_000
 """Maximum number of blocks read: large meshes use fewer windows to bound the response time."""
@@ -29,36 +29,36 @@ BLOCKS_BUDGET_WHOLE = 6_000
 WINDOWS_LEAST = 2
 
 
-def load(session: Session, mesh_id: UUID, question: RecommendationRequest) -> tuple[Instance, History]:
+def load(session: Session, mesh_id: UUID, request: RecommendationRequest) -> tuple[Instance, History]:
     """Return the instance of a request and its history.
 
     ProductError `mesh_unknown`, `application_unknown`, `matrix_missing`.
     """
     mesh = mesh_state(session, mesh_id)
-    recent = load_history(session, mesh, question, datetime.now(UTC) - timedelta(minutes=question.minutes))
+    recent = load_history(session, mesh, request, datetime.now(UTC) - timedelta(minutes=request.minutes))
     count = recent.started_at_s.size
     if count < WINDOWS_LEAST:
         raise ProductError(
             "matrix_missing",
             409,
             f"Too few windows: the mesh {mesh.name} has {count} in the last"
-            f" {question.minutes} minutes,"
+            f" {request.minutes} minutes,"
             f" {WINDOWS_LEAST} are needed (training and hold-out). Check its agents or extend the look-back.",
         )
     applications = queries.applications_of(session, mesh_id)
-    chosen = _select_applications(applications, question.applications)
+    chosen = _select_applications(applications, request.applications)
     machines = _load_machines(session, mesh, applications)
     even = np.arange(recent.started_at_s.size) % 2 == 0
     deployments = _load_deployments(session, applications, machines, chosen)
     instance = Instance(machines, deployments, recent.round_trips_ns[even], recent.round_trips_ns[~even])
-    if question.policy is not Policy.ROBUST:
+    if request.policy is not Policy.ROBUST:
         return instance, recent
     roots = [
         int(deployment.at[deployment.root])
         for deployment in deployments
         if deployment.chosen and deployment.root is not None
     ]
-    risk_model = load_risk_model(session, mesh, recent, question.risk, roots)
+    risk_model = load_risk_model(session, mesh, recent, request.risk, roots)
     parts = (replace(risk_model, values=risk_model.values.of(windows), known={}) for windows in (even, ~even))
     return replace(instance, training_risk=next(parts), holdout_risk=next(parts)), recent
 
@@ -69,10 +69,10 @@ def load_risk_model(session: Session, mesh: MeshState, recent: History, risk: Ri
     return RiskModel(risk, history.values(session, mesh, recent, sources))
 
 
-def load_history(session: Session, mesh: MeshState, question: RecommendationRequest, start: datetime) -> History:
+def load_history(session: Session, mesh: MeshState, request: RecommendationRequest, start: datetime) -> History:
     """Return the windows of a mesh since `start`; large meshes are sampled within the block budget."""
-    budget = BLOCKS_BUDGET_WHOLE if question.policy is Policy.ROBUST else BLOCKS_BUDGET
-    return history.round_trips(session, mesh, start, datetime.now(UTC), Statistic(question.statistic), budget)
+    budget = BLOCKS_BUDGET_WHOLE if request.policy is Policy.ROBUST else BLOCKS_BUDGET
+    return history.round_trips(session, mesh, start, datetime.now(UTC), Statistic(request.statistic), budget)
 
 
 def _select_applications(applications: list[Application], named: list[str]) -> set[UUID]:

@@ -10,16 +10,17 @@ from sinemora.applications import queries as applications
 from sinemora.applications.reading import links_of
 from sinemora.measurements.query.history import History
 from sinemora.meshes.plan import MeshState
-from sinemora.recommendations import explanation, holdout, load_instance
+from sinemora.recommendations import explanation, load_instance
+from sinemora.recommendations.core import holdout
+from sinemora.recommendations.core.tail_risk import RiskModel
 from sinemora.recommendations.schemas import ExpectedRead, Policy, RecommendationRequest
-from sinemora.recommendations.tail_risk import RiskModel
 
 
 def observed(
     session: Session,
     mesh_id: UUID,
     moved: set[UUID],
-    question: RecommendationRequest,
+    request: RecommendationRequest,
     mesh: MeshState,
     history: History,
 ) -> ExpectedRead | None:
@@ -31,13 +32,13 @@ def observed(
     machine_of = {axis.id: at for at, axis in enumerate(mesh.members)}
     places = [load_instance.task_machines(application, machine_of) for application in members]
     risk_model: RiskModel | None = None
-    if question.policy is Policy.ROBUST:
+    if request.policy is Policy.ROBUST:
         roots = [
             int(at[task])
             for application, at in zip(members, places, strict=True)
             for task in load_instance.root_positions(application)
         ]
-        risk_model = load_instance.load_risk_model(session, mesh, history, question.risk, roots)
+        risk_model = load_instance.load_risk_model(session, mesh, history, request.risk, roots)
     lines = [
         holdout.performance_series(
             links_of(application),

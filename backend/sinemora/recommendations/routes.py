@@ -62,8 +62,8 @@ def create_recommendation(
 ) -> JobRead:
     """Search for moves worth making, as a job whose result names the recommendation."""
     mesh = service.resolve_mesh(session, body.mesh)
-    question = RecommendationRequest.model_validate(body.model_dump(exclude={"mesh"}))
-    job = recommendation_job.submit(session, actor, mesh.id, question, Trigger.asked)
+    request = RecommendationRequest.model_validate(body.model_dump(exclude={"mesh"}))
+    job = recommendation_job.submit(session, actor, mesh.id, request, Trigger.asked)
     response.headers["Location"] = f"/v1/jobs/{job.id}"
     return jobs.read(job)
 

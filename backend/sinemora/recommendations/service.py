@@ -14,12 +14,13 @@ from sinemora.kit.http.etag import IfMatch
 from sinemora.measurements.schemas import Span
 from sinemora.meshes.models import Mesh
 from sinemora.meshes.service import mesh_state
-from sinemora.placement import policies
 from sinemora.placement.costs import Objective
-from sinemora.placement.limits import InfeasibleError
+from sinemora.placement.policies import by_name
+from sinemora.placement.policies.limits import InfeasibleError
 from sinemora.placement.problem import ProblemError
-from sinemora.recommendations import explanation, load_instance, optimize, outcomes, queries
-from sinemora.recommendations.instance import NothingMeasured
+from sinemora.recommendations import explanation, load_instance, outcomes, queries
+from sinemora.recommendations.core import optimize
+from sinemora.recommendations.core.instance import NothingMeasured
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationState, Trigger
 from sinemora.recommendations.schemas import (
     Accuracy,
@@ -42,19 +43,19 @@ OBSERVED = timedelta(minutes=10)
 
 
 def recommend(
-    session: Session, mesh_id: UUID, question: RecommendationRequest, trigger: Trigger, requested_by: str
+    session: Session, mesh_id: UUID, request: RecommendationRequest, trigger: Trigger, requested_by: str
 ) -> Recommendation:
     """Search for moves worth making, and store the result even without moves.
 
     ProductError `mesh_unknown`, `application_unknown`, `applications_missing`, `matrix_missing`,
     `placement_impossible`.
     """
-    instance, history = load_instance.load(session, mesh_id, question)
+    instance, history = load_instance.load(session, mesh_id, request)
     if not any(application.chosen for application in instance.applications):
         raise ProductError(
             "applications_missing", 409, "No applications: this mesh has none to place. Declare one first."
         )
-    options = options_of(question)
+    options = options_of(request)
     try:
         solution = optimize.solve(instance, options)
     except NothingMeasured:
@@ -72,8 +73,8 @@ def recommend(
         state=RecommendationState.proposed,
         trigger=trigger,
         requested_by=requested_by,
-        question=question.model_dump(mode="json"),
-        answer=explanation.build_result(instance, history, question, options.objective, solution).model_dump(
+        question=request.model_dump(mode="json"),
+        answer=explanation.build_result(instance, history, request, options.objective, solution).model_dump(
             mode="json", by_alias=True
         ),
         moves=[move.model_dump(mode="json") for move in explanation.build_moves(instance, solution)],
@@ -84,15 +85,15 @@ def recommend(
     return recommendation
 
 
-def options_of(question: RecommendationRequest) -> optimize.Options:
+def options_of(request: RecommendationRequest) -> optimize.Options:
     """Translate a request into options of the optimiser."""
-    published = Objective.slowdown if question.policy is Policy.NOMORA else Objective.loss
-    solver = "nomora_aggregated" if question.policy is Policy.NOMORA else question.policy.value
+    published = Objective.slowdown if request.policy is Policy.NOMORA else Objective.loss
+    solver = "nomora_aggregated" if request.policy is Policy.NOMORA else request.policy.value
     return optimize.Options(
-        policy=None if question.policy is Policy.GRAPH else policies.Policy(solver),
-        objective=question.objective or published,
-        moves_max=question.moves_max,
-        move_cost=question.move_cost,
+        policy=None if request.policy is Policy.GRAPH else by_name.Policy(solver),
+        objective=request.objective or published,
+        moves_max=request.moves_max,
+        move_cost=request.move_cost,
     )
 
 
@@ -157,15 +158,15 @@ def verify(session: Session, recommendation_id: UUID) -> bool:
         or recommendation.applied_at is None
     ):
         return False
-    question, answer = (
+    request, answer = (
         RecommendationRequest.model_validate(recommendation.question),
         RecommendationResult.model_validate(recommendation.answer),
     )
     start = recommendation.applied_at + SETTLED
     mesh = mesh_state(session, recommendation.mesh_id)
-    history = load_instance.load_history(session, mesh, question, start)
+    history = load_instance.load_history(session, mesh, request, start)
     moved = {step.application.id for step in steps_of(recommendation)}
-    observed = outcomes.observed(session, recommendation.mesh_id, moved, question, mesh, history)
+    observed = outcomes.observed(session, recommendation.mesh_id, moved, request, mesh, history)
     if observed is None or answer.total is None or history.span is None:
         return False
     predicted = outcomes.mean_of([application.expected.after for application in answer.applications])

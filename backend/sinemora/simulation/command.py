@@ -32,13 +32,16 @@ Examples:
   sinemora simulate --noise 0.15 --policy never_move --policy exact --policy budget
   sinemora simulate --kept runs --upload https://sinemora.example --name "A tenth"   (key in SINEMORA_API_KEY or --key)
 
-Without --trace jobs are drawn with the statistics of the Google trace of 2011; a trace's folder holds
-task_events/part-*.csv.gz and perhaps job_events. Without --latency seconds of latency are drawn with published
-statistics (of your own: --statistics table.csv); a folder of traces holds rack-*.csv, pod-*.csv and cluster-*.csv, a
-round trip in µs a line, a line a second.
-With --kept the state of every policy is on disk: stop it any time, the same command goes on. What is finished is only
-told again: with --upload it is handed over at once.
-Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted."""
+Without --trace, jobs are drawn from the statistics of the Google trace of 2011. The folder of a trace contains
+task_events/part-*.csv.gz and, optionally, job_events.
+
+Without --latency, latency is drawn from published statistics; --statistics replaces them with a table. The folder of
+--latency contains rack-*.csv, pod-*.csv and cluster-*.csv: one round trip in µs per line, one line per second.
+
+--kept stores the state of every policy on disk. An interrupted run continues with the same command; finished policies
+are not simulated again, so --upload sends their report at once.
+
+Exit codes: 0 success, 1 failure, 2 invalid options, 130 interrupted."""
 
 app = Typer(
     add_completion=False,
@@ -57,18 +60,18 @@ def simulate(
     round_s: Annotated[int, Option(help="Time between rounds of moves, in seconds.")] = _WORLD.round_s,
     window_s: Annotated[int, Option(help="Length of a measured window, in seconds.")] = _WORLD.window_s,
     history_s: Annotated[int, Option(help="Look-back of priced moves, in seconds.")] = _WORLD.history_s,
-    seed: Annotated[int, Option(help="Seed of everything drawn.")] = _WORLD.seed,
+    seed: Annotated[int, Option(help="Seed of the random numbers.")] = _WORLD.seed,
     hours: Annotated[float, Option(help="Length of the simulation, in hours.")] = _WORLD.seconds / 3600,
     move_price: Annotated[int, Option(help="Price of a move, in cost points.")] = _WORLD.move_price,
     noise: Annotated[float, Option(help="Noise of a measured latency, such as 0.15.")] = _WORLD.noise,
     trace: Annotated[Path | None, Option(metavar="FOLDER", help="Jobs of a cluster trace.")] = None,
     latency: Annotated[Path | None, Option(metavar="FOLDER", help="Measured traces of latency.")] = None,
-    statistics: Annotated[Path | None, Option(metavar="CSV", help="Statistics to draw latency with.")] = None,
+    statistics: Annotated[Path | None, Option(metavar="CSV", help="Statistics to draw latency from.")] = None,
     kept: Annotated[Path | None, Option(metavar="FOLDER", help="Folder for states, to resume later.")] = None,
-    report: Annotated[Path | None, Option(metavar="FOLDER", help="Folder for figures, picture and page.")] = None,
+    report: Annotated[Path | None, Option(metavar="FOLDER", help="Folder for figures, chart and report.")] = None,
     upload: Annotated[str | None, Option(metavar="URL", help="Upload the report to this server.")] = None,
     key: Annotated[str | None, Option(help="API key.", show_default="SINEMORA_API_KEY")] = None,
-    name: Annotated[str, Option(help="Name of the report there.")] = "Simulation",
+    name: Annotated[str, Option(help="Name of the uploaded report.")] = "Simulation",
     output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
 ) -> None:
     """Compare placement policies through time. Write a JSON object for each."""
@@ -85,13 +88,13 @@ def simulate(
         seed=seed,
     )
     key = key or os.environ.get("SINEMORA_API_KEY", "")
-    keyless = "--upload needs --key or SINEMORA_API_KEY" if upload and not key else None
-    if wrong := _wrong(world) or keyless:
-        sys.stderr.write(f"simulate: {wrong}\n")
+    key_missing = "--upload needs --key or SINEMORA_API_KEY" if upload and not key else None
+    if problem := _invalid(world) or key_missing:
+        sys.stderr.write(f"simulate: {problem}\n")
         raise Exit(2)
     try:
         jobs, seconds = _jobs(world, trace), _latency(world, latency, statistics)
-        lines = [reports.summary(_one(world, scheme, jobs, seconds, kept)) for scheme in policy or list(Scheme)]
+        lines = [reports.summary(_run(world, scheme, jobs, seconds, kept)) for scheme in policy or list(Scheme)]
     except (traces.TraceError, series.SeriesError, StateError, OSError) as error:
         sys.stderr.write(f"\nsimulate: {error}\n")
         raise Exit(1) from None
@@ -103,34 +106,34 @@ def simulate(
         output.write_text(text, "utf-8")
     else:
         sys.stdout.write(text)
-    # Only the names of what was read instead of drawn: their folders are nobody's business.
-    read = {"trace": trace, "latency": latency, "statistics": statistics}
-    names = {what: path.resolve().name if path else None for what, path in read.items()}
-    whole = {"world": asdict(world) | names, "policies": lines}
+    # Names of the inputs only: a report must not disclose local folders.
+    inputs = {"trace": trace, "latency": latency, "statistics": statistics}
+    names = {option: path.resolve().name if path else None for option, path in inputs.items()}
+    result = {"world": asdict(world) | names, "policies": lines}
     if report:
-        for path in reports.write(whole, report):
+        for path in reports.write(result, report):
             sys.stderr.write(f"{path}\n")
     if upload:
         try:
-            made = upload_result(upload, key, "/v1/simulations", {"name": name, **whole})
+            created = upload_result(upload, key, "/v1/simulations", {"name": name, **result})
         except HandoverError as error:
             sys.stderr.write(f"simulate: {error}\n")
             raise Exit(1) from None
-        sys.stderr.write(f"Report: {upload.rstrip('/')}/simulations/{made['id']}\n")
+        sys.stderr.write(f"Report: {upload.rstrip('/')}/simulations/{created['id']}\n")
 
 
-def _wrong(world: World) -> str | None:
+def _invalid(world: World) -> str | None:
     if world.machines < 2 or world.slots < 2:
-        return "at least 2 machines of 2 slots"
+        return "at least 2 machines of 2 slots are needed"
     if (
         world.step_s < 1
         or world.seconds < world.step_s
         or world.round_s < world.step_s
         or min(world.window_s, world.history_s) < 1
     ):
-        return "a step is at least a second, and neither longer than the whole nor than a round"
+        return "steps, windows and look-back must be at least 1 s, rounds and the simulation at least one step"
     if not 0 <= world.noise < 1 or world.move_price < 0:
-        return "noise is from 0 to below 1, the price of moves 0 or more"
+        return "--noise must be at least 0 and below 1, --move-price at least 0"
     return None
 
 
@@ -139,8 +142,7 @@ def _jobs(world: World, folder: Path | None) -> Workload:
         jobs = Workload.of_trace(traces.jobs(folder, world.seconds), np.random.default_rng(world.seed))
         if int(jobs.size.max(initial=0)) > world.machines * world.slots // 2:
             raise traces.TraceError(
-                f"the trace has jobs of {jobs.size.max()} tasks; the cluster of it had {traces.MACHINES} machines:"
-                f" --machines {traces.MACHINES}"
+                f"the trace has jobs of {jobs.size.max()} tasks: use --machines {traces.MACHINES}, its cluster's size"
             )
         return jobs
     return Workload.drawn(world.machines, world.slots, world.seconds, np.random.default_rng(world.seed))
@@ -153,17 +155,17 @@ def _latency(world: World, folder: Path | None, statistics: Path | None) -> Seri
     return series.drawn(published, np.random.default_rng(world.seed))
 
 
-def _one(world: World, scheme: Scheme, jobs: Workload, seconds: Series, kept: Path | None) -> Any:
+def _run(world: World, scheme: Scheme, jobs: Workload, seconds: Series, kept: Path | None) -> Any:
     path = kept / f"{scheme}.npz" if kept else None
     of = asdict(world) | {"policy": scheme, "input": _digest(jobs, seconds)}
     state = State.read(path, of) if path and path.exists() else None
-    written = begun = time.monotonic()
+    written = started = time.monotonic()
     first = state.step if state else 0
 
     def after_step(now: State) -> None:
         nonlocal written
         at, last = time.monotonic(), now.step == world.steps
-        left_s = (at - begun) / (now.step - first) * (world.steps - now.step)
+        left_s = (at - started) / (now.step - first) * (world.steps - now.step)
         sys.stderr.write(f"\r{scheme} {now.step}/{world.steps}, {left_s:.0f} s left   ")
         if path and (last or at - written > _KEEP_EVERY_S):
             now.write(path, of)
@@ -175,8 +177,8 @@ def _one(world: World, scheme: Scheme, jobs: Workload, seconds: Series, kept: Pa
 
 
 def _digest(jobs: Workload, seconds: Series) -> str:
-    """What tells jobs and latency from others."""
-    found = hashlib.sha256(seconds.delay_ns.tobytes())
+    """Return a digest that identifies jobs and latency."""
+    digest = hashlib.sha256(seconds.delay_ns.tobytes())
     for part in (jobs.comes_s, jobs.size, jobs.kind, jobs.end_job, jobs.end_s):
-        found.update(np.ascontiguousarray(part).tobytes())
-    return found.hexdigest()[:16]
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()[:16]

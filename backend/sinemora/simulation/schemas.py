@@ -90,7 +90,7 @@ class SimulationCreate(Write):
 
     @model_validator(mode="after")
     def _once(self) -> Self:
-        names = [one.policy for one in self.policies]
+        names = [policy.policy for policy in self.policies]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"each policy must occur once; repeated: {', '.join(twice)}")
         return self

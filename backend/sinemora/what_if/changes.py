@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sinemora.applications.performance import Sensitivity
-from sinemora.recommendations.instance import WAITING, Instance, Machine, Trips
+from sinemora.recommendations.core.instance import WAITING, Instance, Machine, Trips
 
 
 @dataclass(frozen=True, slots=True)

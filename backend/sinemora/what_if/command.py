@@ -25,26 +25,26 @@ def ask(
 ) -> None:
     """Evaluate a YAML file or a scenario."""
     if scenario is not None and file is None:
-        kept = client.named("/v1/scenarios", scenario, "scenario")
-        question = kept["question"] | {"mesh": kept["mesh"]["name"]}
+        saved = client.named("/v1/scenarios", scenario, "scenario")
+        request = saved["question"] | {"mesh": saved["mesh"]["name"]}
     elif file is not None and scenario is None:
-        question = yaml_of(file)
+        request = yaml_of(file)
     else:
-        raise RequestRefused("Ambiguous request: give either a YAML file or --scenario.")
-    answer = client.read("/v1/what-if", question)
+        raise RequestRefused("Invalid request: give either a YAML file or --scenario.")
+    result = client.read("/v1/what-if", request)
     rows = [
         (impact["application"]["name"], percent(impact["before"] and impact["before"]["mean"]),
          percent(impact["after"] and impact["after"]["mean"]),
          signed_percent(impact["gain"] and impact["gain"]["gain"]["mean"]),
          impact["waiting"] or "", "below its objective" if impact["below_objective"] else "")
-        for impact in answer["applications"]
+        for impact in result["applications"]
     ]  # fmt: skip
-    client.print_result(answer, ("application", "now", "then", "change", "waiting", ""), rows)
-    for placed in answer["placed"]:
+    client.print_result(result, ("application", "now", "then", "change", "waiting", ""), rows)
+    for placed in result["placed"]:
         client.print_line(
             f"{placed['application']['name']}/{placed['task']['name']} is placed on {placed['vm']['name']}"
         )
-    for words in answer["broken"]:
+    for words in result["broken"]:
         client.print_line(f"violated: {words}")
 
 
@@ -64,15 +64,15 @@ def list_scenarios(client: Terminal) -> None:
 def keep(
     client: Terminal, name: Name, file: Annotated[Path, Argument(help="YAML file; - for standard input.")]
 ) -> None:
-    """Save a YAML file as a scenario; replace one of that name."""
-    question = yaml_of(file)
-    there = next((item for item in client.items("/v1/scenarios") if item["name"] == name), None)
-    if there is None:
-        scenario = client.read("/v1/scenarios", question | {"name": name})
+    """Save a YAML file as a scenario; replace the scenario of that name."""
+    request = yaml_of(file)
+    existing = next((item for item in client.items("/v1/scenarios") if item["name"] == name), None)
+    if existing is None:
+        scenario = client.read("/v1/scenarios", request | {"name": name})
     else:
-        changed = {field: value for field, value in question.items() if field != "mesh"}
-        tag = {"If_Match": f'"{there["version"]}"'}
-        scenario = client.read(f"/v1/scenarios/{there['id']}", changed, method="PATCH", **tag)
+        changed = {field: value for field, value in request.items() if field != "mesh"}
+        tag = {"If_Match": f'"{existing["version"]}"'}
+        scenario = client.read(f"/v1/scenarios/{existing['id']}", changed, method="PATCH", **tag)
     client.print_result(scenario, ("scenario", "changes"), [(scenario["name"], len(scenario["question"]["changes"]))])
 
 
@@ -80,8 +80,8 @@ def keep(
 @calls_api
 def export(client: Terminal, name: Name) -> None:
     """Export a scenario as YAML."""
-    kept = client.named("/v1/scenarios", name, "scenario")
-    document = {"mesh": kept["mesh"]["name"]} | kept["question"]
+    saved = client.named("/v1/scenarios", name, "scenario")
+    document = {"mesh": saved["mesh"]["name"]} | saved["question"]
     write_text(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), None)
 
 

@@ -13,11 +13,12 @@ from sinemora.kit.errors import ProductError
 from sinemora.measurements.query.history import History
 from sinemora.measurements.schemas import Span
 from sinemora.placement.costs import Objective
-from sinemora.recommendations import constraints, explanation, load_instance
-from sinemora.recommendations.holdout import PerformanceSeries, estimate_gain, estimate_mean, performance_series
-from sinemora.recommendations.instance import WAITING, Instance, NothingMeasured, impute
-from sinemora.recommendations.local_search import search_moves
-from sinemora.recommendations.optimize import apply_moves
+from sinemora.recommendations import explanation, load_instance
+from sinemora.recommendations.core import constraints
+from sinemora.recommendations.core.holdout import PerformanceSeries, estimate_gain, estimate_mean, performance_series
+from sinemora.recommendations.core.instance import WAITING, Instance, NothingMeasured, impute
+from sinemora.recommendations.core.local_search import search_moves
+from sinemora.recommendations.core.optimize import apply_moves
 from sinemora.recommendations.schemas import RecommendationRequest
 from sinemora.what_if import changes as edits
 from sinemora.what_if.schemas import (
@@ -38,18 +39,18 @@ VMS_SHOWN = 40
 """Maximum number of VMs with round trips by VM; larger meshes report zones."""
 
 
-def evaluate(session: Session, mesh_id: UUID, question: WhatIf) -> WhatIfRead:
+def evaluate(session: Session, mesh_id: UUID, request: WhatIf) -> WhatIfRead:
     """Return the impact on every application of a mesh.
 
     ProductError `mesh_unknown`, `matrix_missing`, `vm_unknown`, `zone_unknown`, `application_unknown`, `task_unknown`,
     `curve_unknown`, `curve_version_unknown`.
     """
-    plain = RecommendationRequest(statistic=question.statistic, minutes=question.minutes)
+    plain = RecommendationRequest(statistic=request.statistic, minutes=request.minutes)
     instance, seen = load_instance.load(session, mesh_id, plain)
-    changes = [_resolve(session, instance, place, change) for place, change in enumerate(question.changes)]
+    changes = [_resolve(session, instance, place, change) for place, change in enumerate(request.changes)]
     after = edits.apply_changes(instance, changes)
     placed: list[Placed] = []
-    if question.place_waiting:
+    if request.place_waiting:
         after, placed = _place_waiting(after)
     return _build_result(instance, after, seen, placed)
 

@@ -12,9 +12,9 @@ import scipy
 
 from sinemora.applications.performance import Indices, reached
 from sinemora.curves.core.curve import Floats
-from sinemora.recommendations.holdout import Estimate, Gain, performance_series
-from sinemora.recommendations.instance import Deployment, Instance, Trips
-from sinemora.recommendations.optimize import expected_gain
+from sinemora.recommendations.core.holdout import Estimate, Gain, performance_series
+from sinemora.recommendations.core.instance import Deployment, Instance, Trips
+from sinemora.recommendations.core.optimize import expected_gain
 
 DRAWS = 400
 _SWAPS_MOST = 60
@@ -46,7 +46,7 @@ def options(instance: Instance, place: int, extra_most: int, price: float) -> li
         *_recreations(instance, place, price),
         *_over_allocations(instance, place, extra_most, price),
     ]
-    return sorted(options, key=lambda one: -one.gain.gain.mean)
+    return sorted(options, key=lambda option: -option.gain.gain.mean)
 
 
 def _swaps(instance: Instance, place: int, price: float) -> Iterator[Option]:

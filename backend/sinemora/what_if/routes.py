@@ -38,8 +38,8 @@ router = APIRouter(
 @router.post("/what-if", responses=responses(409, 422))
 def ask_what_if(body: WhatIfCreate, session: SessionDep, actor: Viewer) -> WhatIfRead:
     """Evaluate changes of tasks, VMs, zones, latencies or curves for every application of a mesh. Stores nothing."""
-    question = WhatIf.model_validate(body.model_dump(exclude={"mesh"}))
-    return evaluate.evaluate(session, resolve_mesh(session, body.mesh).id, question)
+    request = WhatIf.model_validate(body.model_dump(exclude={"mesh"}))
+    return evaluate.evaluate(session, resolve_mesh(session, body.mesh).id, request)
 
 
 @router.get("/scenarios", response_model=Page[ScenarioRead])

@@ -170,7 +170,7 @@ class OptionRead(Read):
 
 
 class OptionsRead(Read):
-    """Options for an application besides moving tasks, the best first."""
+    """Options for an application other than moves, the best first."""
 
     application: Named
     window: Span

@@ -11,7 +11,7 @@ from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http.etag import IfMatch
 from sinemora.measurements.schemas import Span
 from sinemora.recommendations import explanation, load_instance
-from sinemora.recommendations.instance import Instance
+from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.schemas import Percentile, RecommendationRequest
 from sinemora.recommendations.service import resolve_mesh
 from sinemora.tenants import audit
@@ -34,8 +34,8 @@ def create_scenario(session: Session, actor: Actor, body: ScenarioCreate) -> Sce
     """Save a what-if request. ProductError `mesh_unknown`, `scenario_name_taken`."""
     _name_free(session, body.name)
     mesh = resolve_mesh(session, body.mesh)
-    question = body.model_dump(mode="json", exclude={"name", "mesh"})
-    scenario = Scenario(name=body.name, mesh_id=mesh.id, question=question)
+    request = body.model_dump(mode="json", exclude={"name", "mesh"})
+    scenario = Scenario(name=body.name, mesh_id=mesh.id, question=request)
     audit.created(session, actor, "scenario", scenario)
     return scenario
 
@@ -82,10 +82,10 @@ def scenario_read(scenario: Scenario) -> ScenarioRead:
 def options_of(
     session: Session, application_id: UUID, statistic: Percentile, minutes: int, extra_max: int
 ) -> OptionsRead:
-    """Return the options of an application besides moving. ProductError `application_unknown`, `matrix_missing`."""
+    """Return the options of an application other than moves. ProductError `application_unknown`, `matrix_missing`."""
     application = get_application(session, application_id)
-    question = RecommendationRequest(statistic=statistic, minutes=minutes, applications=[str(application_id)])
-    instance, history = load_instance.load(session, application.mesh_id, question)
+    request = RecommendationRequest(statistic=statistic, minutes=minutes, applications=[str(application_id)])
+    instance, history = load_instance.load(session, application.mesh_id, request)
     place = next(at for at, application in enumerate(instance.applications) if application.id == application_id)
     price = instance.applications[place].move_cost
     span = history.span

@@ -238,7 +238,7 @@ def test_a_source_signs_in_and_its_secret_is_never_shown(prometheus, owner, mesh
         assert "sesame" not in answer.text
         return answer.json()["read_error"]
 
-    assert "wants credentials (401)" in read()
+    assert "requires credentials (401)" in read()
     changed = owner.patch(path, json={"authentication": authentication})
     assert changed.json()["authentication"] == authentication["scheme"]
     assert read() is None

@@ -13,23 +13,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sinemora.placement import costs, exact, gang, search
+from sinemora.placement import costs
 from sinemora.placement import matrix as matrix_of
-from sinemora.placement.cost_kernels import candidates, cheapest, fill, violators
+from sinemora.placement.policies import exact, gang, search
 from sinemora.placement.problem import Machines
-from sinemora.placement.transport import Transport
+from sinemora.placement.solvers.cost_kernels import candidates, cheapest, fill, violators
+from sinemora.placement.solvers.transport import Transport
 from sinemora.simulation.core import network, series
+from tests.placement.policies.test_search import tenant
 from tests.placement.problems import random_problem
-from tests.placement.test_search import tenant
 
 RECORDED = json.loads((Path(__file__).parent / "kernels.json").read_text())
 
 
 def digest(*arrays: Any) -> str:
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     for array in arrays:
-        found.update(np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()[:32]
+        result.update(np.ascontiguousarray(array).tobytes())
+    return result.hexdigest()[:32]
 
 
 def cost_rows(dtype: type) -> str:
@@ -45,13 +46,13 @@ def cost_rows(dtype: type) -> str:
 def cheapest_machines() -> str:
     rng = np.random.default_rng(2)
     price = np.where(rng.random(400) < 0.2, -(1 << 29), rng.integers(-50, 50, 400)).astype(np.int32)
-    found = []
-    for wanted in (0, 1, 7, 100, 400):
+    results = []
+    for count in (0, 1, 7, 100, 400):
         for dtype in (np.uint16, np.int32):
             out = np.zeros(400, np.int32)
-            count = cheapest(rng.integers(0, 30, 400).astype(dtype), price, wanted, 3 * wanted % 400, out)
-            found += [np.array([count]), out]
-    return digest(*found)
+            written = cheapest(rng.integers(0, 30, 400).astype(dtype), price, count, 3 * count % 400, out)
+            results += [np.array([written]), out]
+    return digest(*results)
 
 
 def pairs(dtype: type) -> str:
@@ -59,17 +60,17 @@ def pairs(dtype: type) -> str:
     matrix = rng.integers(0, 40, (30, 500)).astype(dtype)
     price = rng.integers(-20, 20, 500).astype(np.int32)
     job, machine = np.zeros(15_500, np.int32), np.zeros(15_500, np.int32)
-    wanted = rng.integers(0, 500, 30)
-    first = candidates(matrix, price, wanted, 30, job, machine)
-    found = digest(np.array([first]), job[:first], machine[:first])
+    most = rng.integers(0, 500, 30)
+    first = candidates(matrix, price, most, 30, job, machine)
+    of_candidates = digest(np.array([first]), job[:first], machine[:first])
     own = rng.integers(-40, 0, 30)
     worst = violators(matrix, own, price, rng.integers(0, 300, 30), job, machine)
-    return digest(np.array([worst]), job[:worst], machine[:worst], np.array([int(found, 16) % (1 << 62)]))
+    return digest(np.array([worst]), job[:worst], machine[:worst], np.array([int(of_candidates, 16) % (1 << 62)]))
 
 
 def transport() -> str:
     rng = np.random.default_rng(4)
-    found = []
+    results = []
     for seed in range(3):
         problem = random_problem(np.random.default_rng(seed), jobs=60, machines=400, most_tasks=60)
         tables = costs.table(problem.curves)[problem.jobs.curve]
@@ -78,38 +79,38 @@ def transport() -> str:
         warm = Transport(matrix, problem.jobs.size, problem.free_slots(), waiting)
         warm.solve()
         plan = warm.assignment()
-        found += [plan.job, plan.machine, plan.count, *warm.prices(), np.array([warm.pivots, warm.rounds])]
+        results += [plan.job, plan.machine, plan.count, *warm.prices(), np.array([warm.pivots, warm.rounds])]
         np.multiply(matrix, rng.uniform(0.7, 1.3, matrix.shape), out=matrix, casting="unsafe")
         warm.reprice()
         warm.solve()
         plan = warm.assignment()
-        found += [plan.job, plan.machine, plan.count, *warm.prices(), np.array([warm.pivots, warm.rounds])]
-    return digest(*found)
+        results += [plan.job, plan.machine, plan.count, *warm.prices(), np.array([warm.pivots, warm.rounds])]
+    return digest(*results)
 
 
 def policies() -> str:
-    found = []
+    results = []
     for seed in range(6):
         problem = random_problem(np.random.default_rng(seed), jobs=12, machines=60, most_tasks=20, limits=seed % 2 == 0)
         for plan in (exact.solve(problem), gang.solve(problem)):
-            found += [plan.assignment.job, plan.assignment.machine, plan.assignment.count]
-    return digest(*found)
+            results += [plan.assignment.job, plan.assignment.machine, plan.assignment.count]
+    return digest(*results)
 
 
 def annealing() -> str:
-    found = []
+    results = []
     for seed in range(12):
-        question = tenant(seed, tasks=24 if seed % 2 else 9, machines=9 if seed % 2 else 5, waiting=seed % 3)
-        apart = np.array([[False, True], [True, False]]) if seed % 4 == 1 else question.apart
-        question = dataclasses.replace(
-            question,
+        problem = tenant(seed, tasks=24 if seed % 2 else 9, machines=9 if seed % 2 else 5, waiting=seed % 3)
+        apart = np.array([[False, True], [True, False]]) if seed % 4 == 1 else problem.apart
+        problem = dataclasses.replace(
+            problem,
             apart=apart,
-            most=np.full((2, 3), 9) if seed % 5 == 2 else question.most,
+            most=np.full((2, 3), 9) if seed % 5 == 2 else problem.most,
             move_price=0.05 * (seed % 3),
-            most_moves=3 if seed % 4 == 3 else question.most_moves,
+            most_moves=3 if seed % 4 == 3 else problem.most_moves,
         )
-        found.append(search.solve(question, seed=seed, proposals=20_000).at)
-    return digest(*found)
+        results.append(search.solve(problem, seed=seed, proposals=20_000).at)
+    return digest(*results)
 
 
 def simulated_latency() -> str:
@@ -117,13 +118,13 @@ def simulated_latency() -> str:
     machines = Machines(np.full(700, 4), racks, racks // 4)
     base = np.random.default_rng(5).integers(50_000, 400_000, (3, 6))
     sources = np.random.default_rng(6).integers(0, 700, 50)
-    found = []
+    results = []
     for noise, draw in ((0.0, 0), (0.15, 9)):
-        found.append(network.ClusterLatency(machines, base, 3, noise, draw).rows(sources))
+        results.append(network.ClusterLatency(machines, base, 3, noise, draw).rows(sources))
         seconds = series.drawn(series.PUBLISHED, np.random.default_rng(7))
         traced = network.TracedLatency(machines, seconds, 12_345, 8, noise, draw)
-        found += [traced.rows(sources), traced.pairs(sources, sources[::-1].copy())]
-    return digest(*found)
+        results += [traced.rows(sources), traced.pairs(sources, sources[::-1].copy())]
+    return digest(*results)
 
 
 KERNELS: dict[str, Callable[[], str]] = {

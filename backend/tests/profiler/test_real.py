@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -36,9 +37,12 @@ print(json.dumps({"rate": done / (time.monotonic() - began)}))
 
 @pytest.fixture(autouse=True)
 def _namespaces() -> None:
-    """Skip where users cannot create network namespaces, which a profile needs."""
-    if os.geteuid() != 0 and subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False).returncode:
-        pytest.skip("not run: this machine gives users no network namespaces; run it as root")
+    """Skip where users cannot create network namespaces with TAP interfaces, which a profile needs."""
+    if os.geteuid() == 0:
+        return
+    unshared = subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False)
+    if unshared.returncode or not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        pytest.skip("not run: this machine gives users no TAP interfaces in network namespaces; run it as root")
 
 
 @pytest.fixture
@@ -47,22 +51,30 @@ def command(tmp_path: Path) -> list[str]:
     client.write_text(CLIENT)
     server = resolved(RECIPES["redis"]).server
     assert server is not None
+    benchmark = shlex.join([sys.executable, str(client), "{address}", "{port}", "{load}", "{seconds}"])
     return [
         *(*PROFILE, "--out", str(tmp_path / "out"), "--port", "6379"),
-        *("--command", f"{sys.executable} {client} {{address}} {{port}} {{load}} {{seconds}}", "--pointer", "/rate"),
-        *("--server", " ".join(server), "--at", "2000,8000", "--loads", "2", "--unit", "rounds/s"),
+        *("--command", benchmark, "--pointer", "/rate"),
+        *("--server", shlex.join(server), "--at", "2000,8000", "--loads", "2", "--unit", "rounds/s"),
         *("--seconds", "1", "--warm-up", "0", "--repeats", "2,2", "--patience", "0"),
     ]
 
 
+def wait_for_runs(profile: "subprocess.Popen[str]", journal: Path, lines: int) -> None:
+    """Wait until the journal has `lines` lines; fail at once when the profile ends before."""
+    until = time.monotonic() + 180
+    while time.monotonic() < until and not (journal.exists() and journal.read_text().count("\n") >= lines):
+        if profile.poll() is not None:
+            assert profile.stderr is not None
+            pytest.fail(f"the profile ended with {profile.returncode}: {profile.stderr.read()}")
+        time.sleep(0.05)
+
+
 def test_a_killed_profile_resumes_and_measures_a_closed_loop(command: list[str], tmp_path: Path):
     journal = tmp_path / "out" / "journal.jsonl"
-    first = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 180
-    while time.monotonic() < until and not (journal.exists() and journal.read_text().count("\n") >= 3):
-        time.sleep(0.05)
-    first.kill()
-    first.wait()
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as first:
+        wait_for_runs(first, journal, 3)
+        first.kill()
     before = journal.read_text()
     assert before.count("\n") >= 3
 
@@ -137,13 +149,11 @@ def test_nothing_outlives_a_profile(command: list[str], end: signal.Signals, tmp
     server = tmp_path / "server.sh"
     server.write_text('trap "" TERM\nsetsid sleep 3600 &\n"$@" &\nwait\nsleep 3600\n')
     at = command.index("--server") + 1
-    command = [*command[:at], f"sh {server} {command[at]}", *command[at + 1 :], "--seconds", "2"]
+    command = [*command[:at], f"sh {shlex.quote(str(server))} {command[at]}", *command[at + 1 :], "--seconds", "2"]
     # Whoever runs the tests may have this signal ignored, as shells do for what they start in the background.
     heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    profile = subprocess.Popen(command, stderr=subprocess.DEVNULL, preexec_fn=heed)
-    until = time.monotonic() + 180
-    while time.monotonic() < until and not (journal.exists() and journal.read_text().count("\n") >= 2):
-        time.sleep(0.05)
+    profile = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
+    wait_for_runs(profile, journal, 2)
     started = family(profile.pid)
     words = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid, _ in started if alive((pid, _))]
     assert any(b"delaybox" in one for one in words)
@@ -152,9 +162,9 @@ def test_nothing_outlives_a_profile(command: list[str], end: signal.Signals, tmp
     code = profile.wait(180)
     assert code == (-9 if end == signal.SIGKILL else 130)
     until = time.monotonic() + 180
-    while time.monotonic() < until and any(alive(one) for one in started):
+    while time.monotonic() < until and any(alive(process) for process in started):
         time.sleep(0.05)
-    assert not [one for one in started if alive(one)]
+    assert not [process for process in started if alive(process)]
 
 
 @pytest.mark.parametrize(
@@ -162,14 +172,14 @@ def test_nothing_outlives_a_profile(command: list[str], end: signal.Signals, tmp
     [
         ([], 2, "recipe or --command"),
         (["--command", "true"], 2, "--pattern or --pointer"),
-        (["memcached", "--repeats", "3"], 2, "not understood"),
+        (["memcached", "--repeats", "3"], 2, "invalid list of numbers"),
         (["memcached", "--at", "5"], 2, "at least two latencies"),
         (["memcached", "--upload", "https://x.example"], 2, "SINEMORA_API_KEY"),
         (["--command", "no-such-program", "--pattern", "(.)"], 1, "cannot be found"),
         (["--command", "false", "--server", "ls /no-such-file", "--pattern", "(.)"], 1, "No such file or directory"),
     ],
 )
-def test_what_cannot_be_profiled_is_told(arguments: list[str], code: int, message: str, tmp_path: Path):
+def test_errors_of_a_profile_are_reported(arguments: list[str], code: int, message: str, tmp_path: Path):
     command = [*PROFILE, "--out", str(tmp_path), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == code, done.stderr

@@ -71,7 +71,7 @@ def test_applications_scenarios_and_options_from_a_terminal(client: Client, mesh
     assert list(client.items("/v1/applications")) == []
 
 
-def test_problems_are_told_with_their_places(client: Client, mesh: MeshWorld, tmp_path, capsys):
+def test_errors_are_reported_with_their_fields(client: Client, mesh: MeshWorld, tmp_path, capsys):
     question = tmp_path / "question.yaml"
     question.write_text(yaml.safe_dump({"mesh": mesh.name, "changes": [{"kind": "drop_zone", "zone": "z"}]}))
     output = run_command(client, capsys, "what-if", "ask", str(question), code=1)

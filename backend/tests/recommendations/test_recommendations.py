@@ -324,7 +324,7 @@ def test_the_published_policy_starts_them_anywhere(mesh: MeshWorld, worker):
     assert recommendation["answer"]["objective"] == "slowdown"
 
 
-def test_the_published_network_is_told_arc_by_arc(mesh: MeshWorld, worker):
+def test_the_published_network_is_returned_arc_by_arc(mesh: MeshWorld, worker):
     declared(mesh)
     measured(mesh, NEAR)
     answer = asked(mesh, worker, policy="nomora", explain=True)["answer"]
@@ -338,7 +338,7 @@ def test_the_published_network_is_told_arc_by_arc(mesh: MeshWorld, worker):
     assert asked(mesh, worker, policy="nomora")["answer"]["network"] is None
 
 
-def test_a_network_nobody_could_read_is_not_told(mesh: MeshWorld, worker, monkeypatch: pytest.MonkeyPatch):
+def test_a_network_too_large_to_read_is_refused(mesh: MeshWorld, worker, monkeypatch: pytest.MonkeyPatch):
     declared(mesh)
     measured(mesh, NEAR)
     monkeypatch.setattr(flow_network, "ARCS_MAX", 3)
@@ -535,7 +535,7 @@ def test_decisions_are_made_once(mesh: MeshWorld, worker):
         ({"policy": "exact", "explain": True}, "request_invalid"),
     ],
 )
-def test_bad_questions_are_answered_at_once(mesh: MeshWorld, question, code):
+def test_invalid_requests_are_refused_at_once(mesh: MeshWorld, question, code):
     answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **question})
     assert (answer.status_code, answer.json()["code"]) == (422, code)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sinemora.cli import main
-from sinemora.placement import exact
+from sinemora.placement.policies import exact
 from sinemora.placement.problem import ANYWHERE, Machines
 from sinemora.simulation.core import arrival, network, schemes, series, trace
 from sinemora.simulation.core.schemes import Scheme

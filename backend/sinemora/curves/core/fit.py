@@ -29,7 +29,7 @@ _DRAWS = 1000
 # A family this much less probable (natural logarithm) cannot gain a visible weight from more draws.
 _HOPELESS = 10.0
 # Model error: no application follows a formula exactly. Its standard error is 0.4 % where performance is halved, less
-# towards both ends. It matters only for samples so many or so exact that they would determine a wrong formula.
+# towards both ends. It matters only where many or exact samples would otherwise determine a wrong formula.
 _FORM_ERROR = 0.004
 
 

@@ -101,7 +101,7 @@ def normalise(
 
     at, group = np.unique(x, return_inverse=True)
     if at.size < 3:
-        raise ObservationError("/rows", f"{at.size} different latencies; at least 3 are needed, 10 are good")
+        raise ObservationError("/rows", f"{at.size} different latencies; at least 3 are needed, 10 are recommended")
     rate = value if metric == "rate" else 1 / value
     runs = np.bincount(group, counts).astype(np.float64)
     mean = np.bincount(group, counts * rate) / runs

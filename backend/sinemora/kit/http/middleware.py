@@ -1,7 +1,7 @@
 """Outermost HTTP middleware: request id, metrics, security headers, body limit, problem details for failures."""
 
 import logging
-import os
+import random
 import re
 import time
 from functools import lru_cache
@@ -14,9 +14,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sinemora.kit import tracing
 from sinemora.kit.errors import internal_error, problem
-from sinemora.kit.telemetry import REQUEST_SECONDS, REQUESTS
+from sinemora.kit.observability import tracing
+from sinemora.kit.observability.telemetry import REQUEST_SECONDS, REQUESTS
 
 log = structlog.get_logger(__name__)
 _logger = logging.getLogger(__name__)
@@ -136,4 +136,4 @@ def _request_id(scope: Scope) -> str:
     for name, value in scope["headers"]:
         if name == b"x-request-id" and REQUEST_ID.fullmatch(value.decode("latin-1")):
             return str(value.decode("latin-1"))
-    return os.urandom(16).hex()
+    return f"{random.getrandbits(128):032x}"

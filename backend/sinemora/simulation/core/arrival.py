@@ -6,9 +6,9 @@ rack and the cluster; the cheapest slots are taken.
 
 import numpy as np
 
-from sinemora.placement.cost_kernels import CostMatrix
-from sinemora.placement.nomora import Parameters
+from sinemora.placement.policies.nomora import Parameters
 from sinemora.placement.problem import Assignment, Ints, Machines, Problem
+from sinemora.placement.solvers.cost_kernels import CostMatrix
 
 
 def network_costs(row: CostMatrix, machines: Machines, parameters: Parameters) -> Ints:

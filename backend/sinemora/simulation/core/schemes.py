@@ -5,11 +5,12 @@ from enum import StrEnum
 
 import numpy as np
 
-from sinemora.placement import costs, gang, nomora
-from sinemora.placement.cost_kernels import fill
-from sinemora.placement.exact import transport_of
-from sinemora.placement.nomora import Parameters
+from sinemora.placement import costs
+from sinemora.placement.policies import gang, nomora
+from sinemora.placement.policies.exact import transport_of
+from sinemora.placement.policies.nomora import Parameters
 from sinemora.placement.problem import ANYWHERE, Assignment, Ints, Problem
+from sinemora.placement.solvers.cost_kernels import fill
 from sinemora.simulation.core import arrival
 
 
@@ -117,5 +118,5 @@ def _in_order(problem: Problem, scheme: Scheme, free: Ints, rng: np.random.Gener
         placed.append(Assignment(np.full(len(at), job), at, taken[at]))
     if not placed:
         return Assignment.nothing()
-    parts = zip(*((one.job, one.machine, one.count) for one in placed), strict=True)
+    parts = zip(*((entry.job, entry.machine, entry.count) for entry in placed), strict=True)
     return Assignment(*(np.concatenate(part) for part in parts))

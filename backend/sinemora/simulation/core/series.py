@@ -86,7 +86,7 @@ def read_statistics(path: Path) -> Statistics:
         for number, row in enumerate(csv.DictReader(lines), 2):
             try:
                 rate, name = float(row["messages_per_second"]), row["trace"].split("-")[0]
-                p50, p99, p999, largest = (float(row[one]) for one in ("p50_us", "p99_us", "p999_us", "max_us"))
+                p50, p99, p999, largest = (float(row[column]) for column in ("p50_us", "p99_us", "p999_us", "max_us"))
             except (KeyError, TypeError, ValueError) as error:
                 raise SeriesError(
                     f"Invalid statistics: {path.name}, line {number}: {error} is missing or not a number"
@@ -120,7 +120,7 @@ def read_traces(folder: Path) -> Series:
 
 def of_traces(kinds: Sequence[Sequence[npt.NDArray[np.float64]]]) -> Series:
     """Return series from measured µs of the three classes; a class with fewer paths repeats them."""
-    seconds = min(len(one) for kind in kinds for one in kind)
+    seconds = min(len(trace) for kind in kinds for trace in kind)
     paths = max(map(len, kinds))
     rows = [[kind[path % len(kind)][:seconds] for path in range(paths)] for kind in kinds]
     return Series(np.rint(np.array(rows) * 1e3).astype(np.int32))

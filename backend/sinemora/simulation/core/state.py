@@ -67,7 +67,7 @@ class State:
         """Replace the placement; tasks that stay on their machine keep their start."""
         placed = placed.merged()
         width = int(max(placed.machine.max(initial=0), self.placed.machine.max(initial=0))) + 1
-        before, now = (one.job * width + one.machine for one in (self.placed, placed))
+        before, now = (tasks.job * width + tasks.machine for tasks in (self.placed, placed))
         since = np.full(len(now), self.step, np.int64)
         if len(before):
             at = np.minimum(np.searchsorted(before, now), len(before) - 1)
@@ -90,10 +90,9 @@ class State:
         """Write the state atomically; `of` identifies the simulation."""
         generators = {name: getattr(self, name).bit_generator.state for name in ("choices", "ends")}
         arrays = {f"placed_{name}": getattr(self.placed, name) for name in ("job", "machine", "count")}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.name not in ("placed", "choices", "ends"):
-                arrays[one.name] = np.asarray(value)
+        for column in fields(self):
+            if column.name not in ("placed", "choices", "ends"):
+                arrays[column.name] = np.asarray(getattr(self, column.name))
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
         with part.open("wb") as out:

@@ -108,7 +108,7 @@ def test_scenarios_are_found_and_named(event: Event):
     """Four of those that `make bench-alerts` tries in their hundreds."""
     scenario = make(event, 1)
     score = judge(scenario, run(scenario.mesh, scenario.windows, defaults()))
-    assert (score.found, score.right, score.wrong) == (
+    assert (score.detected, score.right, score.wrong) == (
         (None, None, 0) if scenario.truth.culprit is None else (True, True, 0)
     )
 

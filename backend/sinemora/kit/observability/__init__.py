@@ -1,0 +1,1 @@
+"""Observability of the backend: logs, metrics and traces."""

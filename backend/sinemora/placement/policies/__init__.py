@@ -1,0 +1,1 @@
+"""Placement policies: each maps a problem to a plan."""

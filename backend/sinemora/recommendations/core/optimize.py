@@ -1,0 +1,316 @@
+"""Optimisation: solve the placement on training windows, keep the moves that hold-out windows confirm.
+
+The solver sees the median round trip of the training windows and the resulting performance. Its moves form groups that
+depend on one another. A group is kept if its hold-out gain exceeds the cost of its moves with `PROBABILITY`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sinemora.applications.performance import Indices, Links
+from sinemora.placement.costs import FAIR_SCALE, Objective
+from sinemora.placement.move_sequence import Step, TaskMove, ordered, together
+from sinemora.placement.plan import Plan
+from sinemora.placement.policies import by_name
+from sinemora.placement.policies.by_name import Policy
+from sinemora.placement.policies.search import SearchSolution
+from sinemora.placement.problem import Problem
+from sinemora.recommendations.core.constraints import Violation, first_violation
+from sinemora.recommendations.core.formulate import formulate, solvable_stars, task_moves
+from sinemora.recommendations.core.holdout import Gain, PerformanceSeries, estimate_gain, performance_series
+from sinemora.recommendations.core.infeasibility import diagnose_unplaced
+from sinemora.recommendations.core.instance import WAITING, Deployment, ImputedMatrix, Instance, impute
+from sinemora.recommendations.core.local_search import search_moves, unsolved_tasks
+from sinemora.recommendations.core.tail_risk import RiskModel, link_performance
+
+PROBABILITY = 0.9
+POINTS = 1000
+"""Cost points of the loss of all performance (`Objective.loss`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Settings of the optimiser. `policy` None: local search only; `move_cost` None: the value of each application."""
+
+    policy: Policy | None = Policy.exact
+    objective: Objective = Objective.loss
+    moves_max: int = 10
+    move_cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Moves that depend on one another, their common gain, and the reason for a rejection."""
+
+    moves: tuple[TaskMove, ...]
+    gain: Gain | None
+    rejected: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """Moves in execution order (`steps`), all `groups`, best first, and the placement `after` the kept ones."""
+
+    steps: tuple[Step, ...]
+    groups: tuple[Group, ...]
+    kept: tuple[Group, ...]
+    after: tuple[Indices, ...]
+    plan: Plan | None
+    problem: Problem | None
+    assumed: ImputedMatrix
+    min_gain: float
+    """Minimum gain of a move for its task, because round trips are noisy."""
+    searched: int = 0
+    """Number of tasks placed by local search instead of the solver."""
+    search: SearchSolution | None = None
+    unplaced: tuple[str, ...] = ()
+    """Unplaced tasks and the limit to blame."""
+
+
+def solve(instance: Instance, options: Options) -> Solution:
+    """Return the moves worth making. Raises `NothingMeasured`, `placement.ProblemError`, `placement.InfeasibleError`.
+
+    Raises the last if tasks are unplaced and no move is worth making; otherwise `unplaced` has the reason.
+
+    The solver places stars. Local search places graphs and tasks larger than a slot, and all under the policy graph.
+    """
+    assumed = impute(instance.training, instance.zones)
+    here = tuple(application.at for application in instance.applications)
+    chosen = [place for place, application in enumerate(instance.applications) if application.chosen]
+    noise = min_gain(instance, chosen)
+    costs = [
+        instance.applications[place].move_cost if options.move_cost is None else options.move_cost for place in chosen
+    ]
+    least_gain = max(noise, min(costs, default=0.0))
+    stars = [] if options.policy is None else solvable_stars(instance)
+    problem, plan, proposed = None, None, []
+    if stars and options.policy is not None:
+        problem = _with_move_budget(formulate(instance, stars, assumed, options.policy), options, least_gain)
+        plan = by_name.solve(problem, options.policy, options.objective)
+        proposed = task_moves(instance, stars, problem, plan)
+    movers = unsolved_tasks(instance, stars)
+    search = None
+    if movers:
+        at = apply_moves(here, proposed)
+        own = [limit for place, _ in movers if (limit := instance.applications[place].moves_max) is not None]
+        most = min([options.moves_max, *own])
+        search = search_moves(instance, assumed, at, movers, options.objective, least_gain, most)
+        again = (
+            None
+            if problem is None
+            else _solve_again(instance, options, stars, assumed, least_gain, proposed, search.moves)
+        )
+        if again is not None:
+            problem, plan, proposed = again
+        proposed += search.moves
+    rerooted = {move.task[0] for move in proposed if move.task[1] == instance.applications[move.task[0]].root}
+    # Local search places the tasks of a graph jointly: its moves of one graph form one group.
+    graphs = {place for place, _ in movers if place not in stars}
+    judged = (
+        _evaluate_group(instance, tuple(group), options.move_cost, noise)
+        for group in together(proposed, rerooted | graphs)
+    )
+    groups = _reject_over_budget(instance, sorted(judged, key=_worth, reverse=True), options.moves_max)
+    groups, steps = _reject_blocked(instance, groups)
+    kept = [group for group in groups if group.rejected is None]
+    after = apply_moves(here, [move for group in kept for move in group.moves])
+    unplaced = []
+    for why in diagnose_unplaced(instance, stars, assumed, options.policy, problem, plan, search):
+        # Running tasks that violate their limits may stay.
+        if not steps and any((here[place] == WAITING).any() for place in chosen):
+            raise why
+        unplaced.append(str(why))
+    found_by_search = None if search is None else search.solution
+    return Solution(
+        steps,
+        tuple(groups),
+        tuple(kept),
+        after,
+        plan,
+        problem,
+        assumed,
+        noise,
+        len(movers),
+        found_by_search,
+        tuple(unplaced),
+    )
+
+
+def _solve_again(
+    instance: Instance,
+    options: Options,
+    stars: list[int],
+    assumed: ImputedMatrix,
+    least_gain: float,
+    proposed: list[TaskMove],
+    searched_moves: list[TaskMove],
+) -> tuple[Problem, Plan, list[TaskMove]] | None:
+    """Solve the stars with the slots that local search freed; None if it freed none or used slots that they left."""
+    left = {move.source for move in proposed}
+    if options.policy is None or not any(not move.starts for move in searched_moves):
+        return None
+    if left & {move.target for move in searched_moves}:
+        return None
+    after = apply_moves(tuple(application.at for application in instance.applications), searched_moves)
+    applications = (replace(application, at=at) for application, at in zip(instance.applications, after, strict=True))
+    freed = replace(instance, applications=tuple(applications))
+    problem = _with_move_budget(formulate(freed, stars, assumed, options.policy), options, least_gain)
+    plan = by_name.solve(problem, options.policy, options.objective)
+    return problem, plan, task_moves(freed, stars, problem, plan)
+
+
+def _with_move_budget(problem: Problem, options: Options, least_gain: float) -> Problem:
+    """Add price and budget of moves if the policy supports them; otherwise hold-out evaluation enforces both."""
+    if options.policy not in (Policy.exact, Policy.robust, Policy.pack):
+        return problem
+    price = int(np.ceil(least_gain * POINTS))
+    if options.objective in (Objective.fair, Objective.worst_first):
+        # Under these objectives, the full loss of a task in an average application costs less than 1000 points.
+        price = int(np.ceil(price * FAIR_SCALE / POINTS / max(float(problem.jobs.size.mean()), 1.0)))
+    return replace(problem, move_price=price, most_moves=options.moves_max)
+
+
+def apply_moves(at: tuple[Indices, ...], moves: Iterable[TaskMove]) -> tuple[Indices, ...]:
+    """Return the placement after `moves`."""
+    after = [machines.copy() for machines in at]
+    for move in moves:
+        after[move.task[0]][move.task[1]] = move.target
+    return tuple(after)
+
+
+def expected_gain(
+    instance: Instance, before: tuple[Indices, ...], after: tuple[Indices, ...], places: Iterable[int], price: float
+) -> Gain | None:
+    """Estimate the gain of applications `places` between two placements, on hold-out windows."""
+    chosen = list(places)
+    first, then = ([_series(instance, place, side[place]) for place in chosen] for side in (before, after))
+    return estimate_gain(first, then, price)
+
+
+def task_gain(
+    instance: Instance, move: TaskMove, before: tuple[Indices, ...], after: tuple[Indices, ...]
+) -> Gain | None:
+    """Estimate the gain of a move for its own task, over its links."""
+    place, task = move.task
+    application = instance.applications[place]
+    mine = (application.links.sources == task) | (application.links.targets == task)
+    links = Links(application.links.sources[mine], application.links.targets[mine], application.links.weights[mine])
+    first, then = (
+        performance_series(
+            links, side[place], instance.holdout, application.sensitivity, _of_star(application, instance.holdout_risk)
+        )
+        for side in (before, after)
+    )
+    return estimate_gain([first], [then], 0.0)
+
+
+def min_gain(instance: Instance, places: Iterable[int]) -> float:
+    """Return twice the standard error of a link's performance: the apparent gain that noise alone produces.
+
+    The optimiser picks the places whose noise looks best; a move for less follows noise.
+    """
+    errors = []
+    for place in places:
+        application = instance.applications[place]
+        windows = link_performance(
+            application.links,
+            application.at,
+            instance.training,
+            application.sensitivity,
+            _of_star(application, instance.training_risk),
+        )[0]
+        counted = np.isfinite(windows).sum(axis=0)
+        measured = windows[:, counted > 1]
+        if measured.size:
+            errors.append(np.nanstd(measured, axis=0, ddof=1) / np.sqrt(counted[counted > 1]))
+    return float(2 * np.median(np.concatenate(errors))) if errors else 0.0
+
+
+def _of_star(application: Deployment, by: RiskModel | None) -> RiskModel | None:
+    """Return the risk model for stars; it covers paths from roots, so graphs have none."""
+    return None if application.root is None else by
+
+
+def _series(instance: Instance, place: int, at: Indices) -> PerformanceSeries:
+    application = instance.applications[place]
+    return performance_series(
+        application.links, at, instance.holdout, application.sensitivity, _of_star(application, instance.holdout_risk)
+    )
+
+
+def _evaluate_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: float | None, noise: float) -> Group:
+    here = tuple(application.at for application in instance.applications)
+    after = apply_moves(here, moves)
+    places = sorted({move.task[0] for move in moves})
+    price = float(np.mean([_price(instance.applications[place], place, moves, move_cost, noise) for place in places]))
+    gain = expected_gain(instance, here, after, places, price)
+    violated: Violation | None = first_violation(instance, after, {move.target for move in moves}, set(places))
+    if violated is not None:
+        return Group(moves, gain, violated.words)
+    pinned = [
+        need.name
+        for move in moves
+        if (need := instance.applications[move.task[0]].tasks[move.task[1]]).pinned and not move.starts
+    ]
+    if pinned:
+        return Group(moves, gain, f"{pinned[0]} is pinned")
+    if any(move.starts for move in moves):
+        return Group(moves, gain, None)  # a waiting task performs nothing: any machine is better
+    if gain is None:
+        return Group(moves, None, "no hold-out window has all round trips before and after")
+    if gain.probability < PROBABILITY:
+        return Group(
+            moves, gain, f"probability that the gain exceeds its cost: {gain.probability:.0%}, below {PROBABILITY:.0%}"
+        )
+    return Group(moves, gain, None)
+
+
+def _price(
+    application: Deployment, place: int, moves: tuple[TaskMove, ...], move_cost: float | None, noise: float
+) -> float:
+    """Return the cost of moves to an application: the minimum gain of each, as a share of all links."""
+    least = max(application.move_cost if move_cost is None else move_cost, noise)
+    return sum(move.task[0] == place for move in moves) * least / max(len(application.links), 1)
+
+
+def _reject_over_budget(instance: Instance, groups: list[Group], moves_max: int) -> list[Group]:
+    """Return groups, best first, and reject those over the move budget, in all or of an application."""
+    left = moves_max
+    own = {place: application.moves_max for place, application in enumerate(instance.applications)}
+    checked = []
+    for group in groups:
+        count = Counter(move.task[0] for move in group.moves if not move.starts)
+        over = [place for place, moves in count.items() if (limit := own[place]) is not None and moves > limit]
+        if group.rejected is None and count.total() > left:
+            group = replace(group, rejected=f"move budget exceeded: {count.total()} moves, {left} left")
+        elif group.rejected is None and over:
+            group = replace(group, rejected=f"move limit of {instance.applications[over[0]].name} exceeded")
+        elif group.rejected is None:
+            left -= count.total()
+            own |= {place: limit - moves for place, moves in count.items() if (limit := own[place]) is not None}
+        checked.append(group)
+    return checked
+
+
+def _reject_blocked(instance: Instance, groups: list[Group]) -> tuple[list[Group], tuple[Step, ...]]:
+    """Reject groups without a feasible order of moves; return the others' steps."""
+    free = instance.free()
+    while True:
+        order = ordered([move for group in groups if group.rejected is None for move in group.moves], free)
+        if not order.stuck:
+            return groups, order.steps
+        words = "no feasible order: full VMs would swap tasks without a spare slot; free one slot anywhere"
+        groups = [
+            replace(group, rejected=words) if group.rejected is None and set(group.moves) & set(order.stuck) else group
+            for group in groups
+        ]
+
+
+def _worth(group: Group) -> float:
+    """Return the mean gain per move; starts of waiting tasks rank first, unmeasured groups last."""
+    if any(move.starts for move in group.moves):
+        return np.inf
+    return -np.inf if group.gain is None else group.gain.gain.mean / len(group.moves)
