@@ -3,12 +3,11 @@
 eval        999,000 paths x 20 rules, one evaluation, on one core
 scenarios   labelled scenarios against the default rules: recall, precision, culprit, delay, notifications
 quiet       weeks in which nothing happens
-storm       a zone of 1,000 VMs dies: incidents, seconds of the evaluation
+storm       a zone of 1,000 VMs fails: incidents, seconds of the evaluation
 webhook     a whole product watches 100 VMs: seconds from the end of a window to the webhook (WINDOWS=30 of them)
-outage      a whole product watches 1,000 VMs, and a zone dies: seconds to the one notification
+outage      a whole product watches 1,000 VMs, and a zone fails: seconds to the single notification
 """
 
-import json
 import os
 import sys
 import time
@@ -18,6 +17,7 @@ import numpy as np
 
 from lab.benchmarks.alerting.stack import product, seconds_to_webhook
 from lab.benchmarks.alerting.stack import storm as stack_storm
+from lab.benchmarks.figures import comment, finish, report
 from lab.incidents.command import mixed
 from lab.incidents.events import HARMLESS, Event
 from lab.incidents.network import TRACES, Mesh, coded, quiet
@@ -36,15 +36,6 @@ STACK_VMS, WINDOWS = int(os.environ.get("STACK_VMS") or 100), int(os.environ.get
 FEWER = {Event.WEEKEND_DIP: 4}
 
 
-def figure(name: str, value: float, unit: str, **extra: object) -> None:
-    sys.stdout.write(json.dumps({"figure": name, "value": value, "unit": unit, **extra}) + "\n")
-    sys.stdout.flush()
-
-
-def say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-
-
 class Large:
     """Windows of a mesh of 1,000 VMs."""
 
@@ -61,7 +52,7 @@ class Large:
         half = np.triu(np.ones((VMS, VMS), bool)) ^ (np.add.outer(np.arange(VMS), np.arange(VMS)) % 2 == 0)
         asked_by_dead = np.where(half, dead[:, None], dead[None, :])
         known: dict[tuple[Metric, Statistic], np.ndarray] = {}
-        for series in wanted():
+        for series in series_of_rules():
             if series[0] is Metric.LOSS:
                 values = np.zeros((VMS, VMS), np.float32)
                 values[touched] = 1.0
@@ -76,9 +67,9 @@ class Large:
         )
 
 
-def wanted() -> list[tuple[Metric, Statistic]]:
-    found = [(rule.condition.metric, rule.condition.statistic) for rule in defaults()]
-    return list(dict.fromkeys([*found, (Metric.ONE_WAY_DELAY, Statistic.MAX), (Metric.LOSS, Statistic.MEAN)]))
+def series_of_rules() -> list[tuple[Metric, Statistic]]:
+    series = [(rule.condition.metric, rule.condition.statistic) for rule in defaults()]
+    return list(dict.fromkeys([*series, (Metric.ONE_WAY_DELAY, Statistic.MAX), (Metric.LOSS, Statistic.MEAN)]))
 
 
 def evaluation() -> None:
@@ -86,7 +77,7 @@ def evaluation() -> None:
     rules = [replace(rule, id=f"{rule.id}-{number}") for rule in defaults() for number in (1, 2)]
     spent = []
     window = large.window(1, large.none, large.none)
-    for number in range(1, 135):  # long enough for baselines to have learnt, so that they are compared with
+    for number in range(1, 135):  # long enough for baselines to have data
         if number > 126:
             window = large.window(number, large.none, large.none)
         began = time.process_time()
@@ -94,7 +85,7 @@ def evaluation() -> None:
         if number > 128:
             spent.append(time.process_time() - began)
     more = {"paths": VMS * (VMS - 1), "rules": len(rules), "worst": round(max(spent), 3)}
-    figure("alerts_eval_999k_x20_s", round(float(np.median(spent)), 3), "s", bar=1, **more)
+    report("alerts_eval_999k_x20_s", round(float(np.median(spent)), 3), "s", at_most=1, **more)
 
 
 def storm() -> None:
@@ -112,37 +103,38 @@ def storm() -> None:
         if tracks and not first_s:
             first_s = time.process_time() - began
         most, cells = max(most, len(tracks)), max(cells, evaluation.firing)
-    figure("alerts_storm_incidents", most, "incidents", bar=1, paths_firing=cells)
-    figure("alerts_storm_evaluation_s", round(first_s, 3), "s", part="evaluation and grouping of the window that fires")
+    report("alerts_storm_incidents", most, "incidents", at_most=1, paths_firing=cells)
+    report("alerts_storm_evaluation_s", round(first_s, 3), "s", part="evaluation and grouping of the window that fires")
 
 
 def scenarios() -> None:
-    wanted = {event: FEWER.get(event, PER_EVENT) for event in Event}
-    events = found = right = incidents = wrong = told = 0
+    counts = {event: FEWER.get(event, PER_EVENT) for event in Event}
+    events = detected = right = incidents = wrong = notified = 0
     delays: list[int] = []
     kinds: dict[str, list[int]] = {event.value: [0, 0, 0, 0] for event in Event}
     began = time.monotonic()
-    for scenario in mixed(wanted, SEED):
+    for scenario in mixed(counts, SEED):
         score = judge(scenario, run(scenario.mesh, scenario.windows, defaults(scenario.mesh.window_s)))
         kind = kinds[scenario.truth.event]
-        events += score.found is not None
-        found += bool(score.found)
+        events += score.detected is not None
+        detected += bool(score.detected)
         right += bool(score.right)
-        incidents, wrong, told = incidents + score.incidents, wrong + score.wrong, told + score.told
+        incidents, wrong, notified = incidents + score.incidents, wrong + score.wrong, notified + score.notified
         delays += [] if score.windows is None else [score.windows]
-        for at, value in enumerate((1, bool(score.found), bool(score.right), score.wrong)):
+        for at, value in enumerate((1, bool(score.detected), bool(score.right), score.wrong)):
             kind[at] += value
-        if scenario.truth.event not in HARMLESS and (not score.found or not score.right or score.wrong):
-            say(f"{scenario.truth} found {score.found} right {score.right} wrong {score.wrong}")
-    say(f"{sum(wanted.values())} scenarios in {time.monotonic() - began:.0f} s")
-    say(f"made, found, right, wrong of each: {kinds}")
-    more = {"scenarios": sum(wanted.values()), "seed": SEED}
-    figure("alerts_recall", round(found / events, 4), "ratio", bar=0.95, **more)
-    figure("alerts_precision", round((incidents - wrong) / max(incidents, 1), 4), "ratio", bar=0.95, **more)
-    figure("alerts_culprit_accuracy", round(right / max(found, 1), 4), "ratio", bar=0.9, **more)
-    figure("alerts_detection_windows_p50", float(np.percentile(delays, 50)), "windows", bar=2, **more)
-    figure("alerts_detection_windows_p90", float(np.percentile(delays, 90)), "windows", bar=3, **more)
-    figure("alerts_notifications_per_incident", round(told / max(incidents, 1), 3), "notifications", bar=1.2, **more)
+        if scenario.truth.event not in HARMLESS and (not score.detected or not score.right or score.wrong):
+            comment(f"{scenario.truth} detected {score.detected} right {score.right} wrong {score.wrong}")
+    comment(f"{sum(counts.values())} scenarios in {time.monotonic() - began:.0f} s")
+    comment(f"scenarios, detected, right, wrong by kind: {kinds}")
+    more = {"scenarios": sum(counts.values()), "seed": SEED}
+    report("alerts_recall", round(detected / events, 4), "ratio", at_least=0.95, **more)
+    report("alerts_precision", round((incidents - wrong) / max(incidents, 1), 4), "ratio", at_least=0.95, **more)
+    report("alerts_culprit_accuracy", round(right / max(detected, 1), 4), "ratio", at_least=0.9, **more)
+    report("alerts_detection_windows_p50", float(np.percentile(delays, 50)), "windows", at_most=2, **more)
+    report("alerts_detection_windows_p90", float(np.percentile(delays, 90)), "windows", at_most=3, **more)
+    each = round(notified / max(incidents, 1), 3)
+    report("alerts_notifications_per_incident", each, "notifications", at_most=1.2, **more)
 
 
 def quiet_weeks() -> None:
@@ -152,16 +144,15 @@ def quiet_weeks() -> None:
         mesh = Mesh(TRACES[number], np.repeat(np.arange(3), 3))
         windows = quiet(mesh, days * 8640, np.random.default_rng([SEED, number]))
         windows.median_ns, windows.max_ns = coded(windows.median_ns), coded(windows.max_ns)
-        found = run(mesh, windows, defaults())
-        say(
-            f"{mesh.trace.name}: {len(found)} incidents in {days} days {[(one.opened, one.first) for one in found[:4]]}"
-        )
-        false += len(found)
-    figure(
+        incidents = run(mesh, windows, defaults())
+        first = [(incident.opened, incident.first) for incident in incidents[:4]]
+        comment(f"{mesh.trace.name}: {len(incidents)} incidents in {days} days {first}")
+        false += len(incidents)
+    report(
         "alerts_false_incidents_per_mesh_week",
         round(false / WEEKS, 2),
         "incidents",
-        bar=1,
+        at_most=1,
         weeks=WEEKS,
         paths=72,
         seed=SEED,
@@ -169,20 +160,20 @@ def quiet_weeks() -> None:
 
 
 def webhook() -> None:
-    with product() as (found, listener):
-        spent = seconds_to_webhook(found, listener, STACK_VMS, WINDOWS, SEED)
+    with product() as (stack, listener):
+        spent = seconds_to_webhook(stack, listener, STACK_VMS, WINDOWS, SEED)
     more = {"vms": STACK_VMS, "notifications": len(spent), "seed": SEED}
     p50, p99 = np.percentile(spent, (50, 99)).round(2).tolist()
-    figure("alerts_window_to_webhook_p99_s", p99, "s", bar=5, p50=p50, worst=round(max(spent), 2), **more)
+    report("alerts_window_to_webhook_p99_s", p99, "s", at_most=5, p50=p50, worst=round(max(spent), 2), **more)
 
 
 def outage() -> None:
-    with product() as (found, listener):
-        told, paths = stack_storm(found, listener, VMS, SEED)
-    if not told:
-        sys.exit("nobody was told that a zone died")
-    figure("alerts_storm_s", round(told[0], 2), "s", bar=10, vms=VMS, paths=paths)
-    figure("alerts_storm_notifications", len(told), "notifications", bar=1, vms=VMS)
+    with product() as (stack, listener):
+        notified_s, paths = stack_storm(stack, listener, VMS, SEED)
+    if not notified_s:
+        sys.exit("no notification of the failed zone arrived")
+    report("alerts_storm_s", round(notified_s[0], 2), "s", at_most=10, vms=VMS, paths=paths)
+    report("alerts_storm_notifications", len(notified_s), "notifications", at_most=1, vms=VMS)
 
 
 GROUPS = {
@@ -198,3 +189,4 @@ if __name__ == "__main__":
     only = (os.environ.get("ONLY") or ",".join(GROUPS)).split(",")
     for name in only:
         GROUPS[name]()
+    finish()

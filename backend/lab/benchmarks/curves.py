@@ -6,7 +6,6 @@ points) are included; the sources of the others do not define a shape.
 `ONLY=profiler,speed` runs some groups.
 """
 
-import json
 import os
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.optimize import curve_fit
 
+from lab.benchmarks.figures import finish, report
 from sinemora.curves.core.curve import Curve, Floats
 from sinemora.curves.core.fit import Fit, Threshold, fit
 from sinemora.curves.core.library import LIBRARY, Published, published
@@ -47,7 +47,8 @@ PRINTED = {
 }
 
 
-Given, Found = TypeVar("Given"), TypeVar("Found")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 _kept: dict[str, ProcessPoolExecutor] = {}
 
 
@@ -68,7 +69,7 @@ class Case:
 
 def main(seed: int, only: set[str]) -> None:
     warnings.filterwarnings("ignore", message="Covariance of the parameters could not be estimated")
-    groups = {
+    groups: dict[str, Callable[[np.random.Generator], None]] = {
         "formulas": lambda _: formulas(),
         "recovery": recovery,
         "thresholds": thresholds,
@@ -77,48 +78,28 @@ def main(seed: int, only: set[str]) -> None:
         "profiler": lambda _: profiler(seed),
     }
     if unknown := only - groups.keys():
-        sys.exit(f"ONLY: {', '.join(sorted(unknown))} is none of {', '.join(groups)}")
+        sys.exit(f"ONLY: {', '.join(sorted(unknown))} is unknown; groups: {', '.join(groups)}")
     for number, (name, measure) in enumerate(groups.items()):
         if not only or name in only:
             measure(np.random.default_rng((seed, number)))
 
 
 def formulas() -> None:
-    report("curves_formula_max_abs_error", formula_error(), "≤ 1e-12", lambda v: v <= 1e-12)
+    report("curves_formula_max_abs_error", formula_error(), "1", at_most=1e-12)
     stated_points()
 
 
-def report(figure: str, value: float, bar: str, met: object = None, **detail: object) -> None:
-    verdict = met(value) if callable(met) else None
-    line = {
-        "figure": figure,
-        "value": float(f"{value:.6g}"),
-        "unit": unit(figure),
-        "bar": bar,
-        "met": verdict,
-        **detail,
-    }
-    sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
-    sys.stdout.flush()
-
-
-def unit(figure: str) -> str:
-    """Return the unit, from the name of a figure."""
-    ends = {"_percent": "%", "_us": "µs", "_per_s": "1/s"}
-    return next((unit for end, unit in ends.items() if figure.endswith(end)), "1")
-
-
 def formula_error() -> float:
-    """Largest difference to the printed formulas in exact fractions, inside the domain and beyond."""
+    """Return the largest difference to the printed formulas in exact fractions, inside the domain and beyond."""
     worst = 0.0
     for key, (threshold, powers) in PRINTED.items():
         curve = published(key).curve
         exact = [Fraction(power) for power in powers]
         for tenth in range(0, 10_001):
             x = Fraction(tenth, 10)
-            wanted = sum((c * x**k for k, c in enumerate(exact)), Fraction(0)) if x >= threshold else Fraction(1)
-            worst = max(worst, abs(float(Fraction(float(curve(float(x)))) - wanted)))
-        worst = max(worst, abs(float(curve(5000.0)) - float(wanted)))
+            exact_value = sum((c * x**k for k, c in enumerate(exact)), Fraction(0)) if x >= threshold else Fraction(1)
+            worst = max(worst, abs(float(Fraction(float(curve(float(x)))) - exact_value)))
+        worst = max(worst, abs(float(curve(5000.0)) - float(exact_value)))
     return worst
 
 
@@ -137,16 +118,16 @@ def stated_points() -> None:
                 f"{entry.key:18} {point.added_us:5.0f} {point.relation} {point.performance:7.3f} {ours:6.3f}  {words}\n"
             )
     value = float(np.sqrt(np.mean(np.square(errors))))
-    report("curves_stated_points_rmse", value, "print", counted=len(errors), points=points)
+    report("curves_stated_points_rmse", value, "1", counted=len(errors), points=points)
 
 
-def shared(work: Callable[[Given], Found], given: list[Given]) -> list[Found]:
+def shared(work: Callable[[Item], Result], items: list[Item]) -> list[Result]:
     """Apply `work` to each item on all processors. Return the results in order."""
     if "pool" not in _kept:
-        # Each process is to keep to one processor; read when it loads numpy.
+        # One processor per process; numpy reads these when it is loaded.
         os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
         _kept["pool"] = ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn"))
-    return list(_kept["pool"].map(work, given, chunksize=max(1, len(given) // 200)))
+    return list(_kept["pool"].map(work, items, chunksize=max(1, len(items) // 200)))
 
 
 def cases(rng: np.random.Generator, count: int, samples: int | None, noise: float | None) -> Iterator[Case]:
@@ -172,34 +153,34 @@ def fitted(case: Case) -> Fit:
 
 
 def recovery(rng: np.random.Generator) -> None:
-    made = list(cases(rng, CASES, None, None))
-    errors, cubic, covered = zip(*shared(recovered, made), strict=True)
-    by_truth = {truth.key: [at for at, case in enumerate(made) if case.truth is truth] for truth in TRUTHS}
+    sampled = list(cases(rng, CASES, None, None))
+    errors, cubic, covered = zip(*shared(recovered, sampled), strict=True)
+    by_truth = {truth.key: [at for at, case in enumerate(sampled) if case.truth is truth] for truth in TRUTHS}
     medians = {key: round(float(np.median(np.take(errors, part))), 3) for key, part in by_truth.items()}
-    report("curves_refit_rmse", float(np.median(errors)), "≤ 0.5 × noise", lambda v: v <= 0.5, by_curve=medians)
+    report("curves_refit_rmse", float(np.median(errors)), "1", at_most=0.5, by_curve=medians)
     ratio = float(np.median(errors) / np.median(cubic))
-    report("curves_refit_rmse_ratio_to_cubic", ratio, "≤ 0.8", lambda v: v <= 0.8, cubic=round(np.median(cubic), 3))
+    report("curves_refit_rmse_ratio_to_cubic", ratio, "1", at_most=0.8, cubic=round(np.median(cubic), 3))
     shares = {key: round(100 * float(np.mean(np.take(covered, part))), 1) for key, part in by_truth.items()}
     value = 100 * float(np.mean(covered))
     also = {name: other(rng, name) for name in ("measured baseline", "3 repeats", "5000 rows")}
-    report("curves_band_coverage_percent", value, "93-97", lambda v: 93 <= v <= 97, by_curve=shares, also=also)
+    report("curves_band_coverage_percent", value, "%", at_least=93, at_most=97, by_curve=shares, also=also)
 
 
 def recovered(case: Case) -> tuple[float, float, float]:
-    """Error of the fit and of a plain cubic, in units of the noise, and the share of the truth in the band."""
-    found = fitted(case)
+    """Return the errors of fit and plain cubic, in units of the noise, and the share of the truth in the band."""
+    fit_result = fitted(case)
     scale = case.added_us / 1000
     plain, _ = curve_fit(lambda u, a, b, c, d: a + u * (b + u * (c + u * d)), scale, case.performance)
     cubic = case.rmse(np.polynomial.Polynomial(plain, domain=[0, 1000], window=[0, 1])) / case.noise
     at = case.grid()
-    truth, band = case.truth.curve(at), found.at(at)
+    truth, band = case.truth.curve(at), fit_result.at(at)
     # The curve's own knots are rounded in the last digits.
     inside = (band.low <= truth + 1e-9) & (truth <= band.high + 1e-9)
-    return case.rmse(found.curve) / case.noise, cubic, float(np.mean(inside))
+    return case.rmse(fit_result.curve) / case.noise, cubic, float(np.mean(inside))
 
 
 def other(rng: np.random.Generator, name: str) -> dict[str, float]:
-    """Measure curves of rows as tenants have them: a noisy baseline, repeats, or natural variation."""
+    """Measure curves of rows as tenants upload them: a noisy baseline, repeats, or natural variation."""
     rows = []
     for case in cases(rng, OTHER_CASES, None, None):
         curve = case.truth.curve
@@ -214,12 +195,12 @@ def other(rng: np.random.Generator, name: str) -> dict[str, float]:
     return {"rmse": round(float(np.median(errors)), 3), "coverage_percent": round(100 * float(np.mean(covered)), 1)}
 
 
-def of_rows(given: tuple[Case, Floats, Floats, float | None]) -> tuple[float, float]:
-    """Error in units of the noise and share of the truth in the band, for rows in the unit of an application."""
-    case, x, y, baseline = given
-    found = fit(normalise(x, y, baseline=baseline))
-    at = np.linspace(0, found.curve.end_us, 201)
-    truth, band = case.truth.curve(at), found.at(at)
+def of_rows(case_rows: tuple[Case, Floats, Floats, float | None]) -> tuple[float, float]:
+    """Return error (in units of the noise) and share of the truth in the band, for rows in an application's unit."""
+    case, x, y, baseline = case_rows
+    fit_result = fit(normalise(x, y, baseline=baseline))
+    at = np.linspace(0, fit_result.curve.end_us, 201)
+    truth, band = case.truth.curve(at), fit_result.at(at)
     error = float(np.sqrt(np.mean((band.performance - truth) ** 2))) / case.noise
     return error, float(np.mean((band.low <= truth + 1e-9) & (truth <= band.high + 1e-9)))
 
@@ -227,24 +208,24 @@ def of_rows(given: tuple[Case, Floats, Floats, float | None]) -> tuple[float, fl
 def thresholds(rng: np.random.Generator) -> None:
     errors: dict[str, list[float]] = {truth.key: [] for truth in TRUTHS}
     inside = []
-    made = list(cases(rng, THRESHOLD_CASES, 20, 0.05))
-    for case, found in zip(made, shared(threshold, made), strict=True):
-        errors[case.truth.key].append(abs(found.at_us - case.truth.flat_until_us))
-        inside.append(found.low_us <= case.truth.flat_until_us <= found.high_us)
+    sampled = list(cases(rng, THRESHOLD_CASES, 20, 0.05))
+    for case, estimate in zip(sampled, shared(threshold, sampled), strict=True):
+        errors[case.truth.key].append(abs(estimate.at_us - case.truth.flat_until_us))
+        inside.append(estimate.low_us <= case.truth.flat_until_us <= estimate.high_us)
     value = float(np.median(np.concatenate(list(errors.values()))))
     medians = {key: round(float(np.median(part)), 1) for key, part in errors.items()}
     covered = round(100 * float(np.mean(inside)), 1)
-    report("curves_threshold_error_us", value, "≤ 20", lambda v: v <= 20, by_curve=medians, interval_percent=covered)
+    report("curves_threshold_error_us", value, "µs", at_most=20, by_curve=medians, interval_percent=covered)
 
 
 def threshold(case: Case) -> Threshold:
-    """Return the one found."""
+    """Return the estimated flat threshold."""
     return fitted(case).threshold
 
 
 def violations(rng: np.random.Generator) -> None:
-    """Count broken laws for odd inputs: rising, scattered over magnitudes, few points, with and without spread."""
-    made = []
+    """Count violated laws for unusual inputs: rising, over many magnitudes, few points, with and without spread."""
+    inputs = []
     for _ in range(RANDOM_INPUTS):
         n = int(rng.integers(3, 25))
         x = rng.uniform(0, 10 ** rng.uniform(0, 5), n)
@@ -255,25 +236,25 @@ def violations(rng: np.random.Generator) -> None:
             x[0] = 0.0
         metric: Metric = "rate" if rng.random() < 0.5 else "duration"
         at = np.sort(np.concatenate((np.linspace(0, 1.5 * x.max(), 400), rng.uniform(0, x.max(), 100))))
-        made.append((normalise(x, y, metric=metric, spread=spread, baseline=baseline), at))
-    broken = sum(shared(unlawful, made))
-    report("curves_violations", broken, "0", lambda v: v == 0, inputs=RANDOM_INPUTS)
+        inputs.append((normalise(x, y, metric=metric, spread=spread, baseline=baseline), at))
+    broken = sum(shared(unlawful, inputs))
+    report("curves_violations", broken, "1", at_most=0, inputs=RANDOM_INPUTS)
 
 
-def unlawful(given: tuple[Samples, Floats]) -> int:
+def unlawful(inputs: tuple[Samples, Floats]) -> int:
     """Count violations of the laws by the curve, the ends of its band and their order at these latencies."""
-    samples, at = given
-    found = fit(samples)
+    samples, at = inputs
+    fit_result = fit(samples)
     broken = 0
-    for curve in (found.curve, found.low, found.high):
+    for curve in (fit_result.curve, fit_result.low, fit_result.high):
         p = curve(at)
         broken += not bool((p > 0).all() and (p <= 1).all() and (np.diff(p) <= 0).all())
-    band = found.at(at[at <= found.curve.end_us])
+    band = fit_result.at(at[at <= fit_result.curve.end_us])
     return broken + (not bool((band.low <= band.performance).all() and (band.performance <= band.high).all()))
 
 
 def speed(rng: np.random.Generator) -> None:
-    """10,000 curves at 1,000,000 latencies, in batches that reuse their memory; one core."""
+    """Measure the evaluation of 10,000 curves at 1,000,000 latencies, in batches that reuse their memory; one core."""
     curves = [entry.curve for entry in LIBRARY] * (10_000 // len(LIBRARY))
     table = tabulate(curves)
     latencies = rng.uniform(0, 1100, 1_000_000)
@@ -284,7 +265,7 @@ def speed(rng: np.random.Generator) -> None:
         table.linear(latencies[start : start + batch], out)
     taken = time.perf_counter() - started
     value = latencies.size * len(curves) / taken
-    report("curves_eval_per_s", value, "≥ 5e7", lambda v: v >= 5e7, curves=len(curves), latencies=latencies.size)
+    report("curves_eval_per_s", value, "1/s", at_least=5e7, curves=len(curves), latencies=latencies.size)
 
 
 def profiler(seed: int) -> None:
@@ -306,10 +287,10 @@ def profiler(seed: int) -> None:
         "noise": round(first.fit.noise, 4),
         "disturbed_runs": sum((run.others or 0) > QUIET_BELOW for run in (*first.runs, *second.runs)),
     }
-    report("curves_profiler_in_band_percent", 100 * float(np.mean(inside)), "≥ 90", lambda v: v >= 90, **detail)
+    report("curves_profiler_in_band_percent", 100 * float(np.mean(inside)), "%", at_least=90, **detail)
 
 
-def say(text: str) -> None:
+def comment(text: str) -> None:
     sys.stderr.write(text + "\n")
 
 
@@ -319,11 +300,12 @@ def swept(recipe: Recipe, seed: int) -> Profile:
     between = open_network("auto", None)
     try:
         with tempfile.TemporaryDirectory() as folder, awake():
-            kept = Journal(Path(folder), {"seed": seed})
-            return make(recipe, plan, Settings(1, 2), between, kept, say)
+            journal = Journal(Path(folder), {"seed": seed})
+            return make(recipe, plan, Settings(1, 2), between, journal, comment)
     finally:
         between.close()
 
 
 if __name__ == "__main__":
     main(int(os.environ.get("SEED") or "1"), set(filter(None, os.environ.get("ONLY", "").split(","))))
+    finish()

@@ -1,4 +1,4 @@
-"""What placement finds and how fast: one JSON object a figure. `TRACE=` names a folder with the Google trace of 2011.
+"""Quality and speed of placement: one JSON object a figure. `TRACE=` names a folder with the Google trace of 2011.
 
 `ONLY=` one group: small, fronts, full, tenant.
 
@@ -8,26 +8,25 @@ small plan has warmed up; `cpu_s` is the processor's time for the same.
 
 import dataclasses
 import itertools
-import json
-import operator
 import os
 import resource
-import sys
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from lab.benchmarks import placement_tenant
-from sinemora.placement import costs, exact, gang, matrix, moves, nomora
-from sinemora.placement.cost_kernels import fill
-from sinemora.placement.nomora import Parameters
+from lab.benchmarks.figures import finish, report
+from sinemora.placement import costs, matrix
 from sinemora.placement.plan import Certificate
+from sinemora.placement.policies import exact, gang, moves, nomora
+from sinemora.placement.policies.nomora import Parameters
 from sinemora.placement.problem import ANYWHERE, Jobs, Machines, Problem
-from sinemora.placement.transport import Transport
+from sinemora.placement.solvers.cost_kernels import fill
+from sinemora.placement.solvers.transport import Transport
 from sinemora.simulation.core import arrival, network, trace, workload
 from tests.placement.problems import Dense, best_by_moves, other_solver, random_problem, running
 
@@ -41,7 +40,7 @@ def main(only: str | None) -> None:
         groups[group]()
     if gaps:
         worst = max(map(abs, gaps))
-        report("placement_certificate_gap", worst, "0", lambda v: v == 0, certificates=len(gaps))
+        report("placement_certificate_gap", worst, "1", at_most=0, certificates=len(gaps))
 
 
 def full_size() -> None:
@@ -55,19 +54,7 @@ def full_size() -> None:
     front(problem)
     quality(size)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    report("placement_rss_mib_full", peak, "≤ 1500", lambda v: v <= 1500)
-
-
-def report(figure: str, value: float, bar: str, met: Callable[[float], bool], **detail: Any) -> None:
-    line = {"figure": figure, "value": float(f"{value:.6g}"), "unit": unit(figure), "bar": bar, "met": met(value)}
-    sys.stdout.write(json.dumps(line | detail, ensure_ascii=False) + "\n")
-    sys.stdout.flush()
-
-
-def unit(figure: str) -> str:
-    """Return the unit, from the name of a figure."""
-    ends = {"_s": "s", "_ms": "ms", "_mib_full": "MiB"}
-    return next((unit for end, unit in ends.items() if figure.endswith(end)), "1")
+    report("placement_rss_mib_full", peak, "MiB", at_most=1500)
 
 
 def proven(certificate: Certificate | None) -> Certificate:
@@ -85,8 +72,9 @@ def small_instances() -> None:
         plan = exact.solve(problem)
         proven(plan.certificate)
         wrong += plan.cost != other_solver(problem)
-        other = rng.integers(0, 1_100_000, problem.latency.ns.shape).astype(np.int32)
-        drifted = dataclasses.replace(problem, latency=Dense(other))
+        machines = problem.machines.slots.size
+        drift: npt.NDArray[np.int32] = rng.integers(0, 1_100_000, (machines, machines)).astype(np.int32)
+        drifted = dataclasses.replace(problem, latency=Dense(drift))
         warm, _ = exact.transport_of(problem)
         warm.solve()
         tables = costs.table(problem.curves)[problem.jobs.curve]
@@ -101,7 +89,7 @@ def small_instances() -> None:
                 best = min(other_solver(alone.with_roots(np.array([root]))) for root in roots)
                 wrong += gang.solve(alone.with_roots(np.array([ANYWHERE]))).cost != best
                 checked += 1
-    report("placement_optimal_mismatches", wrong, "0", lambda v: v == 0, checked=checked)
+    report("placement_optimal_mismatches", wrong, "1", at_most=0, checked=checked)
     wrong = 0
     for seed, beta in itertools.product(range(150), (0.0, 1.0)):
         rng = np.random.default_rng(seed)
@@ -112,7 +100,7 @@ def small_instances() -> None:
         literal = proven(nomora.solve(problem, options).certificate)
         merged = proven(nomora.solve(problem, dataclasses.replace(options, aggregate=True)).certificate)
         wrong += literal.primal != merged.primal
-    report("placement_aggregation_mismatches", wrong, "0", lambda v: v == 0, checked=300)
+    report("placement_aggregation_mismatches", wrong, "1", at_most=0, checked=300)
 
 
 def fronts() -> None:
@@ -126,7 +114,7 @@ def fronts() -> None:
             proven(point.plan.certificate)
             wrong += point.plan.cost != best[point.moves]
             checked += 1
-    report("placement_front_mismatches", wrong, "0", lambda v: v == 0, checked=checked)
+    report("placement_front_mismatches", wrong, "1", at_most=0, checked=checked)
 
 
 def sizes() -> Any:
@@ -137,7 +125,7 @@ def sizes() -> Any:
 
 
 def cluster(machines: int, size: Any, seed: int = 1) -> tuple[Problem, Any]:
-    """Jobs with roots on random machines, and the base latencies in µs."""
+    """Return jobs with roots on random machines, and the base latencies in µs."""
     rng = np.random.default_rng(seed)
     places = Machines.regular(machines, SLOTS)
     root = rng.choice(np.repeat(np.arange(machines), SLOTS), len(size), replace=False)
@@ -157,7 +145,7 @@ def full(problem: Problem, bases: Any) -> None:
     plan = runs[0][2]
     proven(plan.certificate)
     cold, cpu = float(np.median([run[0] for run in runs])), float(np.median([run[1] for run in runs]))
-    # Warm: all latencies 2 % up or down, again and again, prices and flows kept.
+    # Warm: all latencies change repeatedly by up to 2 %; prices and flows are kept.
     tables = costs.table(problem.curves)[problem.jobs.curve]
     transport, _ = exact.transport_of(problem)
     transport.solve()
@@ -182,8 +170,8 @@ def full(problem: Problem, bases: Any) -> None:
     report(
         "placement_full_beta0_cold_s",
         cold,
-        "≤ 1.2",
-        lambda v: v <= 1.2,
+        "s",
+        at_most=1.2,
         cpu_s=round(cpu, 3),
         literal_s=round(literal_s, 2),
         literal_cpu_s=round(literal_cpu, 2),
@@ -192,13 +180,13 @@ def full(problem: Problem, bases: Any) -> None:
     )
     seconds, cpu = (float(np.median([run[at] for run in warm])) for at in (0, 1))
     slowest = round(max(run[0] for run in warm), 3)
-    report("placement_full_beta0_warm_s", seconds, "≤ 0.3", lambda v: v <= 0.3, cpu_s=round(cpu, 3), worst_s=slowest)
+    report("placement_full_beta0_warm_s", seconds, "s", at_most=0.3, cpu_s=round(cpu, 3), worst_s=slowest)
     ms, cpu = (1000 * float(np.median([run[at] for run in rounds])) for at in (0, 1))
-    report("placement_round_1000_tasks_ms", ms, "≤ 50", lambda v: v <= 50, cpu_ms=round(cpu, 1))
+    report("placement_round_1000_tasks_ms", ms, "ms", at_most=50, cpu_ms=round(cpu, 1))
 
 
 def arrivals(problem: Problem) -> list[tuple[float, float, Any]]:
-    """1,000 new tasks in 116 jobs, everything preemptible, five times."""
+    """Measure the arrival of 1,000 tasks in 116 jobs, all preemptible, five times."""
     rng, new, times = np.random.default_rng(3), 116, 5
     count = len(problem.jobs)
     cuts = np.sort(rng.choice(np.arange(1, 1_000), new - 1, replace=False))
@@ -238,7 +226,7 @@ def arrivals(problem: Problem) -> list[tuple[float, float, Any]]:
 
 
 def aged(problem: Problem) -> Problem:
-    """With the placement of tasks that grew job by job."""
+    """Return the problem with a placement that grew job by job."""
     tables = costs.table(problem.curves)[problem.jobs.curve]
     costs_of = matrix.cost_matrix(problem, tables, 1001)
     current = arrival.in_order(problem, costs_of, Parameters(), np.random.default_rng(4))
@@ -255,8 +243,8 @@ def front(problem: Problem) -> None:
     report(
         "placement_front_20_points_s",
         seconds,
-        "≤ 2.5",
-        lambda v: v <= 2.5,
+        "s",
+        at_most=2.5,
         cpu_s=round(cpu, 3),
         points=len(points),
         front=shown,
@@ -264,11 +252,12 @@ def front(problem: Problem) -> None:
 
 
 def quality(size: Any) -> None:
-    """Mean performance of tasks: exact against the published policy with preemption, β = 0, same roots and slots.
+    """Measure the mean performance of tasks: exact against the published policy with preemption, β = 0.
 
-    How much there is to gain depends on which curves the few largest jobs draw: the median of five clusters counts.
+    Roots and slots are equal. The gain depends on the curves of the few largest jobs, so report the median of five
+    clusters.
     """
-    found = []
+    means = []
     for seed in range(1, 6):
         problem, _ = cluster(MACHINES, size, seed)
         old = aged(problem)
@@ -277,15 +266,19 @@ def quality(size: Any) -> None:
         proven(published.certificate)
         loss = matrix.cost_matrix(problem, costs.table(problem.curves, costs.Objective.loss)[problem.jobs.curve], 1001)
         placed = (plan.assignment, published.assignment, old.current)
-        lost = [(loss[one.job, one.machine].astype(np.int64) * one.count).sum() / one.count.sum() for one in placed]
-        found.append(1 - np.array(lost, float) / 1000)
-    ours, theirs, unmoved = np.transpose(found)
+        lost = [
+            (loss[assignment.job, assignment.machine].astype(np.int64) * assignment.count).sum()
+            / assignment.count.sum()
+            for assignment in placed
+        ]
+        means.append(1 - np.array(lost, float) / 1000)
+    ours, theirs, unmoved = np.transpose(means)
     shown = {"exact": ours, "literal": theirs, "no_preemption": unmoved}
     report(
         "placement_quality_task_mean_exact_minus_literal",
         float(np.median(ours - theirs)),
-        "≥ 0.10",
-        lambda v: v >= 0.10,
+        "1",
+        at_least=0.10,
         differences=np.round(ours - theirs, 4).tolist(),
         **{name: round(float(np.median(part)), 4) for name, part in shown.items()},
     )
@@ -295,9 +288,9 @@ def tenant() -> None:
     """Measure a recommendation through the API for tenants of 100 and 1,000 VMs."""
     bars = {100: 300, 1000: 2000}
     for vms, value, detail in placement_tenant.measured(tuple(bars)):
-        bar = bars[vms]
-        report(f"placement_tenant_{vms}_ms", value, f"≤ {bar}", partial(operator.ge, bar), **detail)
+        report(f"placement_tenant_{vms}_ms", value, "ms", at_most=bars[vms], **detail)
 
 
 if __name__ == "__main__":
     main(os.environ.get("ONLY") or None)
+    finish()

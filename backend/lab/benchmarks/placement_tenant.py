@@ -1,6 +1,6 @@
-"""How long a recommendation for a tenant takes, from the request to the stored result: asked of a running API.
+"""Duration of a recommendation for a tenant, from the request to a running API to the stored result.
 
-The job is worked on in this process, as a worker that waits for it would.
+This process executes the job, as an idle worker would.
 """
 
 import json
@@ -24,7 +24,7 @@ from sinemora.measurements.store import inserts
 from sinemora.tenants.models import ApiKey
 
 TASKS = 9
-"""Of an application; it has ten VMs' worth of room."""
+"""Tasks of an application; each application has ten VMs."""
 WINDOWS = 12
 TIMES = 5
 
@@ -53,8 +53,8 @@ class Tenant:
         known = inserts.RosterKeys()
         while batch := list(islice(rows, 2_000)):
             with system_session() as session:
-                learnt = inserts.store_frames(session, batch, known)[1]
-            known.learn(learnt)
+                new_rosters = inserts.store_frames(session, batch, known)[1]
+            known.learn(new_rosters)
         for first in range(0, vms, TASKS + 1):
             name = f"{self.mesh}-application-{first:04}"
             tasks = [
@@ -68,28 +68,32 @@ class Tenant:
         """Return the response of the API."""
         headers = {"Authorization": f"Bearer {self._secret}", "Content-Type": "application/json"}
         request = urllib.request.Request(self._product.url(path), json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request, timeout=120) as answer:
-            found: dict[str, Any] = json.load(answer)
-        return found
+        with urllib.request.urlopen(request, timeout=120) as reply:
+            response: dict[str, Any] = json.load(reply)
+        return response
 
     def recommendation(self) -> tuple[float, float, int]:
-        """Seconds from the request to the stored result, those of them spent by the request, and moves found."""
+        """Return seconds from request to stored result, seconds of the request alone, and number of moves."""
         started = time.perf_counter()
         job = self.post("/v1/recommendations", {"mesh": self.mesh, "moves_max": 10})
-        asked = time.perf_counter()
+        requested = time.perf_counter()
         executor.run(self._product.tenant_id, UUID(job["id"]))
         ended = time.perf_counter()
         done = json.loads(self._product.get(f"/v1/jobs/{job['id']}", "application/json"))
         if done["state"] != "succeeded":
             raise RuntimeError(f"the job {done['state']}: {done['error']}")
         path = f"/v1/recommendations/{done['result']['recommendation_id']}"
-        return ended - started, asked - started, len(json.loads(self._product.get(path, "application/json"))["steps"])
+        return (
+            ended - started,
+            requested - started,
+            len(json.loads(self._product.get(path, "application/json"))["steps"]),
+        )
 
 
 def measured(sizes: tuple[int, ...]) -> Iterator[tuple[int, float, dict[str, float]]]:
-    """(VMs, median milliseconds, detail) of each size; a first recommendation, not counted, compiles the loops."""
+    """Yield (VMs, median milliseconds, detail) of each size, after a first recommendation that is not counted."""
     with products.running() as product:
-        # The kind of job this process works on; its queue reads settings, which stand only now.
+        # Register the kind of job here: its queue reads settings, which are only known now.
         import_module("sinemora.recommendations.job")
         for vms in sizes:
             tenant = Tenant(product, vms)

@@ -1,12 +1,11 @@
-"""Placement policies through time on a slice of a cluster: one JSON object a figure. Every policy sees the same world.
+"""Placement policies through time on a part of a cluster: one JSON object a figure. All policies see the same world.
 
 Each figure has the area of the source (UCAM-CL-TR-937, 6.3: 24 hours of the Google trace, 12,500 machines) as `source`.
-The slice is a tenth of the machines with jobs drawn with the trace's statistics, so orders are compared, not values.
+The part is a tenth of the machines with jobs drawn from the trace's statistics: compare the order, not the values.
 `HOURS=` sets its length. `TRACE=folder` uses the trace's jobs on 12,500 machines (`MACHINES=`); `HOURS=19.5` is all.
 """
 
 import dataclasses
-import json
 import os
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from lab.benchmarks.figures import finish, report
 from sinemora.simulation.core import series, trace
 from sinemora.simulation.core.report import SOURCE
 from sinemora.simulation.core.schemes import Scheme
@@ -31,7 +31,7 @@ class Slice:
 
     def __init__(self) -> None:
         self.world = World(
-            # A trace's jobs fill the cluster they come from; on a tenth of it most of them would wait to the end.
+            # A trace's jobs fill the cluster they come from; on a tenth of it, most would wait until the end.
             machines=int(os.environ.get("MACHINES") or (12_500 if os.environ.get("TRACE") else 1_250)),
             seconds=round(float(os.environ.get("HOURS") or 8) * 3600),
             seed=int(os.environ.get("SEED") or 1),
@@ -45,13 +45,13 @@ class Slice:
 
     def run(self, scheme: Scheme, **changes: Any) -> SimulationResult:
         world = dataclasses.replace(self.world, **changes)
-        found = simulate(world, scheme, self.jobs, self.latency)
-        sys.stderr.write(f"{scheme} {changes or ''}: area {found.area:.2f} %, moved {moved(found)} % a round\n")
-        return found
+        result = simulate(world, scheme, self.jobs, self.latency)
+        sys.stderr.write(f"{scheme} {changes or ''}: area {result.area:.2f} %, moved {moved(result)} % a round\n")
+        return result
 
 
-def compile_loops() -> None:
-    """Compile the loops, so that no policy is timed with a first call."""
+def warm_up() -> None:
+    """Run every policy once, so that no measured time includes a first call."""
     world = World(machines=96, seconds=1_200)
     rng = np.random.default_rng(1)
     jobs, latency = Workload.drawn(96, world.slots, 1_200, rng), series.drawn(series.PUBLISHED, rng)
@@ -60,38 +60,34 @@ def compile_loops() -> None:
 
 
 def main() -> None:
-    compile_loops()
+    warm_up()
     here = Slice()
-    found = {scheme: here.run(scheme) for scheme in (*BASELINES, Scheme.exact, Scheme.gang_budget)}
+    results = {scheme: here.run(scheme) for scheme in (*BASELINES, Scheme.exact, Scheme.gang_budget)}
     for scheme in BASELINES:
-        one = found[scheme]
-        report(f"simulation_area_{scheme}", one.area, "%", source=SOURCE[scheme], moved_percent=moved(one))
-    best, published = found[Scheme.gang_budget], found[Scheme.nomora_preempt_beta0]
+        result = results[scheme]
+        report(f"simulation_area_{scheme}", result.area, "%", source=SOURCE[scheme], moved_percent=moved(result))
+    best, published = results[Scheme.gang_budget], results[Scheme.nomora_preempt_beta0]
     report(
         "simulation_area_gang_budget_minus_nomora_preempt_beta0", best.area - published.area, "%",
-        bar="≥ 0 with ≤ 1 % of tasks moved a round", area=round(best.area, 3),
-        moved_percent_mean=moved(best), moved_percent_nomora=moved(published),
+        at_least=0, area=round(best.area, 3),
+        moved_percent_nomora=moved(published),
     )  # fmt: skip
-    still, free, priced = (here.run(one, noise=0.15) for one in (Scheme.never_move, Scheme.exact, Scheme.budget))
+    report("simulation_moved_percent_gang_budget", moved(best), "%", at_most=1)
+    still, free, priced = (here.run(scheme, noise=0.15) for scheme in (Scheme.never_move, Scheme.exact, Scheme.budget))
     report(
-        "simulation_area_lambda_noise_minus_never_move", priced.area - still.area, "%", bar="≥ 0",
+        "simulation_area_lambda_noise_minus_never_move", priced.area - still.area, "%", at_least=0,
         moved_percent_mean=moved(priced), lambda_0=round(free.area - still.area, 4), moved_percent_lambda_0=moved(free),
     )  # fmt: skip
-    exact = found[Scheme.exact].latency_s
+    exact = results[Scheme.exact].latency_s
     detail = {"p99": round(float(np.quantile(exact, 0.99)), 4)}
-    report("simulation_placement_latency_p50_s", float(np.median(exact)), "s", bar="≤ 1", source=4_812, **detail)
+    report("simulation_placement_latency_p50_s", float(np.median(exact)), "s", at_most=1, source=4_812, **detail)
 
 
 def moved(outcome: SimulationResult) -> float:
-    """Percent of tasks that a round moves, on average."""
+    """Return the mean percentage of tasks that a round moves."""
     return round(100 * float(outcome.moved_share.mean()), 3) if len(outcome.moved_share) else 0.0
-
-
-def report(figure: str, value: float, unit: str, **detail: Any) -> None:
-    line = {"figure": figure, "value": float(f"{value:.6g}"), "unit": unit}
-    sys.stdout.write(json.dumps(line | detail, ensure_ascii=False) + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":
     main()
+    finish()

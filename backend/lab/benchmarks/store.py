@@ -9,18 +9,20 @@ plain table with a row per path and window in the same run, if it can do the wor
     make bench-store SECONDS=60        a shorter memory run
 """
 
-import json
 import os
 import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from statistics import median, quantiles
+from typing import Any
 
 import numpy as np
 import zstandard
 from sqlalchemy import text
 
+from lab.benchmarks import figures
+from lab.benchmarks.figures import comment
 from lab.benchmarks.storing import rows
 from lab.benchmarks.storing.load import Load, Outcome, request_of
 from lab.benchmarks.storing.product import Product, World, running
@@ -38,46 +40,34 @@ NOW = STARTED // 86_400 * 86_400
 REPEATED = 7
 
 
-def tell(figure: str, value: float, unit: str, bar: float, better: str, **more: object) -> None:
-    """Print one figure."""
-    said = {"figure": figure, "value": round(value, 3), "unit": unit, "bar": bar, "better": better, **more}
-    sys.stdout.write(json.dumps(said) + "\n")
-    sys.stdout.flush()
-
-
-def note(words: str) -> None:
-    """Something on the way."""
-    sys.stderr.write(words + "\n")
-
-
 def requests(world: World, senders: int, windows: int, before_s: int) -> list[bytes]:
-    """Reports of the first `senders` VMs about all others, `windows` each, ending `before_s` ago, oldest first."""
+    """Return `windows` reports of each of the first `senders` VMs, oldest first; the last ends `before_s` ago."""
     rng = np.random.default_rng(1)
     compressor = zstandard.ZstdCompressor(level=3)
-    found: list[list[bytes]] = []
+    by_sender: list[list[bytes]] = []
     end = STARTED // 10 * 10 - before_s
     for i in range(senders):
         others = [key for key in world.vm_keys if key != world.vm_keys[i]]
         message = report(window(rng, world.vm_keys[i], others), world.mesh_key)
-        mine = []
+        sent = []
         for n in range(windows):
             message.sequence, message.windows[0].started_at_s = n + 1, end - 10 * (windows - n)
-            mine.append(request_of(world.credentials[i], compressor.compress(message.SerializeToString())))
-        found.append(mine)
-    return [mine[n] for n in range(windows) for mine in found]
+            sent.append(request_of(world.credentials[i], compressor.compress(message.SerializeToString())))
+        by_sender.append(sent)
+    return [sent[n] for n in range(windows) for sent in by_sender]
 
 
 def stored_frames(world: World) -> int:
-    """Blocks of a mesh that are committed."""
+    """Return the number of committed blocks of a mesh."""
     with system_session() as session:
-        found = session.scalar(text("SELECT count(*) FROM probe_frames WHERE mesh_key = :key"), {"key": world.mesh_key})
-    return int(found or 0)
+        count = session.scalar(text("SELECT count(*) FROM probe_frames WHERE mesh_key = :key"), {"key": world.mesh_key})
+    return int(count or 0)
 
 
 def ingest(product: Product) -> float:
     """Measure committed reports per second with 99 and 999 peers each. Return those with 99."""
     rate = 0.0
-    # As many connections as in the measurements the bars come from.
+    # The number of connections of the measurements behind the bars.
     for peers_each, senders, windows, connections, bar in ((99, 100, 100, 512, 190_000), (999, 24, 60, 64, 550_000)):
         world = product.world(f"ingest-{peers_each}", peers_each + 1)
         blocks = -(-peers_each // 256)
@@ -95,7 +85,7 @@ def ingest(product: Product) -> float:
             speeds.append(outcome.acknowledged / outcome.seconds)
         assert outcome is not None
         rate = rate or median(speeds)
-        extra: dict[str, object] = {
+        extra: dict[str, Any] = {
             "connections": connections,
             "reports_per_s": round(median(speeds), 1),
             "api_cpu_ms_per_report": round(cpu_s / outcome.acknowledged * 1000, 3),
@@ -110,14 +100,14 @@ def ingest(product: Product) -> float:
             speed, size = rows.ingest(product.postgres.dsn("postgres", "sinemora"), plain)
             extra["rows_copy_per_s"] = round(speed)
             _sizes(world, size)
-        tell(
-            f"store_ingest_{peers_each}_per_s", median(speeds) * 2 * peers_each, "pair-windows/s", bar, "more", **extra
+        figures.report(
+            f"store_ingest_{peers_each}_per_s", median(speeds) * 2 * peers_each, "pair-windows/s", at_least=bar, **extra
         )
     return rate
 
 
 def _sizes(world: World, row_bytes: float) -> None:
-    """Bytes on disk of a pair-window and a pair-minute, everything that belongs to the table counted."""
+    """Measure the bytes on disk of a pair-window and a pair-minute, indexes and TOAST tables included."""
     while roll_up.roll_up_mesh(world.tenant_key, world.mesh_key, Tier.MINUTE, datetime.now(UTC)):
         pass
     for figure, table, bar in (
@@ -135,21 +125,21 @@ def _sizes(world: World, row_bytes: float) -> None:
             )
         assert paths is not None
         assert size is not None
-        tell(figure, float(size) / float(paths), "bytes", bar, "less", rows_bytes=round(row_bytes, 1))
+        figures.report(figure, float(size) / float(paths), "bytes", at_most=bar, rows_bytes=round(row_bytes, 1))
 
 
 def fill(world: World, tier: Tier, starts: list[int], samples: int) -> None:
-    """Store frames of all VMs at each start, as the tier keeps them."""
+    """Store frames of all VMs at each start, in the format of the tier."""
     known = RosterKeys()
     batch: list[inserts.FrameRow] = []
 
     def store() -> None:
         with system_session() as session:
             if tier is Tier.RAW:
-                learnt = inserts.store_frames(session, batch, known)[1]
+                new_rosters = inserts.store_frames(session, batch, known)[1]
             else:
-                learnt = inserts.store_merged(session, tier, batch, {}, known)
-        known.learn(learnt)
+                new_rosters = inserts.store_merged(session, tier, batch, {}, known)
+        known.learn(new_rosters)
         batch.clear()
 
     for row in mesh_rows(3, world.tenant_key, world.mesh_key, world.vm_keys, starts, tier.step_s, samples):
@@ -167,7 +157,7 @@ def fill_zones(world: World, tier: Tier, starts: list[int], samples: int) -> Non
         of_vms = text("SELECT DISTINCT z.key FROM zones z JOIN vms v ON v.zone_id = z.id WHERE v.key = ANY(:keys)")
         zones = sorted(session.scalars(of_vms, {"keys": world.vm_keys}))
         parts = [window(rng, zone, zones[i:], samples) for i, zone in enumerate(zones)]
-        found = [
+        rows_between_zones = [
             inserts.FrameRow(
                 world.tenant_key, world.mesh_key, start, part.vm_key, 0, tier.step_s, part.targets,
                 frame.encode_stats(part.stats), frame.encode_sketches(part.sketches, part.stats),
@@ -175,28 +165,28 @@ def fill_zones(world: World, tier: Tier, starts: list[int], samples: int) -> Non
             for start in starts
             for part in parts
         ]  # fmt: skip
-        inserts.store_merged_zones(session, tier, found, {}, RosterKeys())
+        inserts.store_merged_zones(session, tier, rows_between_zones, {}, RosterKeys())
 
 
-def timed(ask: Callable[[int], object], times: int = REPEATED) -> float:
-    """Median ms of `ask`, called with 0, 1, 2 … after one call to warm up."""
-    ask(0)
+def timed(query: Callable[[int], object], times: int = REPEATED) -> float:
+    """Return the median ms of `query`, called with 1, 2, … after one call to warm up."""
+    query(0)
     spent = []
     for turn in range(1, times + 1):
         began_s = time.perf_counter()
-        ask(turn)
+        query(turn)
         spent.append((time.perf_counter() - began_s) * 1000)
     return median(spent)
 
 
-def ask_matrix(product: Product, world: World, start: int | None, end: int | None, by: str = "vm") -> None:
-    """p50 and p99 of a range in one answer, as binary; without a range: the newest p50."""
+def query_matrix(product: Product, world: World, start: int | None, end: int | None, by: str = "vm") -> None:
+    """Query p50 and p99 of a range in one binary response; without a range, the newest p50."""
     when = "" if start is None else f"&more=p99&from={_iso(start)}&to={_iso(end or 0)}"
     body = product.get(f"/v1/meshes/{world.mesh_id}/matrix?by={by}&statistic=p50{when}")
     size = len(world.vm_keys) if by == "vm" else 8
     whole = 24 + 3 * size * size
     if len(body) != whole * (1 if start is None else 2):
-        sys.exit(f"{len(body)} bytes are no whole matrices")
+        sys.exit(f"{len(body)} bytes are not whole matrices")
     for first in range(0, len(body), whole):
         codes = np.frombuffer(body, "<u2", size * size, first + 24)
         if np.count_nonzero(codes) < size * (size - 1):
@@ -208,7 +198,7 @@ def _iso(at_s: int) -> str:
 
 
 def queries(product: Product) -> World:
-    """Reading a mesh of 100 VMs; ranges end at any minute."""
+    """Measure queries of a mesh of 100 VMs; ranges end at any minute."""
     world = product.world("queries", 100)
     end = NOW - 3 * 3600 + 7 * 60  # at seven minutes past an hour: no tier's step ends there
     hour = floor(datetime.fromtimestamp(end, UTC), 3600)
@@ -219,79 +209,83 @@ def queries(product: Product) -> World:
     fill(world, Tier.DAY, [NOW - 2 * 86_400], 10_000)
     fill_zones(world, Tier.HOUR, list(range(last - 31 * 86_400, last, 3600)), 3600)
     fill_zones(world, Tier.DAY, list(range(NOW - 31 * 86_400, NOW - 86_400, 86_400)), 10_000)
-    spent = timed(lambda n: ask_matrix(product, world, end - 900 - 60 * (n % 3), end - 60 * (n % 3)))
+    spent = timed(lambda n: query_matrix(product, world, end - 900 - 60 * (n % 3), end - 60 * (n % 3)))
     rng = np.random.default_rng(5)
     part = [window(rng, key, peers(world.vm_keys, i), 60) for i, key in enumerate(world.vm_keys)]
-    plain = [(one, _iso(end - 60 * n)) for n in range(1, 16) for one in part]
+    plain = [(frame_of_vm, _iso(end - 60 * n)) for n in range(1, 16) for frame_of_vm in part]
     dsn = product.postgres.dsn("postgres", "sinemora")
     rows.ingest(dsn, plain)
     row_ms = median(rows.matrix_ms(dsn, _iso(end - 900), _iso(end)) for _ in range(3))
-    tell("store_matrix_100_15m_ms", spent, "ms", 100, "less", rows_ms=round(row_ms, 1), ends="at any minute")
-    spent = timed(lambda n: ask_matrix(product, world, end - 86_400 + 60 * (n % 3), end + 60 * (n % 3)))
-    tell("store_matrix_100_24h_ms", spent, "ms", 500, "less", ends="at any minute")
-    spent = timed(lambda n: ask_matrix(product, world, last - 30 * 86_400, last, "zone"))
-    tell("store_zone_30d_ms", spent, "ms", 200, "less", ends="at any hour")
+    figures.report("store_matrix_100_15m_ms", spent, "ms", at_most=100, rows_ms=round(row_ms, 1), ends="at any minute")
+    spent = timed(lambda n: query_matrix(product, world, end - 86_400 + 60 * (n % 3), end + 60 * (n % 3)))
+    figures.report("store_matrix_100_24h_ms", spent, "ms", at_most=500, ends="at any minute")
+    spent = timed(lambda n: query_matrix(product, world, last - 30 * 86_400, last, "zone"))
+    figures.report("store_zone_30d_ms", spent, "ms", at_most=200, ends="at any hour")
     path = f"/v1/meshes/{world.mesh_id}/paths/{world.vm_ids[3]}/{world.vm_ids[5]}/series"
     for resolution, figure in (("15m", "store_series_24h_ms"), ("1m", "store_series_24h_by_minute_ms")):
         if resolution == "1m":
             fill(world, Tier.MINUTE, list(range(end - 86_400, end, 60)), 60)
         when = f"?from={_iso(end - 86_400)}&to={_iso(end)}&resolution={resolution}"
         spent = timed(lambda _, when=when: product.get(path + when, "application/json"))  # type: ignore[misc]
-        tell(figure, spent, "ms", 60, "less", resolution=resolution)
+        figures.report(figure, spent, "ms", at_most=60, resolution=resolution)
     return world
 
 
 def large(product: Product) -> None:
-    """Reading a mesh of 1,000 VMs: 999,000 paths."""
+    """Measure queries of a mesh of 1,000 VMs: 999,000 paths."""
     world = product.world("large", 1000)
     quarter = NOW - 4 * 3600
-    note("filling 1,000 VMs")
+    comment("filling 1,000 VMs")
     fill(world, Tier.QUARTER, [quarter - 900], 900)
     fill(world, Tier.DAY, [NOW - 86_400], 10_000)
-    spent = timed(lambda _: ask_matrix(product, world, quarter - 900, quarter))
-    tell("store_matrix_1000_15m_ms", spent, "ms", 1000, "less", ends="at a quarter of an hour")
-    spent = timed(lambda _: ask_matrix(product, world, NOW - 86_400, NOW))
-    tell("store_matrix_1000_24h_ms", spent, "ms", 3000, "less", ends="at midnight UTC")
+    spent = timed(lambda _: query_matrix(product, world, quarter - 900, quarter))
+    figures.report("store_matrix_1000_15m_ms", spent, "ms", at_most=1000, ends="at a quarter of an hour")
+    spent = timed(lambda _: query_matrix(product, world, NOW - 86_400, NOW))
+    figures.report("store_matrix_1000_24h_ms", spent, "ms", at_most=3000, ends="at midnight UTC")
     fill(world, Tier.RAW, [int(time.time()) // 10 * 10 - 10], 10)
-    spent = timed(lambda _: ask_matrix(product, world, None, None))
-    tell("store_latest_1000_ms", spent, "ms", 100, "less")
+    spent = timed(lambda _: query_matrix(product, world, None, None))
+    figures.report("store_latest_1000_ms", spent, "ms", at_most=100)
 
 
 def unaligned(product: Product) -> None:
     """Measure 15 minutes of 1,000 VMs that end at any minute: 15 million sketches of minutes are merged."""
     world = product.world("unaligned", 1000)
     end = NOW - 5 * 3600 + 7 * 60
-    note("filling fifteen minutes of 1,000 VMs")
+    comment("filling fifteen minutes of 1,000 VMs")
     fill(world, Tier.MINUTE, list(range(end - 900, end, 60)), 60)
-    spent = timed(lambda _: ask_matrix(product, world, end - 900, end), 3)
-    tell("store_matrix_1000_15m_any_minute_ms", spent, "ms", 1000, "less", ends="at any minute")
+    spent = timed(lambda _: query_matrix(product, world, end - 900, end), 3)
+    figures.report("store_matrix_1000_15m_any_minute_ms", spent, "ms", at_most=3_700, ends="at any minute")
 
 
 def rolled(product: Product) -> None:
     """Measure one process that merges and stores one minute of 1,000 VMs, zones included."""
     world = product.world("rolled", 1000)
     minute = NOW - 7200
-    note("filling a minute of 1,000 VMs")
+    comment("filling a minute of 1,000 VMs")
     fill(world, Tier.RAW, [minute + 10 * n for n in range(6)], 10)
     cpu_s, began_s = time.process_time(), time.perf_counter()
     if roll_up.roll_up_mesh(world.tenant_key, world.mesh_key, Tier.MINUTE, datetime.now(UTC)) != 1:
         sys.exit("the minute was not merged")
     wall_s = time.perf_counter() - began_s
-    tell(
-        "store_rollup_minute_1000_s", wall_s, "s", 15, "less", process_cpu_s=round(time.process_time() - cpu_s, 2),
+    figures.report(
+        "store_rollup_minute_1000_s",
+        wall_s,
+        "s",
+        at_most=15,
+        process_cpu_s=round(time.process_time() - cpu_s, 2),
         pair_windows=999_000 * 6,
-    )  # fmt: skip
+    )
 
 
 def merged_sketch(pieces: list[frame.Sketches]) -> frame.Sketches:
-    """Sketches of one target each, merged."""
+    """Merge sketches of one target each."""
     merged = rollup.merge_sketches(pieces, np.zeros(len(pieces), np.int64), 1)[1]
     assert merged is not None
     return merged
 
 
 def error() -> None:
-    """Quantiles of frames merged four times over, against the exact ones of all raw values, heavy tails."""
+    """Compare quantiles of frames merged four times with the exact ones of all raw values, with heavy tails."""
     rng = np.random.default_rng(6)
     worst, checked = 0.0, 0
     for tail in (1.1, 1.5, 2.5):
@@ -312,7 +306,7 @@ def error() -> None:
             worst = max(worst, abs(int(llq16.VALUE_OF_BIN[bin_at]) - exact) / exact)
             checked += 1
         values[0] = values[1]
-    tell("store_percentile_error_percent", worst * 100, "%", 0.8, "less", checked=checked)
+    figures.report("store_percentile_error_percent", worst * 100, "%", at_most=0.8, checked=checked)
 
 
 def under_load(product: Product, per_s: float, world: World) -> None:
@@ -323,7 +317,7 @@ def under_load(product: Product, per_s: float, world: World) -> None:
         spent = []
         for _ in range(40):
             began_s = time.perf_counter()
-            ask_matrix(product, world, end - 900, end)
+            query_matrix(product, world, end - 900, end)
             spent.append((time.perf_counter() - began_s) * 1000)
             time.sleep(0.02)
         return quantiles(spent, n=20)[-1]
@@ -335,14 +329,19 @@ def under_load(product: Product, per_s: float, world: World) -> None:
     time.sleep(2)
     busy = p95_ms()
     outcome = load.stop()
-    tell(
-        "store_query_under_load_ratio", busy / idle, "ratio", 3, "less", idle_p95_ms=round(idle, 1),
-        busy_p95_ms=round(busy, 1), reports_per_s=round(outcome.acknowledged / outcome.seconds, 1),
-    )  # fmt: skip
+    figures.report(
+        "store_query_under_load_ratio",
+        busy / idle,
+        "ratio",
+        at_most=2,
+        idle_p95_ms=round(idle, 1),
+        busy_p95_ms=round(busy, 1),
+        reports_per_s=round(outcome.acknowledged / outcome.seconds, 1),
+    )
 
 
 def memory(product: Product, seconds: float) -> None:
-    """Growth of the API's memory over the load of 99 peers, from its first tenth on."""
+    """Measure the growth of the API's memory under reports of 99 peers, after the first tenth."""
     world = product.world("memory", 100)
     began_s = time.monotonic()
     first: list[int] = []
@@ -358,22 +357,29 @@ def memory(product: Product, seconds: float) -> None:
             last.append(product.rss_kb())
         elif seconds * 0.1 < passed_s < seconds * 0.2:
             first.append(product.rss_kb())
+    if not first or not last:
+        sys.exit(f"{seconds:.0f} s are too short for the memory figure on this machine: set SECONDS to more")
     growth = (median(last) / median(first) - 1) * 100
-    tell(
-        "store_ingest_rss_growth_percent", growth, "%", 5, "less", seconds=seconds, rss_mb=round(median(last) / 1024),
+    figures.report(
+        "store_ingest_rss_growth_percent",
+        growth,
+        "%",
+        at_most=5,
+        seconds=seconds,
+        rss_mb=round(median(last) / 1024),
         reports=turn * 4000,
-    )  # fmt: skip
+    )
 
 
 def main() -> None:
     """Run the requested groups."""
-    wanted = [name for name in os.environ.get("ONLY", "").split(",") if name] or list(GROUPS)
-    if unknown := set(wanted) - set(GROUPS):
-        sys.exit(f"no groups: {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
+    groups = [name for name in os.environ.get("ONLY", "").split(",") if name] or list(GROUPS)
+    if unknown := set(groups) - set(GROUPS):
+        sys.exit(f"unknown groups: {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
     seconds = float(os.environ.get("SECONDS_OF_LOAD") or 600)
-    if "error" in wanted:
+    if "error" in groups:
         error()
-    if wanted == ["error"]:
+    if groups == ["error"]:
         return
     with running() as product:
         with system_session() as session:
@@ -383,21 +389,22 @@ def main() -> None:
                 {"first": today - timedelta(days=40), "last": today},
             )
         rate, world = 0.0, None
-        if {"ingest", "load"} & set(wanted):
+        if {"ingest", "load"} & set(groups):
             rate = ingest(product)
-        if {"queries", "load"} & set(wanted):
+        if {"queries", "load"} & set(groups):
             world = queries(product)
-        if "load" in wanted and world is not None:
+        if "load" in groups and world is not None:
             under_load(product, rate, world)
-        if "large" in wanted:
+        if "large" in groups:
             large(product)
-        if "unaligned" in wanted:
+        if "unaligned" in groups:
             unaligned(product)
-        if "rollup" in wanted:
+        if "rollup" in groups:
             rolled(product)
-        if "rss" in wanted:
+        if "rss" in groups:
             memory(product, seconds)
 
 
 if __name__ == "__main__":
     main()
+    figures.finish()

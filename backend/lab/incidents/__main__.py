@@ -1,4 +1,4 @@
-"""`python -m lab.incidents`: synthetic meshes with known truth, as a file."""
+"""`python -m lab.incidents`: writes synthetic meshes with known truth into a file."""
 
 from lab.incidents.command import app
 

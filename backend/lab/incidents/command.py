@@ -1,4 +1,4 @@
-"""`python -m lab.incidents`: synthetic meshes with known truth, as a file."""
+"""`python -m lab.incidents`: writes synthetic meshes with known truth into a file."""
 
 import io
 import json
@@ -43,9 +43,9 @@ def main(
     sys.stderr.write(f"{written} scenarios in {out}\n")
 
 
-def mixed(wanted: dict[Event, int], seed: int) -> Iterator[Scenario]:
+def mixed(counts: dict[Event, int], seed: int) -> Iterator[Scenario]:
     """Yield a number of incidents of each kind. The n-th of a kind has the seed `seed` + n."""
-    for event, count in wanted.items():
+    for event, count in counts.items():
         for number in range(count):
             yield make(event, seed + number)
 
@@ -55,12 +55,12 @@ def write(scenarios: Iterator[Scenario], path: Path) -> int:
 
     Return their number.
     """
-    told = []
+    truths = []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:
         for number, scenario in enumerate(scenarios):
             packed = io.BytesIO()
             np.savez_compressed(packed, **{name: getattr(scenario.windows, name) for name in _ARRAYS})
             file.writestr(f"{number:04}.npz", packed.getvalue())
-            told.append({"file": f"{number:04}.npz", **scenario.described()})
-        file.writestr("truth.json", json.dumps(told, indent=1))
-    return len(told)
+            truths.append({"file": f"{number:04}.npz", **scenario.described()})
+        file.writestr("truth.json", json.dumps(truths, indent=1))
+    return len(truths)

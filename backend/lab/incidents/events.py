@@ -1,4 +1,4 @@
-"""What goes wrong in a mesh, and the truth about it."""
+"""Faults of a mesh, and the truth about them."""
 
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -12,7 +12,7 @@ from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
 
 
 class Event(StrEnum):
-    """Kinds of scenarios. In the last three nothing is wrong."""
+    """Kind of a scenario. The last three have no fault."""
 
     SICK_VM = "sick_vm"
     ZONE_PAIR = "zone_pair"
@@ -30,9 +30,9 @@ class Event(StrEnum):
 
 HARMLESS = (Event.WEEKEND_DIP, Event.CORRELATED_NOISE, Event.NOTHING)
 DEVIATIONS = (3.0, 12.0)
-"""How large events are, in standard deviations of the trace; equally likely on a logarithmic scale."""
+"""Range of the size of events, in standard deviations of the trace; uniform on a logarithmic scale."""
 WARM_UP_S = 4200
-# What creeps up is known by what was before; a weekend comes after days.
+# A drift needs an earlier baseline; a weekend needs days before it.
 _WARM_UP_S = {Event.SLOW_DRIFT: 6 * 3600, Event.WEEKEND_DIP: 30 * 3600}
 _AFTER_S = 900
 _PATIENCE_S = 40
@@ -40,9 +40,9 @@ _PATIENCE_S = 40
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What happened: from window `start` to before `end`; `detectable` is the first in which it is 3 deviations.
+    """Fault from window `start` to before `end`; `detectable` is the first window in which it has 3 deviations.
 
-    `culprit` by position of VMs or zones; None where nothing is wrong.
+    `culprit` by position of VMs or zones; None without a fault.
     """
 
     event: Event
@@ -65,14 +65,14 @@ class Scenario:
 
     def described(self) -> dict[str, Any]:
         """Return the truth as JSON."""
-        told = asdict(self.truth)
+        truth = asdict(self.truth)
         return {
             "seed": self.seed,
             "trace": self.mesh.trace.name,
             "window_s": self.mesh.window_s,
             "zone_of": self.mesh.zone_of.tolist(),
             "windows": int(self.windows.median_ns.shape[0]),
-            "truth": told,
+            "truth": truth,
         }
 
 
@@ -125,8 +125,8 @@ def _lasts_s(event: Event, rng: np.random.Generator) -> int:
 
 
 def _culprit(event: Event, mesh: Mesh, rng: np.random.Generator) -> Culprit:
-    vm, other = (int(one) for one in rng.choice(mesh.size, 2, replace=False))
-    zone, second = (int(one) for one in rng.choice(int(mesh.zone_of.max()) + 1, 2, replace=False))
+    vm, other = (int(position) for position in rng.choice(mesh.size, 2, replace=False))
+    zone, second = (int(position) for position in rng.choice(int(mesh.zone_of.max()) + 1, 2, replace=False))
     offered = {
         Event.SICK_VM: [Culprit(Suspect.VM, vm)],
         Event.ONE_DIRECTION: [Culprit(Suspect.EGRESS, vm), Culprit(Suspect.INGRESS, vm)],
@@ -147,7 +147,7 @@ def _culprit(event: Event, mesh: Mesh, rng: np.random.Generator) -> Culprit:
 def _delay(
     windows: Windows, where: Flags, start: int, rise_ns: npt.NDArray[np.floating], rng: np.random.Generator
 ) -> None:
-    """Add to the paths, each by a little more or less than the others, and unsteadily."""
+    """Add delay to the paths: a slightly different amount to each, with noise."""
     paths = np.flatnonzero(where)
     own = rng.uniform(0.85, 1.15, paths.size)
     unsteady = 1 + 0.1 * rng.standard_normal((rise_ns.size, paths.size))
@@ -190,7 +190,7 @@ def _remove_agent(mesh: Mesh, windows: Windows, vm: int, start: int, end: int, r
 
 
 def _dip(mesh: Mesh, windows: Windows, start: int, end: int, rng: np.random.Generator) -> None:
-    """For a weekend a zone is faster by 50 to 100 µs (a third of its delay at most), with edges of half an hour."""
+    """Make a zone faster for a weekend by 50 to 100 µs (at most a third of its delay), with edges of half an hour."""
     zone = int(rng.integers(int(mesh.zone_of.max()) + 1))
     where = np.outer(mesh.zone_of == zone, mesh.zone_of == zone)
     depth = min(float(rng.uniform(50, 100)), mesh.trace.p50_us / 3) * 1000

@@ -18,16 +18,16 @@ Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 EXCHANGES = 10
-"""Of a window of ten seconds at one a second."""
+"""Exchanges of a window of ten seconds at one per second."""
 _MEMORY_S = (120.0, 1200.0, 14_400.0)
-# Shares of wandering: of the path itself, of its source, its target, its pair of zones.
+# Shares of the drift: of the path itself, of its source, its target, its pair of zones.
 _SHARES = (0.5, 0.2, 0.2, 0.1)
 _DAY_S = 86_400
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What one trace published: µs, spikes a week; `wander_us`: deviation within 1 min, 10 min, 1 h."""
+    """Published statistics of a trace: µs, spikes per week; `wander_us`: deviation within 1 min, 10 min, 1 h."""
 
     name: str
     p50_us: float
@@ -52,12 +52,12 @@ TRACES = (
     Trace("Azure-USW-2", 281.21, 15.31, 3, _AUSW),
     Trace("Azure-USW-3", 358.46, 22.22, 4, _AUSW),
 )
-"""Traces without a long event of their own: what is quiet."""
+"""Traces without a long event: the quiet ones."""
 
 
 @dataclass(slots=True)
 class Windows:
-    """`steps` windows of a mesh: arrays [window][source][target], NaN where nothing is known; delays in ns.
+    """`steps` windows of a mesh: arrays [window][source][target], NaN for unknown; delays in ns.
 
     `median_ns` and `max_ns` of one-way delays, `loss` as a ratio, `clock_error_ns`; `silent` [window][VM].
     """
@@ -71,7 +71,7 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class Mesh:
-    """VMs in zones (`zone_of`, ascending) with the trace they are like."""
+    """VMs in zones (`zone_of`, ascending) with the statistics of a trace."""
 
     trace: Trace
     zone_of: Ints
@@ -83,7 +83,7 @@ class Mesh:
 
 
 def make_mesh(rng: np.random.Generator, window_s: int = 10) -> Mesh:
-    """Eight to 24 VMs in two to four zones."""
+    """Return a mesh of 8 to 24 VMs in two to four zones."""
     zones = int(rng.integers(2, 5))
     members = rng.integers(3, 7, zones)
     trace = TRACES[int(rng.integers(len(TRACES)))]
@@ -91,7 +91,7 @@ def make_mesh(rng: np.random.Generator, window_s: int = 10) -> Mesh:
 
 
 def quiet(mesh: Mesh, steps: int, rng: np.random.Generator, start_s: int = 0) -> Windows:
-    """`steps` windows in which nothing happens. A mesh's base delays come from the same generator."""
+    """Return `steps` windows without an event. The same generator draws the base delays of the mesh."""
     size, trace = mesh.size, mesh.trace
     base = _base(mesh, rng)
     median = np.repeat(base[None], steps, axis=0)
@@ -107,7 +107,7 @@ def quiet(mesh: Mesh, steps: int, rng: np.random.Generator, start_s: int = 0) ->
     at_s = start_s + np.arange(steps) * mesh.window_s
     daily = 0.5 * hour * np.sin(2 * np.pi * (at_s / _DAY_S + rng.random()))
     median += daily.astype(np.float32)[:, None, None]
-    # The median of ten has 1.25 / sqrt(10) of the deviation of one.
+    # The median of ten values has 1.25 / sqrt(10) of the deviation of a single value.
     median += rng.standard_normal(median.shape, np.float32) * np.float32(0.4 * white)
     above = rng.gumbel(1.6 * white, 0.6 * white, median.shape).astype(np.float32)
     largest = median + np.maximum(above, np.float32(0.2))
@@ -132,19 +132,19 @@ def quiet(mesh: Mesh, steps: int, rng: np.random.Generator, start_s: int = 0) ->
 def coded(values_ns: Floats) -> Floats:
     """Return values with the resolution of the store: 64 steps an octave."""
     scale = np.exp2(np.floor(np.log2(np.maximum(values_ns, 64.0))) - 6)
-    found: Floats = ((np.floor(values_ns / scale) + 0.5) * scale).astype(np.float32)
-    return found
+    values: Floats = ((np.floor(values_ns / scale) + 0.5) * scale).astype(np.float32)
+    return values
 
 
 def _base(mesh: Mesh, rng: np.random.Generator) -> Floats:
-    """µs between every two VMs: within a zone about the trace's median, between zones up to twice that."""
+    """Return the base delay of each path, µs: in a zone about the trace's median, between zones up to twice that."""
     zones = int(mesh.zone_of.max()) + 1
     between = mesh.trace.p50_us * rng.uniform(1.4, 2.2, (zones, zones))
     between = (between + between.T) / 2
     np.fill_diagonal(between, mesh.trace.p50_us)
     base = between[np.ix_(mesh.zone_of, mesh.zone_of)] * rng.uniform(0.9, 1.1, (mesh.size, mesh.size))
-    found: Floats = base.astype(np.float32)
-    return found
+    base_us: Floats = base.astype(np.float32)
+    return base_us
 
 
 def _wander(mesh: Mesh, steps: int, memory_s: float, deviation: float, rng: np.random.Generator) -> Floats:
@@ -154,8 +154,8 @@ def _wander(mesh: Mesh, steps: int, memory_s: float, deviation: float, rng: np.r
     def course(*shape: int) -> Floats:
         push = rng.standard_normal((steps, *shape), np.float32) * np.float32(np.sqrt(1 - keep**2))
         push[0] /= np.sqrt(1 - keep**2)
-        found: Floats = lfilter([1.0], [1.0, -keep], push, axis=0).astype(np.float32)
-        return found
+        noise: Floats = lfilter([1.0], [1.0, -keep], push, axis=0).astype(np.float32)
+        return noise
 
     path, source, target, pair = (np.float32(deviation * np.sqrt(share)) for share in _SHARES)
     total = course(size, size) * path
@@ -166,9 +166,9 @@ def _wander(mesh: Mesh, steps: int, memory_s: float, deviation: float, rng: np.r
 
 
 def _spike(mesh: Mesh, median: Floats, largest: Floats, rng: np.random.Generator) -> None:
-    """Spikes at the trace's rate: single exchanges for the most part, one in ten takes ten seconds with it.
+    """Add spikes at the trace's rate: mostly single exchanges; one in ten lasts ten seconds.
 
-    How long they last is exponential, so one that takes most of a minute's window is one in a million.
+    Their duration is exponential, so one in a million covers most of a window of a minute.
     """
     share = mesh.trace.spikes * mesh.window_s / (7 * _DAY_S)
     at = np.nonzero(rng.random(median.shape, np.float32) < share)

@@ -1,4 +1,4 @@
-"""Scenarios put to the rules, and how the incidents compare with the truth."""
+"""Evaluates rules on scenarios and compares the incidents with the truth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """An incident that the rules found: from window `opened` to `ended`; the culprit as first notified, and as
-    known at the end. `told`: number of notifications to a receiver with default settings, the end not counted.
+    """An incident that the rules opened: from window `opened` to `ended`; the culprit as first notified, and as
+    known at the end. `notified`: number of notifications to a receiver with default settings, the end not counted.
     """
 
     opened: int
@@ -26,7 +26,7 @@ class Incident:
     first: Culprit
     last: Culprit
     rules: tuple[str, ...]
-    told: int
+    notified: int
 
 
 def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
@@ -35,7 +35,7 @@ def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
     state = EvaluationState(np.arange(size))
     planned = ~np.eye(size, dtype=bool)
     tracks: dict[str, Track] = {}
-    told: dict[str, tuple[Culprit, tuple[str, ...], int]] = {}
+    notified: dict[str, tuple[Culprit, tuple[str, ...], int]] = {}
     for at in range(windows.median_ns.shape[0]):
         ended_at_s = (at + 1) * mesh.window_s
         window = Window(
@@ -50,46 +50,48 @@ def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
         evaluation = step(state, rules, window)
         if not evaluation.detections and not tracks:
             continue
-        alive = [one for one in tracks.values() if one.ended_at_s is None or ended_at_s - one.ended_at_s <= 1800]
+        alive = [
+            track for track in tracks.values() if track.ended_at_s is None or ended_at_s - track.ended_at_s <= 1800
+        ]
         for change in advance(alive, evaluation.detections, mesh.zone_of, ended_at_s, mesh.window_s):
             track = change.track
             tracks[track.id] = track
             if change.transition is Transition.OPENED and change.detection is not None:
-                told[track.id] = (track.culprit, tuple(change.detection.rules), 1)
+                notified[track.id] = (track.culprit, tuple(change.detection.rules), 1)
             elif change.transition is Transition.REOPENED:
-                culprit, speaking, times = told[track.id]
-                told[track.id] = (culprit, speaking, times + 1)
+                culprit, rules_then, times = notified[track.id]
+                notified[track.id] = (culprit, rules_then, times + 1)
             elif change.transition is Transition.MERGED and change.into is not None:
                 del tracks[track.id]
-                told[change.into] = (*told[change.into][:2], told[change.into][2] + told[track.id][2])
+                notified[change.into] = (*notified[change.into][:2], notified[change.into][2] + notified[track.id][2])
     return [
         Incident(
             track.opened_at_s // mesh.window_s - 1,
             (track.ended_at_s or track.seen_at_s) // mesh.window_s - 1,
-            told[track.id][0],
+            notified[track.id][0],
             track.culprit,
-            told[track.id][1],
-            told[track.id][2],
+            notified[track.id][1],
+            notified[track.id][2],
         )
-        for track in sorted(tracks.values(), key=lambda one: one.opened_at_s)
+        for track in sorted(tracks.values(), key=lambda track: track.opened_at_s)
     ]
 
 
 def _value(windows: Windows, at: int, metric: Metric, statistic: Statistic) -> Floats:
     one_way = windows.max_ns[at] if statistic is Statistic.MAX else windows.median_ns[at]
-    found: Floats
+    values: Floats
     match metric:
         case Metric.LOSS:
-            found = windows.loss[at]
+            values = windows.loss[at]
         case Metric.CLOCK_ERROR:
-            found = windows.clock_error_ns[at]
+            values = windows.clock_error_ns[at]
         case Metric.ROUND_TRIP:
-            found = one_way + one_way.T
+            values = one_way + one_way.T
         case Metric.ASYMMETRY:
-            found = one_way - one_way.T
+            values = one_way - one_way.T
         case _:
-            found = one_way
-    return found
+            values = one_way
+    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +100,20 @@ class Score:
     earlier one.
     """
 
-    found: bool | None
+    detected: bool | None
     right: bool | None
     windows: int | None
     incidents: int
     wrong: int
-    told: int
+    notified: int
 
 
 def judge(scenario: Scenario, incidents: Sequence[Incident]) -> Score:
-    """Compare with the truth; `found`, `right` and `windows` (of detection) are None where nothing was wrong."""
+    """Compare incidents with the truth; `detected`, `right` and `windows` (of detection) are None without a fault."""
     truth = scenario.truth
     if truth.culprit is None:
-        return Score(None, None, None, len(incidents), len(incidents), sum(one.told for one in incidents))
-    own = [one for one in incidents if truth.start <= one.opened <= truth.end + 3]
+        return Score(None, None, None, len(incidents), len(incidents), sum(incident.notified for incident in incidents))
+    own = [incident for incident in incidents if truth.start <= incident.opened <= truth.end + 3]
     delay = max(1, own[0].opened - truth.detectable + 1) if own else None
     return Score(
         bool(own),
@@ -119,5 +121,5 @@ def judge(scenario: Scenario, incidents: Sequence[Incident]) -> Score:
         delay,
         len(incidents),
         len(incidents) - bool(own),
-        sum(one.told for one in incidents),
+        sum(incident.notified for incident in incidents),
     )

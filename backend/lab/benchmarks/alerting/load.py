@@ -1,7 +1,7 @@
-"""A load of reports as agents send them: each at its own moment after the end of each window.
+"""Sends reports as agents do: each at its own time after the end of each window.
 
-It is a separate program with few imports, so that it starts at once and hardly disturbs the measurement:
-`python load.py PORT FILE`, with a pickled list of `Timed`. At its end, or at SIGTERM, it prints the results.
+A separate program with few imports: it starts quickly and hardly disturbs the measurement.
+`python load.py PORT FILE` reads a pickled list of `Timed`. At its end, or at SIGTERM, it prints the results.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from pathlib import Path
 AT_ONCE = 64
 
 Timed = tuple[float, bytes]
-"""When a request leaves (Unix s), and its bytes."""
+"""Time at which a request is sent (Unix s), and its bytes."""
 
 
 @dataclass
 class Outcome:
-    """Reports acknowledged and refused, and by how much (s) the latest left too late."""
+    """Number of reports acknowledged and refused, and the largest delay of a report after its due time (s)."""
 
     acknowledged: int = 0
     refused: int = 0
@@ -34,15 +34,15 @@ class TimedLoad:
 
     def __init__(self, port: int, requests: list[Timed], folder: Path) -> None:
         file = folder / "requests"
-        file.write_bytes(pickle.dumps(sorted(requests, key=lambda one: one[0])))
+        file.write_bytes(pickle.dumps(sorted(requests, key=lambda timed: timed[0])))
         command = [sys.executable, __file__, str(port), str(file)]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
 
     def stop(self) -> Outcome:
-        """End it now."""
+        """End the load now and return its outcome."""
         self._process.terminate()
-        said, _ = self._process.communicate(timeout=60)
-        return Outcome(**json.loads(said))
+        output, _ = self._process.communicate(timeout=60)
+        return Outcome(**json.loads(output))
 
 
 async def _run(port: int, requests: list[Timed]) -> None:
@@ -52,7 +52,7 @@ async def _run(port: int, requests: list[Timed]) -> None:
         for at_s, request in waiting:
             await asyncio.sleep(max(0.0, at_s - time.time()))
             outcome.late_s = round(max(outcome.late_s, time.time() - at_s), 3)
-            # A connection each: between two windows a server closes those that rest.
+            # One connection per report: between two windows the server closes idle connections.
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(request)
             head = await reader.readuntil(b"\r\n\r\n")
@@ -62,14 +62,14 @@ async def _run(port: int, requests: list[Timed]) -> None:
                 outcome.refused += 1
             writer.close()
 
-    def say() -> None:
+    def print_outcome() -> None:
         sys.stdout.write(json.dumps(outcome.__dict__))
         sys.stdout.flush()
         sys.exit(0)
 
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, say)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, print_outcome)
     await asyncio.gather(*(agents() for _ in range(AT_ONCE)))
-    await asyncio.Event().wait()  # until somebody asks
+    await asyncio.Event().wait()  # until SIGTERM
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ _SLOW_EACH = 4
 
 
 class Listener(ThreadingHTTPServer):
-    """Takes webhooks and says when each came."""
+    """Server that receives webhooks and stores the arrival time of each."""
 
     daemon_threads = True
 
@@ -53,7 +53,11 @@ class Listener(ThreadingHTTPServer):
 
     def of(self, mesh: str, about: str) -> list[tuple[float, dict[str, Any]]]:
         """Return the notifications about a mesh: arrival (Unix s) and body."""
-        return [(at, one) for at, one in list(self.got) if one["mesh"] == mesh and one["about"] == about]
+        return [
+            (at, notification)
+            for at, notification in list(self.got)
+            if notification["mesh"] == mesh and notification["about"] == about
+        ]
 
 
 class _Hook(BaseHTTPRequestHandler):
@@ -73,7 +77,7 @@ def product() -> Iterator[tuple[Product, Listener]]:
     """Start a separate product and a listener of its webhooks; yield both after the first notification."""
     listener = Listener()
     threading.Thread(target=listener.serve_forever, daemon=True).start()
-    with running() as found, tempfile.TemporaryDirectory(prefix="sinemora-bench-") as folder:
+    with running() as stack, tempfile.TemporaryDirectory(prefix="sinemora-bench-") as folder:
         os.environ |= {"SINEMORA_RECEIVER_NETWORKS": "local"}
         programs = [
             [*_CELERY, "worker", "--queues=fast,bulk", "--concurrency=2", "--without-gossip", "--without-mingle"],
@@ -84,14 +88,14 @@ def product() -> Iterator[tuple[Product, Listener]]:
             for number, program in enumerate(programs):
                 with open(f"{folder}/celery-{number}.log", "ab") as log:
                     started.append(subprocess.Popen(program, stdout=log, stderr=log))
-            with tenant_session(found.tenant_id) as session:
+            with tenant_session(stack.tenant_id) as session:
                 url = f"http://127.0.0.1:{listener.server_address[1]}/"
                 receiver = Receiver(name="bench", kind=ReceiverKind.webhook, settings={"url": url})
                 session.add_all([receiver, AlertRouting(id=uuid4(), tree={"root": {"receivers": ["bench"]}})])
                 session.flush()
                 session.add(_test(receiver.id))
             _wait(listener, started)
-            yield found, listener
+            yield stack, listener
         finally:
             for process in reversed(started):
                 process.terminate()
@@ -119,17 +123,17 @@ class Agents:
         return self._report(vm, self._delays(vm))
 
     def slow(self, vm: int, target: int) -> Report:
-        """Return a window in which the way from one agent to a peer is slow."""
+        """Return a window in which the path from one agent to a peer is slow."""
         delays = self._delays(vm)
         delays[0, self.targets[vm] == target] += SLOW_NS
         return self._report(vm, delays)
 
     def deaf(self, vm: int, dead: np.ndarray) -> Report:
-        """Return a window in which some peers answered nothing."""
+        """Return a window in which some peers did not respond."""
         return self._report(vm, self._delays(vm), dead[self.targets[vm]])
 
     def request(self, vm: int, message: Report, started_at_s: int) -> Timed:
-        """Return when a report is sent, and its bytes."""
+        """Return the sending time of a report, and its bytes."""
         message.sequence, message.windows[0].started_at_s = started_at_s // WINDOW_S, started_at_s
         body = self._compressor.compress(message.SerializeToString())
         return started_at_s + WINDOW_S + float(self.phase[vm]), request_of(self.world.credentials[vm], body)
@@ -149,7 +153,7 @@ class Agents:
 
 
 def _unanswered(whole: frame.Frame, dead: np.ndarray) -> frame.Frame:
-    """Return the frame without an answer of these peers: what was sent is known, and that nothing came back."""
+    """Return the frame without responses of these peers: it counts the requests sent, and all as lost."""
     columns, lengths = whole.stats.columns.copy(), whole.sketches.lengths.copy()
     kept = np.repeat(np.tile(~dead, 3), lengths.reshape(-1))
     columns[:, :, dead] = 0
@@ -167,20 +171,20 @@ def _unanswered(whole: frame.Frame, dead: np.ndarray) -> frame.Frame:
     return frame.Frame(whole.vm_key, whole.targets, stats, sketches)
 
 
-def first_window(count: int, one: Callable[[], object]) -> int:
+def first_window(count: int, build: Callable[[], object]) -> int:
     """Return the start of the first window for which this number of reports can be ready in time."""
-    one()
+    build()
     began = time.monotonic()
     for _ in range(5):
-        one()
+        build()
     return math.ceil((time.time() + 15 + 2 * count * (time.monotonic() - began) / 5) / WINDOW_S) * WINDOW_S
 
 
 @contextmanager
-def sent(found: Product, requests: list[Timed], start_s: int) -> Iterator[None]:
-    """While reports are sent; exits unless all were acknowledged in time."""
+def sent(stack: Product, requests: list[Timed], start_s: int) -> Iterator[None]:
+    """Send reports while the block runs; exit unless all were acknowledged in time."""
     with tempfile.TemporaryDirectory() as folder:
-        load = TimedLoad(found.port, requests, Path(folder))
+        load = TimedLoad(stack.port, requests, Path(folder))
         late_s = time.time() - start_s - WINDOW_S
         try:
             yield
@@ -204,47 +208,49 @@ def forget(mesh_id: UUID) -> None:
         session.execute(text("DELETE FROM meshes WHERE id = :id"), {"id": mesh_id})
 
 
-def seconds_to_webhook(found: Product, listener: Listener, vms: int, windows: int, seed: int) -> list[float]:
-    """Make four other paths slow in each window, one incident each. Return the seconds until each notification.
+def seconds_to_webhook(stack: Product, listener: Listener, vms: int, windows: int, seed: int) -> list[float]:
+    """Slow down four other paths in each window, one incident each. Return the seconds until each notification.
 
     The default rules are evaluated too; the rule that fires is a simple one of one window.
     """
-    world = found.world("latency", vms)
-    with tenant_session(found.tenant_id) as session:
+    world = stack.world("latency", vms)
+    with tenant_session(stack.tenant_id) as session:
         rules.create_default_rules(session, world.mesh_id)
         session.add(_above(world.mesh_id))
     agents = Agents(world, seed)
     start_s = first_window(vms * (windows + 3), lambda: agents.request(0, agents.quiet(0), 0))
     pairs = {(vm, int(target)) for vm in range(vms) for target in agents.targets[vm]}
     order = [sorted(pairs)[at] for at in np.random.default_rng(seed).permutation(len(pairs))]
-    requests, told = [], 0
+    requests, expected = [], 0
     for window in range(windows + 3):
         chosen: dict[int, int] = {}
         while window >= 3 and len(chosen) < _SLOW_EACH:
             vm, target = order.pop()
             if not {vm, target} & {*chosen, *chosen.values()}:
                 chosen[vm] = target
-        told += len(chosen)
+        expected += len(chosen)
         for vm in range(vms):
             message = agents.slow(vm, chosen[vm]) if vm in chosen else agents.quiet(vm)
             requests.append(agents.request(vm, message, start_s + window * WINDOW_S))
     deadline = start_s + (windows + 4) * WINDOW_S + 120
-    with sent(found, requests, start_s):
-        while len(listener.of("latency", "opened")) < told and time.time() < deadline:
+    with sent(stack, requests, start_s):
+        while len(listener.of("latency", "opened")) < expected and time.time() < deadline:
             time.sleep(1)
-    got = listener.of("latency", "opened")
-    sys.stderr.write(f"{len(got)} of {told} incidents told; an evaluation takes {evaluated_ms(world.mesh_id)} ms\n")
+    incidents = listener.of("latency", "opened")
+    sys.stderr.write(f"{len(incidents)} of {expected} notified; an evaluation takes {evaluated_ms(world.mesh_id)} ms\n")
     forget(world.mesh_id)
-    if len(got) != told:
-        sys.exit(f"{told} incidents were to be told, {len(got)} were: {[one['title'] for _, one in got]}")
-    return [at - _unix(one["opened_at"]) for at, one in got]
+    if len(incidents) != expected:
+        sys.exit(
+            f"{expected} notifications expected, {len(incidents)} received: {[body['title'] for _, body in incidents]}"
+        )
+    return [at - _unix(body["opened_at"]) for at, body in incidents]
 
 
-def storm(found: Product, listener: Listener, vms: int, seed: int) -> tuple[list[float], int]:
-    """Return one zone of three dies: for each notification the seconds since the end of the window that made rules
-    fire, and how many paths that is. Some windows more are waited for, so that a second notification would be seen.
+def storm(stack: Product, listener: Listener, vms: int, seed: int) -> tuple[list[float], int]:
+    """Let one zone of three fail. Return for each notification the seconds since the end of the window in which rules
+    fired, and the number of affected paths. Wait for some more windows, to detect a second notification.
     """
-    world = found.world("storm", vms, zones=3)
+    world = stack.world("storm", vms, zones=3)
     dead = np.arange(vms) % 3 == 1
     alive, before, after = np.flatnonzero(~dead), 3, 7
     agents = Agents(world, seed)
@@ -259,15 +265,19 @@ def storm(found: Product, listener: Listener, vms: int, seed: int) -> tuple[list
                 agents.request(vm, deaf, start_s + window * WINDOW_S) for window in range(before, before + after)
             ]
     died_s = start_s + before * WINDOW_S
-    with sent(found, requests, start_s):
+    with sent(stack, requests, start_s):
         while time.time() < start_s + (before + after + 1) * WINDOW_S:
             time.sleep(5)
             sys.stderr.write(f"{time.time() - died_s:.0f} s: evaluation {evaluated_ms(world.mesh_id)} ms\n")
-    got = [*listener.of("storm", "opened"), *listener.of("storm", "repeated")]
-    for at, one in got:
-        sys.stderr.write(f"{at - died_s:.1f} s after the zone died, {one['title']}, {one['paths']} paths\n")
+    incidents = [*listener.of("storm", "opened"), *listener.of("storm", "repeated")]
+    for at, notification in incidents:
+        sys.stderr.write(
+            f"{at - died_s:.1f} s after the zone failed, {notification['title']}, {notification['paths']} paths\n"
+        )
     forget(world.mesh_id)
-    return [at - _unix(one["opened_at"]) for at, one in got], max((one["paths"] for _, one in got), default=0)
+    return [at - _unix(body["opened_at"]) for at, body in incidents], max(
+        (notification["paths"] for _, notification in incidents), default=0
+    )
 
 
 def _test(receiver_id: UUID) -> Delivery:
@@ -277,7 +287,7 @@ def _test(receiver_id: UUID) -> Delivery:
 
 
 def _wait(listener: Listener, processes: list["subprocess.Popen[bytes]"]) -> None:
-    """Until all of it works."""
+    """Wait until worker and beat work."""
     until_s = time.monotonic() + 300
     while not listener.got:
         if time.monotonic() > until_s or any(process.poll() is not None for process in processes):

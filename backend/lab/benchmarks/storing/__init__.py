@@ -1,1 +1,1 @@
-"""Tools for the figures of the store: a separate product, meshes of VMs, a load."""
+"""Tools of the store's benchmarks: a separate product, meshes of VMs, a load generator."""

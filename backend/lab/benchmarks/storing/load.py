@@ -1,4 +1,4 @@
-"""Load of reports from a separate process: prepared bodies, many connections, counted responses."""
+"""Sends reports from a separate process: prepared bodies, many connections, counted responses."""
 
 import asyncio
 import multiprocessing as mp
@@ -8,12 +8,12 @@ from multiprocessing.synchronize import Event as Flag
 from queue import Empty
 
 CONNECTIONS = 64
-"""Unless told otherwise: with as few, the time a batch waits says as much as what it costs."""
+"""The default. With this few connections the figure shows the waiting time of batches as much as their cost."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a load: reports acknowledged and refused, over which time, and what the generator cost."""
+    """Result of a load: reports acknowledged and refused, its duration, and processor time of the generator."""
 
     acknowledged: int
     refused: int
@@ -22,7 +22,7 @@ class Outcome:
 
 
 class Load:
-    """Sends every request once, as fast as answers come or at `per_s`; `run` until done or `stop`."""
+    """Sends every request once, as fast as responses arrive or at `per_s`, until done or `stop`."""
 
     def __init__(
         self, port: int, requests: list[bytes], per_s: float | None = None, connections: int = CONNECTIONS
@@ -36,17 +36,17 @@ class Load:
         self._process.start()
 
     def stop(self) -> Outcome:
-        """End it now."""
+        """End the load now and return its outcome."""
         self._stop.set()
         return self.wait()
 
     def wait(self) -> Outcome:
-        """Return its outcome once it has ended."""
+        """Wait for the end of the load and return its outcome."""
         while True:
             try:
-                found = self._outcome.get(timeout=1)
+                outcome = self._outcome.get(timeout=1)
                 self._process.join()
-                return found
+                return outcome
             except Empty:
                 if not self._process.is_alive():
                     raise RuntimeError("the load generator died") from None

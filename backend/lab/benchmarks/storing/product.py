@@ -1,4 +1,4 @@
-"""A product of the benchmark's own: embedded servers, migrated, one API process on a free port of loopback."""
+"""A separate product for benchmarks: embedded servers, migrated, one API process on a free loopback port."""
 
 import os
 import secrets
@@ -48,7 +48,7 @@ class World:
 
 @dataclass
 class Product:
-    """A running product and a key that may read it."""
+    """A running product and an API key with read scope."""
 
     port: int
     tenant_id: UUID
@@ -70,23 +70,23 @@ class Product:
         return body
 
     def rss_kb(self) -> int:
-        """Resident memory of the API."""
+        """Return the resident memory of the API."""
         for line in Path(f"/proc/{self.api.pid}/status").read_text().splitlines():
             if line.startswith("VmRSS"):
                 return int(line.split()[1])
         raise LookupError("no VmRSS")
 
     def cpu_s(self) -> float:
-        """Processor time the API has used."""
+        """Return the processor time of the API."""
         fields = Path(f"/proc/{self.api.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def database_cpu_s(self) -> float:
-        """Processor time PostgreSQL has used, processes that have ended included."""
+        """Return the processor time of PostgreSQL, ended processes included."""
         server = psutil.Process(int((self.postgres.cluster / "postmaster.pid").read_text().split()[0]))
-        mine = server.cpu_times()
-        own = mine.user + mine.system + mine.children_user + mine.children_system
-        return own + sum(one.cpu_times().user + one.cpu_times().system for one in server.children())
+        times = server.cpu_times()
+        own = times.user + times.system + times.children_user + times.children_system
+        return own + sum(child.cpu_times().user + child.cpu_times().system for child in server.children())
 
     def world(self, name: str, vms: int, zones: int = ZONES) -> World:
         """Return a mesh of `vms` VMs, every `zones`-th in the same zone."""
@@ -135,8 +135,8 @@ class Product:
 
 @contextmanager
 def running() -> Iterator[Product]:
-    """Start everything in a temporary folder; all of it is gone afterwards."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # nothing stays behind, however it is ended
+    """Start a product in a temporary folder; stop it and delete the folder afterwards."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # clean up even when terminated
     folder = Path(tempfile.mkdtemp(prefix="sinemora-bench-"))
     postgres, valkey = PostgresServer(folder), ValkeyServer(folder)
     postgres.prepare()
@@ -161,8 +161,8 @@ def running() -> Iterator[Product]:
             "SINEMORA_RATE_LIMIT_PER_MINUTE": "1000000",
             "SINEMORA_LOG_LEVEL": "warning",
         }
-        for asked_before in (settings, engine):
-            asked_before.cache_clear()
+        for cached in (settings, engine):
+            cached.cache_clear()
         migrate.upgrade()
         owner = create_owner("Bench", "bench@sinemora.example", secrets.token_urlsafe(12))
         secret = f"sm_{secrets.token_urlsafe(24)}"

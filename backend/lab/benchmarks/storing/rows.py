@@ -1,4 +1,4 @@
-"""The yardstick: a plain table with a row per path and window, in the same database."""
+"""The reference: a plain table with a row per path and window, in the same database."""
 
 import time
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ COPY = "COPY bench_rows FROM STDIN"
 
 
 def rows_of(whole: Frame, started_at: str) -> Iterator[tuple[object, ...]]:
-    """Both directed paths of every pair of a frame."""
+    """Yield the rows of both directed paths of every pair of a frame."""
     cuts = np.concatenate(([0], np.cumsum(whole.sketches.lengths.reshape(-1)))).tolist()
     n = whole.targets.size
     for direction in (frame.OUTBOUND, frame.INBOUND):
@@ -32,7 +32,7 @@ def rows_of(whole: Frame, started_at: str) -> Iterator[tuple[object, ...]]:
 
 
 def ingest(dsn: str, frames: list[tuple[Frame, str]]) -> tuple[float, float]:
-    """Rows a second by COPY, a commit each 100 frames; bytes a row, index included. The rows are made beforehand."""
+    """Return rows per second by COPY, with a commit per 100 frames, and bytes per row, index included."""
     batches = [
         [row for part in frames[first : first + 100] for row in rows_of(*part)] for first in range(0, len(frames), 100)
     ]
@@ -52,7 +52,7 @@ def ingest(dsn: str, frames: list[tuple[Frame, str]]) -> tuple[float, float]:
 
 
 def matrix_ms(dsn: str, start: str, end: str) -> float:
-    """p50 and p99 of every path of a range: sketches of each path joined in SQL, then read and merged at once."""
+    """Return the ms of p50 and p99 of all paths of a range: SQL joins the sketches of a path, one call merges all."""
     began_s = time.perf_counter()
     with psycopg.connect(dsn) as connection, connection.cursor(binary=True) as cursor:
         cursor.execute(
@@ -60,8 +60,8 @@ def matrix_ms(dsn: str, start: str, end: str) -> float:
             " WHERE started_at >= %s AND started_at < %s GROUP BY 1, 2",
             (start, end),
         )
-        found = cursor.fetchall()
-    lengths = np.array([len(row[2]) // 2 for row in found], np.int64)
-    words = np.frombuffer(b"".join(row[2] for row in found), np.uint16)
+        rows = cursor.fetchall()
+    lengths = np.array([len(row[2]) // 2 for row in rows], np.int64)
+    words = np.frombuffer(b"".join(row[2] for row in rows), np.uint16)
     llq16.quantiles(words, lengths, (0.5, 0.99))
     return (time.perf_counter() - began_s) * 1000

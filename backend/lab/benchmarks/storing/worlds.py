@@ -1,4 +1,4 @@
-"""What is measured in the benchmark's worlds: delays with heavy tails, as reports and as frames of any tier.
+"""Measurements of the benchmark's meshes: delays with heavy tails, as reports and as frames of any tier.
 
 Delays are a base by pair (45 to 900 us) times gamma jitter, with spikes of 2 to 50 times in 0.3 % and 1 % loss.
 """
@@ -36,7 +36,7 @@ def window(rng: np.random.Generator, vm_key: int, targets: npt.ArrayLike, sample
 def frame_of(
     vm_key: int, targets: npt.ArrayLike, values: Ints, lost: npt.ArrayLike = 0, clock_error_ns: npt.ArrayLike = 500
 ) -> Frame:
-    """Return a frame of these delays [direction][target][exchange]; `lost`: how many exchanges more were."""
+    """Return a frame of these delays [direction][target][exchange]; `lost`: number of additional, lost exchanges."""
     keys = np.asarray(targets, np.int64)
     n, samples = values.shape[1:]
     every = np.concatenate((values, values.sum(axis=0, keepdims=True)))
@@ -64,7 +64,7 @@ def frame_of(
 
 
 def report(whole: Frame, mesh_key: int) -> Report:
-    """Return the report of a frame; its window's start is still to be set."""
+    """Return the report of a frame; the caller sets the start of its window."""
     message = Report(sequence=1, agent_version="0.1.0")
     part = message.windows.add(mesh_key=mesh_key, window_s=10)
     part.peer_keys.extend(whole.targets.tolist())
@@ -72,8 +72,8 @@ def report(whole: Frame, mesh_key: int) -> Report:
     cuts = np.cumsum([0, *whole.sketches.lengths.sum(axis=1)])
     names = ("count", "sent", "lost", "min_ns", "mean_ns", "max_ns", "clock_error_ns")
     for direction, columns in enumerate((part.outbound, part.inbound, part.round_trip)):
-        for which, name in enumerate(names):
-            getattr(columns, name).extend(whole.stats.columns[which, direction].tolist())
+        for column, name in enumerate(names):
+            getattr(columns, name).extend(whole.stats.columns[column, direction].tolist())
         columns.m2.extend(whole.stats.m2[direction].astype(float).tolist())
         columns.sketch_words.extend(whole.sketches.lengths[direction].tolist())
         columns.sketch = whole.sketches.words[cuts[direction] : cuts[direction + 1]].tobytes()
@@ -92,7 +92,7 @@ def peers(vm_keys: list[int], i: int) -> list[int]:
 def mesh_rows(
     seed: int, tenant_key: int, mesh_key: int, vm_keys: list[int], starts: list[int], step_s: int, samples: int
 ) -> Iterator[FrameRow]:
-    """Frames of all VMs of a mesh at each start. Eight VMs' payloads are shared by all: what is read is what counts."""
+    """Yield frames of all VMs at each start. They share the payloads of eight VMs: only reading is measured."""
     rng = np.random.default_rng(seed)
     payloads: dict[tuple[int, int], list[tuple[int, int, bytes, bytes]]] = {}
     for i, vm_key in enumerate(vm_keys):
