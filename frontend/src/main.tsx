@@ -18,7 +18,7 @@ const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 2_000,
-      // The connection probe waits for a server that is away; other failures do not pass by trying again.
+      // The connection probe waits for an unavailable server; a retry does not help against other failures.
       retry: (failures, error) => passes(error) && failures < 2,
       retryDelay: (failures) => 500 * 2 ** failures,
       networkMode: 'always',
@@ -52,7 +52,7 @@ whenSignedOut(() => {
   void router.navigate({ to: '/sign-in', search: { next: href, ended: true }, replace: true })
 })
 
-// Back after having been away: everything on the page may be old.
+// Reconnected: everything on the page may be old.
 let wasAway = false
 connection.subscribe(() => {
   const { away } = connection.get()
@@ -63,7 +63,7 @@ connection.subscribe(() => {
   wasAway = away
 })
 
-// A page opened before an upgrade requests files that are gone. A failure right after loading has another reason.
+// A page opened before an upgrade requests deleted files. A failure right after loading has another reason.
 window.addEventListener('vite:preloadError', () => {
   if (performance.now() > 10_000) location.reload()
 })

@@ -1,4 +1,4 @@
-/** Who is signed in, keys of the API, and what this server is. */
+/** The signed-in user, API keys, and the version of the server. */
 
 import { queryOptions } from '@tanstack/react-query'
 import { once, useAction } from './action'

@@ -1,12 +1,12 @@
-/** What can be done: mutations, and which answers they make old. */
+/** Mutations, and the cached responses they invalidate. */
 
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { randomKey } from './client'
 
 /**
- * A mutation whose success makes some answers old. Each distinct input keeps one idempotency key until it succeeds:
- * pressing the button again after a lost answer does the thing once.
+ * A mutation that invalidates cached responses on success. Each distinct input keeps one idempotency key until it
+ * succeeds: pressing the button again after a lost response executes the action only once.
  */
 export function useAction<Input, Output>(act: (input: Input, key: string) => Promise<Output>, stale: QueryKey[]) {
   const queryClient = useQueryClient()

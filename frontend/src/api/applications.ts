@@ -1,4 +1,4 @@
-/** Applications, what they keep of their performance, where they could go. */
+/** Applications, their performance, and options to improve it. */
 
 import { queryOptions } from '@tanstack/react-query'
 import { once, useAction } from './action'
@@ -16,7 +16,7 @@ export const applicationQuery = (applicationId: string) =>
       unwrap(client.GET('/v1/applications/{application_id}', { params: { path: { application_id: applicationId } } })),
   })
 
-/** How an application does under the newest round trips, which move on by themselves. */
+/** The performance of an application under the newest round trips, refetched as they change. */
 export const performanceQuery = (applicationId: string) =>
   queryOptions({
     queryKey: ['applications', applicationId, 'performance'],
@@ -29,7 +29,7 @@ export const performanceQuery = (applicationId: string) =>
     refetchInterval: 10_000,
   })
 
-/** What could be rented or changed for an application. */
+/** Options for an application: VMs to rent, recreate or swap. */
 export const optionsQuery = (applicationId: string) =>
   queryOptions({
     queryKey: ['applications', applicationId, 'options'],

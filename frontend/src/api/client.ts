@@ -1,4 +1,4 @@
-/** The HTTP client: credentials, the token against forged requests, keys against doing things twice. */
+/** The HTTP client: credentials, the CSRF token, idempotency keys. */
 
 import createClient from 'openapi-fetch'
 import { Problem, Unreachable } from '~/lib/problem'
@@ -19,7 +19,7 @@ export function cookie(name: string): string | undefined {
   return pair && decodeURIComponent(pair.slice(name.length + 1))
 }
 
-/** A random key; `crypto.randomUUID` exists on secure origins only, and a first look is often plain HTTP. */
+/** Return a random key; `crypto.randomUUID` exists on secure origins only, and a trial is often plain HTTP. */
 export function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
@@ -45,7 +45,7 @@ async function send(request: Request): Promise<Response> {
 
 export const client = createClient<paths>({ baseUrl: '', fetch: send })
 
-/** The data of an answer, or the `Problem` it states. */
+/** Return the data of a response, or throw its `Problem`. */
 export async function unwrap<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const { data, error, response } = await call
   if (!response.ok) throw new Problem(typeof error === 'object' && error !== null ? error : {}, response)

@@ -62,7 +62,7 @@ export interface CostChoice {
   target?: string
 }
 
-/** What `added` more costs, and on top of what is measured where the search names a place. */
+/** The cost of `added` latency: from zero, and in addition to the measured latency where the search names a pair. */
 export const curveCostQuery = (
   curveId: string,
   { added = 0, number, reference, waiting, mesh, by, source, target }: CostChoice,
@@ -82,7 +82,7 @@ export const curveCostQuery = (
     queryKey: ['curves', curveId, 'cost', query],
     queryFn: () => unwrap(client.GET('/v1/curves/{curve_id}/cost', { params: { path: { curve_id: curveId }, query } })),
     placeholderData: keepPreviousData,
-    // Measurements move on by themselves.
+    // Measurements change without an action of the user.
     refetchInterval: mesh ? 10_000 : false,
   })
 }
@@ -99,7 +99,7 @@ export interface CurveInput extends MeasurementsInput {
   unit: string
 }
 
-// What a file's header says wins over these; the contract wants them all the same.
+// The header of a file overrides these values, but the API requires them.
 const measured = { metric: 'rate', latency: 'added' } as const
 
 export const useCreateCurve = () =>

@@ -9,7 +9,7 @@ export type IncidentSummary = components['schemas']['IncidentSummary']
 export type Incident = components['schemas']['IncidentRead']
 export type IncidentState = Incident['state']
 
-/** They open and end by themselves: what is shown follows. */
+/** Refetch interval: the worker opens and ends incidents. */
 const REFRESH_MS = 5_000
 
 /** The newest hundred; older ones are in the API. */

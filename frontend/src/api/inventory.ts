@@ -36,8 +36,8 @@ export const agentEventsQuery = (agentId: string) =>
   queryOptions({
     queryKey: ['agents', agentId, 'events'],
     queryFn: async () => {
-      const asked = { params: { path: { agent_id: agentId }, query: { limit: 50 } } }
-      return (await unwrap(client.GET('/v1/agents/{agent_id}/events', asked))).items
+      const options = { params: { path: { agent_id: agentId }, query: { limit: 50 } } }
+      return (await unwrap(client.GET('/v1/agents/{agent_id}/events', options))).items
     },
   })
 
@@ -68,7 +68,7 @@ export interface MasterInput {
   probe_address: string
 }
 
-/** A machine without an agent, on which an IEEE 1588 master answers at the ports of the standard. */
+/** A machine without an agent, with an IEEE 1588 master at the ports of the standard. */
 export const useAddMaster = () =>
   useAction(
     (body: MasterInput, key) =>

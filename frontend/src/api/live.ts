@@ -17,7 +17,7 @@ const REOPEN_MS = [1_000, 2_000, 5_000, 10_000]
 
 /**
  * Call `onWindow` soon after new windows of a mesh are stored. An `EventSource` reconnects by itself after a broken
- * connection but gives up for good on an error answer, so it is reopened here. Return how to stop.
+ * connection but gives up after an error response, so it is reopened here. Return a function that stops.
  */
 export function followMesh(meshId: string, windowS: number, onWindow: () => void): () => void {
   let source: EventSource | undefined
@@ -60,7 +60,7 @@ export function followMesh(meshId: string, windowS: number, onWindow: () => void
     }
   }
 
-  // Without a stream, or with one gone silent, the window length is how often there can be news.
+  // Without a stream, or with a silent one, new windows arrive at most once per window length.
   const polling = setInterval(() => {
     if (phase.get() !== 'live' || Date.now() - lastEventAt > 2.5 * windowS * 1_000) gather()
   }, windowS * 1_000)

@@ -1,14 +1,14 @@
-/** What was measured: matrices, paths, series. */
+/** Measurements: matrices, paths, series. */
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Granularity, Metric, Statistic } from '~/lib/dimensions'
 import { baseOf, rangeOf, type Span, type Versus } from '~/lib/spans'
-import { type Context, settled } from './answers'
 import { client, unwrap } from './client'
+import { type Context, responseOrOutput } from './jobs'
 import { parseMatrix } from './matrix'
 import { rosterQuery } from './meshes'
 
-/** When a matrix is of: a range instead of the newest windows, perhaps less an earlier range. */
+/** The time of a matrix: a range instead of the newest windows, optionally minus an earlier range. */
 export interface When {
   span: Span
   until: string | undefined
@@ -21,24 +21,24 @@ function whenOf({ span, until, versus, percent }: MatrixChoice): When | undefine
   return { span: span ?? '1h', until, versus, percent: percent ?? false }
 }
 
-/** What a heatmap shows. */
+/** The values that a heatmap shows. */
 export interface Shown {
   by: Granularity
   metric: Metric
   statistic: Statistic
-  /** Of the slowest flow of each path. */
+  /** Only the slowest flow of each path. */
   slowest: boolean
   when: When | undefined
 }
 
-/** Return true when flows can be distinguished in what is shown. */
+/** Return true when the shown values distinguish flows. */
 export const hasFlows = ({ by, metric, statistic, when }: Omit<Shown, 'slowest'>) =>
   by === 'vm' &&
   (metric === 'one_way_delay' || metric === 'round_trip') &&
   ['p50', 'p90', 'p99', 'p999'].includes(statistic) &&
   !when?.versus
 
-/** Parameters that choose a heatmap, as an address carries them. */
+/** Parameters of a heatmap in the URL. */
 export interface MatrixChoice {
   by?: Granularity
   metric?: Metric
@@ -52,8 +52,8 @@ export interface MatrixChoice {
 
 export function shownOf(search: MatrixChoice): Shown {
   const { by = 'vm', metric = 'one_way_delay', statistic = 'p50', flows } = search
-  const asked = { by, metric, statistic, when: whenOf(search) }
-  return { ...asked, slowest: flows === 'slowest' && hasFlows(asked) }
+  const choice = { by, metric, statistic, when: whenOf(search) }
+  return { ...choice, slowest: flows === 'slowest' && hasFlows(choice) }
 }
 
 const OCTETS = { headers: { Accept: 'application/octet-stream' }, parseAs: 'arrayBuffer' as const }
@@ -82,14 +82,14 @@ async function readMatrix(meshId: string, { by, metric, statistic, slowest, when
           ...OCTETS,
           signal,
         })
-  return parseMatrix(await settled<ArrayBuffer>(call, context, 'arrayBuffer'))
+  return parseMatrix(await responseOrOutput<ArrayBuffer>(call, context, 'arrayBuffer'))
 }
 
-/** A matrix together with the axes it belongs to: the same revision, or it is read again. */
-export const pictureQuery = (meshId: string, shown: Shown) =>
+/** A matrix with its axes; refetched if their revisions differ. */
+export const matrixQuery = (meshId: string, shown: Shown) =>
   queryOptions({
-    // What is of a range does not change with every new window.
-    queryKey: ['meshes', meshId, shown.when ? 'asked' : 'measured', 'matrix', shown],
+    // A range does not change with every new window.
+    queryKey: ['meshes', meshId, shown.when ? 'range' : 'measured', 'matrix', shown],
     queryFn: async (context) => {
       const { client: cache } = context
       let matrix = await readMatrix(meshId, shown, context)
@@ -103,7 +103,7 @@ export const pictureQuery = (meshId: string, shown: Shown) =>
     },
     placeholderData: keepPreviousData,
     refetchInterval: shown.when && !shown.when.until ? 60_000 : false,
-    // Two megabytes for a mesh of 1,000 VMs: do not keep every one that was ever looked at.
+    // Two megabytes for a mesh of 1,000 VMs: do not keep every matrix that was shown.
     gcTime: 60_000,
   })
 
@@ -130,7 +130,7 @@ export const pathQuery = (meshId: string, source: string, target: string) =>
       ),
   })
 
-/** The last `seconds` of a path; the range is relative, so each refetch moves it on. */
+/** The last `seconds` of a path; the range is relative, so each refetch shifts it. */
 export const seriesQuery = (meshId: string, source: string, target: string, seconds: number, statistic: Statistic) =>
   queryOptions({
     queryKey: ['meshes', meshId, 'measured', 'series', source, target, seconds, statistic],

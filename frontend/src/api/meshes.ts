@@ -1,4 +1,4 @@
-/** Meshes and who belongs to them. */
+/** Meshes and their members. */
 
 import { queryOptions } from '@tanstack/react-query'
 import { once, useAction } from './action'

@@ -21,7 +21,7 @@ export const receiversQuery = queryOptions({
     ),
 })
 
-/** The newest hundred. They are sent by themselves: what is shown follows. */
+/** The newest hundred; refetched, because the worker sends them. */
 export const deliveriesQuery = queryOptions({
   queryKey: ['deliveries'],
   queryFn: async () => (await unwrap(client.GET('/v1/deliveries', { params: { query: { limit: 100 } } }))).items,

@@ -18,7 +18,7 @@ export const recommendationQuery = (recommendationId: string) =>
       const call = await client.GET('/v1/recommendations/{recommendation_id}', {
         params: { path: { recommendation_id: recommendationId } },
       })
-      return { found: await unwrap(Promise.resolve(call)), etag: call.response.headers.get('ETag') ?? '*' }
+      return { recommendation: await unwrap(Promise.resolve(call)), etag: call.response.headers.get('ETag') ?? '*' }
     },
   })
 

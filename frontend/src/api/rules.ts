@@ -20,7 +20,7 @@ export interface BackTestResult {
   by: 'windows' | 'minutes'
   incidents: number
   found: { opened_at: string; seen_at: string; culprit: { words: string }; paths: number }[]
-  /** What cannot be known from what was stored, in words. */
+  /** Limitations of the result, as sentences. */
   notes: string[]
 }
 
@@ -41,7 +41,7 @@ export const ruleQuery = (ruleId: string) =>
   queryOptions({
     queryKey: ['alert-rules', ruleId],
     queryFn: () => unwrap(client.GET('/v1/alert-rules/{rule_id}', { params: { path: { rule_id: ruleId } } })),
-    // A form is being edited from it.
+    // A form may be editing it.
     refetchOnWindowFocus: false,
   })
 
@@ -76,8 +76,8 @@ export const useDeleteRule = () =>
 /** An edited rule on one path; requested again only when it changes. */
 export const rulePreviewQuery = (meshId: string, rule: RuleInput, source: string, target: string, hours: number) => {
   const { condition, windows_x, windows_y, hold_s, keep_firing_s } = rule
-  const said = { condition, windows_x, windows_y, hold_s, keep_firing_s }
-  const body = { ...said, name: 'preview', mesh_id: meshId, source_id: source, target_id: target, hours }
+  const evaluated = { condition, windows_x, windows_y, hold_s, keep_firing_s }
+  const body = { ...evaluated, name: 'preview', mesh_id: meshId, source_id: source, target_id: target, hours }
   return queryOptions({
     queryKey: ['alert-rule-previews', body],
     queryFn: () => unwrap(client.POST('/v1/alert-rule-previews', { body: body as Schemas['RulePreviewCreate'] })),

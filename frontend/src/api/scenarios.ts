@@ -10,7 +10,7 @@ export const scenariosQuery = queryOptions({
   queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/scenarios', { params: { query: page(cursor) } }))),
 })
 
-/** What becomes of applications after changes; keeps what was last known while the next is worked out. */
+/** The effect of changes on applications; keeps the last result until the next arrives. */
 export const whatIfQuery = (mesh: string, changes: Change[], place: boolean) =>
   queryOptions({
     queryKey: ['what-if', mesh, changes, place],

@@ -4820,7 +4820,7 @@ export interface components {
         };
         /**
          * OptionsRead
-         * @description Options for an application besides moving tasks, the best first.
+         * @description Options for an application other than moves, the best first.
          */
         OptionsRead: {
             application: components["schemas"]["Named"];

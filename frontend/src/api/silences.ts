@@ -22,12 +22,12 @@ export const silencesQuery = queryOptions({
 })
 
 const HOUR_MS = 3_600_000
-const lasting = ({ hours, ...said }: SilenceFromNow, fromMs: number): SilenceInput => ({
-  ...said,
+const lasting = ({ hours, ...silence }: SilenceFromNow, fromMs: number): SilenceInput => ({
+  ...silence,
   ends_at: new Date(fromMs + hours * HOUR_MS).toISOString(),
 })
 
-/** Pressed again after a lost answer it says the same again: its hours count from the first press. */
+/** Create a silence. A repeat after a lost response sends the same end time, counted from the first press. */
 export function useCreateSilence() {
   const pressed = useRef<{ key: string; atMs: number } | null>(null)
   return useAction(

@@ -1,4 +1,4 @@
-/** Names for the shapes of the contract. */
+/** Names for the types of the API. */
 
 import type { components } from './schema.gen'
 

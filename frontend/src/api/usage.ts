@@ -22,7 +22,7 @@ export const pinsQuery = queryOptions({
     ),
 })
 
-export const useKeepRange = () =>
+export const usePinRange = () =>
   useAction(
     (body: PinInput, key) => unwrap(client.POST('/v1/pins', { body, headers: { 'Idempotency-Key': key } })),
     [['pins']],

@@ -20,7 +20,7 @@ export interface Waiting {
   error: Error | null
 }
 
-/** Return the job a query waits for; undefined where it is answered at once. */
+/** Return the job a query waits for; undefined if the response arrived directly. */
 export function useWaiting(key: QueryKey): Waiting | undefined {
   const { data: job } = useQuery<Job | null>({ queryKey: keyOf(key), queryFn: skipToken })
   const { mutate, isPending, error } = useMutation({

@@ -3,7 +3,7 @@ import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import type { ReactNode } from 'react'
 import { describe, expect, test } from 'vitest'
-import { answerApi, fail, hang } from '~/testing/api'
+import { fail, hang, mockApi } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { ReceiversPage } from './alerts/ReceiversPage'
 import { RulesPage } from './alerts/RulesPage'
@@ -24,7 +24,7 @@ const nothing = () => {}
 interface List {
   title: string
   page: ReactNode
-  /** The request its rows come from. */
+  /** The request for its rows. */
   request: string
   /** The text of an empty list: the next step. */
   empty: RegExp
@@ -78,26 +78,26 @@ const EMPTY = {
 const MESH = { id: 'm', name: 'production', window_s: 10, rate_hz: 8, vm_count: 2 }
 
 describe.each(LISTS)('$title', ({ title, page, request, empty }) => {
-  const answers = request === 'GET /v1/alert-rules' ? { ...EMPTY, 'GET /v1/meshes': [MESH] } : EMPTY
+  const responses = request === 'GET /v1/alert-rules' ? { ...EMPTY, 'GET /v1/meshes': [MESH] } : EMPTY
 
-  test('empty, it says so and names the next step', async () => {
-    answerApi(answers)
+  test('an empty list names the next step', async () => {
+    mockApi(responses)
     await showPage(page)
     expect(await screen.findByText(empty)).toBeTruthy()
     expect(screen.queryByRole('alert')).toBeNull()
     expect(screen.queryByText(/^Loading/)).toBeNull()
   })
 
-  test('while it loads, it says what it waits for', async () => {
-    answerApi({ ...answers, [request]: hang })
+  test('a loading list names its subject', async () => {
+    mockApi({ ...responses, [request]: hang })
     await showPage(page)
     expect((await screen.findByRole('status')).textContent).toMatch(/^Loading .+…$/)
   })
 
   test('failed, it gives the reason and tries again', async () => {
     let failures = 1
-    answerApi({
-      ...answers,
+    mockApi({
+      ...responses,
       [request]: () =>
         failures-- > 0 ? fail(500, 'Out of disk.') : new Response('{"items": [], "next_cursor": null}'),
     })

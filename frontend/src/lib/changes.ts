@@ -1,4 +1,4 @@
-/** Changes of a what-if question: as they stand in an address, in words, and what they do to where tasks are. */
+/** Changes of a what-if scenario: in the URL, as text, and their effect on the placement. */
 
 import { strings } from './strings'
 
@@ -24,15 +24,15 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-/** The changes of an address; what is none is left out. */
+/** Return the changes of an address; ignore anything else. */
 export function parseChanges(raw: unknown): Change[] | undefined {
   if (!Array.isArray(raw)) return undefined
-  const found = raw.filter((one): one is Change => {
-    const given = (one ?? {}) as Record<string, unknown>
-    const fields = FIELDS[given.kind as Change['kind']]
-    return fields !== undefined && Object.entries(fields).every(([name, fits]) => fits(given[name]))
+  const changes = raw.filter((item): item is Change => {
+    const record = (item ?? {}) as Record<string, unknown>
+    const fields = FIELDS[record.kind as Change['kind']]
+    return fields !== undefined && Object.entries(fields).every(([name, fits]) => fits(record[name]))
   })
-  return found.length > 0 ? found : undefined
+  return changes.length > 0 ? changes : undefined
 }
 
 /** A change as a sentence. */
@@ -58,7 +58,7 @@ export function changeWords(change: Change): string {
   }
 }
 
-/** Where each task is after changes: VM name by "application task"; null where it waits. */
+/** Return the VM of each task after changes, by "application task"; null for an unplaced task. */
 export function placesAfter(
   tasks: { application: string; task: string; vm: string | null }[],
   changes: Change[],

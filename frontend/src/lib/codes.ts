@@ -1,9 +1,9 @@
-/** What a matrix code stands for, per metric: the inverse of the backend's encoding. */
+/** Values of matrix codes by metric: the inverse of the backend's encoding. */
 
 import type { Metric } from './dimensions'
 import { BINS, binOf, delayOf } from './llq16'
 
-/** What codes stand for: a metric, or a difference between two ranges of it. */
+/** The meaning of codes: a metric, or its difference between two ranges. */
 export type Coding = Metric | 'difference' | 'loss_difference' | 'percent'
 
 export const ASYMMETRY_ZERO = 32_768
@@ -12,7 +12,7 @@ export const ASYMMETRY_ZERO = 32_768
 export const isSigned = (coding: Coding) =>
   coding === 'asymmetry' || coding === 'difference' || coding === 'loss_difference' || coding === 'percent'
 
-/** The smallest code of a coding that stands for a value: there is no bin beyond the last one, on either side. */
+/** The smallest code of a coding that has a value: there is no bin beyond the last on either side. */
 export const leastCode = (coding: Coding) =>
   coding === 'asymmetry' || coding === 'difference'
     ? ASYMMETRY_ZERO - BINS + 1

@@ -27,7 +27,7 @@ test('bins and their values are those of the golden table of the native crate', 
   expect(golden.bins.length).toBeGreaterThan(100)
 })
 
-test('every bin holds the value it stands for', () => {
+test('every bin contains its value', () => {
   for (let bin = 0; bin < BINS; bin++) expect(binOf(delayOf(bin))).toBe(bin)
 })
 

@@ -20,6 +20,6 @@ test('ticks of one scale share a unit and carry no idle zeros', () => {
   expect(tickLabels('loss', [0, 0.0005, 0.001])).toEqual({ unit: '%', labels: ['0', '0.05', '0.1'] })
 })
 
-test('every metric says what it is', () => {
+test('every metric has a description', () => {
   for (const metric of METRICS) expect(facts(metric).about).toMatch(/\.$/)
 })

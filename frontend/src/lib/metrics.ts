@@ -1,4 +1,4 @@
-/** What each metric is: its name, how it is written, and on what kind of scale it is shown. */
+/** Facts of each metric: name, format and kind of scale. */
 
 import type { Coding } from './codes'
 import { METRICS, STATISTICS, type Statistic } from './dimensions'
@@ -21,7 +21,7 @@ interface Facts {
   /** The smallest useful extent of a scale that is not logarithmic. */
   least: number
   hasStatistic: boolean
-  /** Whether its clock error can be larger than the value itself, and must then be seen. */
+  /** True when the clock error can exceed the value and must be shown. */
   isClocked: boolean
   format: (value: number | null) => string
 }
@@ -126,7 +126,7 @@ export function title(metric: Coding, statistic: Statistic): string {
   return FACTS[metric].hasStatistic ? `${FACTS[metric].name}, ${statisticName(statistic)}` : FACTS[metric].name
 }
 
-/** What stands before the number in a sentence: "p50 84.2 µs", "loss 0 %". */
+/** The label before the number in a sentence: "p50 84.2 µs", "loss 0 %". */
 export function measure(metric: Coding, statistic: Statistic): string {
   if (metric === 'one_way_delay') return statisticName(statistic)
   const name = FACTS[metric].name.toLowerCase()

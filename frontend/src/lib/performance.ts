@@ -1,4 +1,4 @@
-/** How performance is written: shares of the best, microseconds added to the round trip. */
+/** Formats of performance: shares of the best, microseconds added to the round trip. */
 
 import { formatDelay, NO_VALUE } from './units'
 

@@ -1,4 +1,4 @@
-/** Why a call did not succeed: an answer with problem details (RFC 9457), or no answer at all. */
+/** The reason why a call failed: a response with problem details (RFC 9457), or no response. */
 
 import { strings } from './strings'
 
@@ -31,13 +31,13 @@ export class Problem extends Error {
     this.errors = body.errors ?? []
   }
 
-  /** What was wrong with one field of a form, by its name in the body. */
+  /** Return the error of a form field, by its name in the body. */
   field(name: string): string | undefined {
     return this.errors.find((error) => error.pointer === `#/${name}`)?.message
   }
 }
 
-/** No answer: the server is away or the network is. */
+/** No response: the server or the network is unavailable. */
 export class Unreachable extends Error {
   constructor(cause: unknown) {
     super(strings.unreachable, { cause })

@@ -48,7 +48,7 @@ export function formatWindow(from: Date, to: Date, clock: Clock): string {
   return `${formatTime(from, clock)} – ${formatTime(to, clock)} ${zoneName(clock, to)}`
 }
 
-/** How long ago: "8 s", "3 min", "2 h", "5 d"; never negative. */
+/** Format an age: "8 s", "3 min", "2 h", "5 d"; never negative. */
 export function formatAge(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000))
   if (seconds < 120) return `${seconds} s`

@@ -1,4 +1,4 @@
-/** How quantities are written: SI-scaled, three significant digits, the exact figure where there is room. */
+/** Formats of quantities: SI prefixes, three significant digits, exact values where there is room. */
 
 export const NO_VALUE = '–'
 

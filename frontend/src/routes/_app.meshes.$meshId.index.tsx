@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute, useRouter } from '@tanstack/react-router'
 import { useCallback } from 'react'
-import { pictureQuery, shownOf } from '~/api/measurements'
+import { matrixQuery, shownOf } from '~/api/measurements'
 import { meshQuery } from '~/api/meshes'
 import { MatrixPage } from '~/features/matrix/MatrixPage'
 import { type MatrixSearch, matrixSearch } from '~/features/matrix/search'
@@ -10,8 +10,8 @@ export const Route = createFileRoute('/_app/meshes/$meshId/')({
   validateSearch: matrixSearch,
   loaderDeps: ({ search }) => shownOf(search),
   loader: ({ context, params, deps }) => {
-    // Started here, waited for by the page, which keeps what it shows until the answer is in.
-    void context.queryClient.prefetchQuery(pictureQuery(params.meshId, deps))
+    // Start the query here; the page waits for it and keeps its content meanwhile.
+    void context.queryClient.prefetchQuery(matrixQuery(params.meshId, deps))
   },
   component: MatrixRoute,
 })
@@ -24,7 +24,7 @@ function MatrixRoute() {
   const router = useRouter()
   const onSearch = useCallback(
     async (patch: MatrixSearch) => {
-      // What is remembered late, like the cursor, must not lead back from where somebody is going already.
+      // A delayed update of the URL, such as the cursor's, must not undo a navigation that has begun.
       if (router.latestLocation.pathname.replace(/\/$/, '') !== `/meshes/${meshId}`) return
       await navigate({ search: (old) => matrixSearch({ ...old, ...patch }), replace: true, resetScroll: false })
     },

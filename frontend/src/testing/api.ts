@@ -1,4 +1,4 @@
-/** A stand-in for the API at its boundary: answers of `fetch`, and the requests that were sent. */
+/** A mock of the API: responses of `fetch`, and the requests sent. */
 
 import { vi } from 'vitest'
 
@@ -26,7 +26,7 @@ export const refuse = (pointer: string, message: string) =>
 /** Fail for a reason that is no field's. */
 export const fail = (status: number, detail: string) => reply(status, { detail, request_id: 'r-1' })
 
-/** Never answer. */
+/** Never respond. */
 export const hang = () => new Promise<Response>(() => {})
 
 const SESSION = { user: { email: 'owner@sinemora.example' }, role: 'owner', csrf_token: 't' }
@@ -35,9 +35,9 @@ const SESSION = { user: { email: 'owner@sinemora.example' }, role: 'owner', csrf
  * Answer requests by "METHOD /path": with the list given (as a page of items), with the body given, or with what a
  * function returns. Everything else is answered with 404. Return the requests sent, oldest first.
  */
-export function answerApi(answers: Record<string, unknown[] | object | ((sent: Sent) => Reply)>): Sent[] {
+export function mockApi(responses: Record<string, unknown[] | object | ((sent: Sent) => Reply)>): Sent[] {
   const sent: Sent[] = []
-  const known: typeof answers = { 'GET /v1/auth/session': SESSION, ...answers }
+  const known: typeof responses = { 'GET /v1/auth/session': SESSION, ...responses }
   vi.stubGlobal('fetch', async (input: Request) => {
     const url = new URL(input.url)
     const text = await input.text()
@@ -49,10 +49,10 @@ export function answerApi(answers: Record<string, unknown[] | object | ((sent: S
       body: isJson && text ? JSON.parse(text) : text,
     }
     sent.push(request)
-    const answer = known[request.to]
-    if (answer === undefined) return reply(404, { detail: `The test has no answer to ${request.to}.` })
-    if (typeof answer === 'function') return answer(request)
-    return reply(200, Array.isArray(answer) ? { items: answer, next_cursor: null } : answer)
+    const response = known[request.to]
+    if (response === undefined) return reply(404, { detail: `The test has no answer to ${request.to}.` })
+    if (typeof response === 'function') return response(request)
+    return reply(200, Array.isArray(response) ? { items: response, next_cursor: null } : response)
   })
   return sent
 }

@@ -17,7 +17,7 @@ export const show = (children: ReactNode) =>
 /** Render a part of a page at an address; return the router, which knows where a link or a form led. */
 export async function showPage(children: ReactNode, address = '/') {
   const queryClient = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
-  // The same part is shown wherever a form leads: what was typed and shown stays to be checked.
+  // Every route shows the same component, so that a test can still read it after a navigation.
   const routeTree = createRootRoute({ component: () => children, notFoundComponent: () => children })
   const history = createMemoryHistory({ initialEntries: [address] })
   const router = createRouter({ routeTree, history, context: { queryClient } })

@@ -1,4 +1,4 @@
-/** What jsdom lacks of a browser, for every test that renders. */
+/** Browser features that jsdom lacks, for every test that renders. */
 
 import { afterEach, vi } from 'vitest'
 

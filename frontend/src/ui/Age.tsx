@@ -2,7 +2,7 @@ import { type Clock, formatAge, formatMoment, zoneName } from '~/lib/time'
 import { strings } from './strings'
 import { useNow } from './useNow'
 
-/** How long ago, with the moment itself on hover. */
+/** The age of a time; hovering shows the time itself. */
 export function Age({ at, clock, now }: { at: string | null | undefined; clock: Clock; now: () => number }) {
   const time = useNow(1_000, now)
   if (!at) return <>{strings.never}</>

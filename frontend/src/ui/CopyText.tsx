@@ -4,7 +4,7 @@ import styles from './copy.module.css'
 import { CheckIcon, CopyIcon } from './icons'
 import { strings } from './strings'
 
-/** Text to take along as it stands: a command, a secret shown once. */
+/** Text to copy: a command, or a secret shown once. */
 export function CopyText({ text, label }: { text: string; label: string }) {
   const code = useRef<HTMLElement>(null)
   const [copied, setCopied] = useState(false)

@@ -9,9 +9,9 @@ interface Props {
   children: ReactNode
 }
 
-/** A dialog over the page. Its head is no banner: a page has one already. */
+/** A dialog over the page. Its head is not a banner, because the page already has one. */
 export function Dialog({ title, opened, onClose, children }: Props) {
-  // What it is about may be forgotten the moment it is closed; its title stays until it has faded.
+  // The object may be cleared when the dialog closes; keep its title until the dialog has faded out.
   const [shown, setShown] = useState(title)
   if (opened && shown !== title) setShown(title)
   return (

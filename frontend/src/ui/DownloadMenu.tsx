@@ -10,13 +10,13 @@ const FORMATS = [
 ] as const
 
 interface Props {
-  /** The address of what is shown, in a format. */
+  /** The URL of the shown values in a format. */
   file: (format: string) => string
-  /** Formats this cannot be had in. */
+  /** Formats that are not offered. */
   without?: readonly string[]
 }
 
-/** What is shown, as a file. Addresses are computed when the menu opens, so that "now" is then. */
+/** Downloads the shown values as a file. Addresses are computed when the menu opens, so that "now" is then. */
 export function DownloadMenu({ file, without = [] }: Props) {
   return (
     <Menu position="bottom-end" withinPortal shadow="md">

@@ -1,4 +1,4 @@
-/** Two arrows, one each way and not of one length: delay has a direction. */
+/** Two arrows of different length, one per direction: delay has a direction. */
 export function Mark({ size = 22 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" fill="none" strokeWidth="3.4" aria-hidden="true">

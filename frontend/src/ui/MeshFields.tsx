@@ -8,7 +8,7 @@ interface Props {
   name?: string
   windowS?: number
   rateHz?: number
-  /** What was wrong with a field, by its name. */
+  /** Error of each field, by its name. */
   problem: (name: string) => string | undefined
 }
 

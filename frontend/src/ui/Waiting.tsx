@@ -8,7 +8,7 @@ interface Props {
   waiting: { queued: boolean; progress: number | null; cancel: () => void; cancelling: boolean; error: Error | null }
 }
 
-/** Show the progress of the job that will answer, and cancel it. */
+/** Show the progress of the job that computes the response, with a button that cancels it. */
 export function Waiting({ what, waiting }: Props) {
   const percent = waiting.progress === null ? null : Math.round(waiting.progress * 100)
   return (

@@ -100,7 +100,7 @@ test('an empty moment is now, a typed one is RFC 3339', async () => {
   expect(onChange).toHaveBeenLastCalledWith(new Date('2026-11-20T23:10').toISOString())
 })
 
-test('a view that is empty, loading or failed says what comes next', async () => {
+test('an empty, loading or failed view names the next step', async () => {
   const retry = vi.fn()
   show(
     <>

@@ -4,24 +4,24 @@ import { expect, test } from 'vitest'
 const ORDER = ['base', 'mantine', 'focus', 'components', 'motion']
 const SHEETS = globSync('src/**/*.css').sort()
 
-/** Return what opens each block or statement at the top level of a style sheet: "@layer base", "a", "@media print". */
+/** Return the prelude of each block or statement at the top level of a style sheet: "@layer base", "a", "@media print". */
 function topLevel(css: string): string[] {
-  const found: string[] = []
+  const rules: string[] = []
   let depth = 0
   let start = ''
   for (const character of css.replace(/\/\*[\s\S]*?\*\//g, '')) {
     if (character === '{') {
-      if (depth === 0) found.push(start.trim())
+      if (depth === 0) rules.push(start.trim())
       depth += 1
     } else if (character === '}') {
       depth -= 1
       start = ''
     } else if (character === ';' && depth === 0) {
-      found.push(start.trim())
+      rules.push(start.trim())
       start = ''
     } else if (depth === 0) start += character
   }
-  return found
+  return rules
 }
 
 test.each(SHEETS)('every rule of %s is in a layer', (sheet) => {

@@ -38,7 +38,7 @@ const dark: MantineColorsTuple = [
   '#080a0d',
 ]
 
-/** The only thing kept in this browser. */
+/** The only value stored in this browser. */
 export const schemeManager = localStorageColorSchemeManager({ key: 'sinemora-theme' })
 
 export const theme = createTheme({

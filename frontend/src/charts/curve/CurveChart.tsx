@@ -44,7 +44,7 @@ interface Props {
   strips?: Strip[]
   x: readonly [number, number]
   y: readonly [number, number]
-  /** Where the lines are founded on data; beyond, the ground is hatched. */
+  /** The measured range of the lines; the area beyond is hatched. */
   domainEnd?: number
   xLabel: string
   formatX: (value: number) => string
@@ -53,7 +53,7 @@ interface Props {
 
 const STRIP = 26
 
-/** Curves with their bands, what they were fitted to, and distributions below. */
+/** Curves with their bands and samples, and distributions below. */
 export function CurveChart(props: Props) {
   const { ref, width } = useElementSize()
   const strips = props.strips ?? []
@@ -122,7 +122,8 @@ export function CurveChart(props: Props) {
               ),
           )}
           {props.lines.map(
-            (one) => one.band && <path key={one.key} d={bandPath(one.band, to)} fill={one.colour} opacity={0.18} />,
+            (line) =>
+              line.band && <path key={line.key} d={bandPath(line.band, to)} fill={line.colour} opacity={0.18} />,
           )}
           {marks.map((mark) => (
             <line
@@ -147,14 +148,14 @@ export function CurveChart(props: Props) {
               {mark.label}
             </text>
           ))}
-          {props.lines.map((one) => (
+          {props.lines.map((line) => (
             <path
-              key={one.key}
-              d={linePath(one, to)}
+              key={line.key}
+              d={linePath(line, to)}
               fill="none"
-              stroke={one.colour}
+              stroke={line.colour}
               strokeWidth={2}
-              strokeDasharray={one.dash}
+              strokeDasharray={line.dash}
               strokeLinejoin="round"
             />
           ))}

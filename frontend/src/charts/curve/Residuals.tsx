@@ -6,12 +6,12 @@ interface Props {
   label: string
   height: number
   x: readonly [number, number]
-  /** How far each point lies from the curve, in standard errors. */
+  /** Distance of each point from the curve, in standard errors. */
   dots: { x: number; y: number }[]
   formatX: (value: number) => string
 }
 
-/** How far points lie from their curve. By chance alone one in twenty lies outside the shaded stripe. */
+/** Distances of points from their curve. By chance, one in twenty lies outside the shaded band. */
 export function Residuals({ label, height, x, dots, formatX }: Props) {
   const { ref, width } = useElementSize()
   const most = Math.max(3, ...dots.map(({ y }) => Math.abs(y))) * 1.08

@@ -4,7 +4,7 @@ import { type Band, bandPath, linePath, type Points, scales } from './geometry'
 const WIDTH = 240
 const HEIGHT = 96
 
-/** A curve at the size of a stamp; its name is next to it, so it is not read aloud. */
+/** A small curve; its name is next to it, so screen readers skip it. */
 export function SmallCurve({ points, band, colour }: { points: Points; band: Band | null; colour: string }) {
   const end = points.x.at(-1) ?? 1
   const to = scales({

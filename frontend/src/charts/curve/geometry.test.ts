@@ -11,7 +11,7 @@ test('a line passes through its points', () => {
   expect(linePath({ x: [0, 50, 100], y: [1, 0.5, 0] }, to)).toBe('M10,5L60,30L110,55')
 })
 
-test('a band goes there along its high edge and back along its low one', () => {
+test('a band follows its high edge forwards and its low edge backwards', () => {
   expect(bandPath({ x: [0, 100], low: [0, 0], high: [1, 1] }, to)).toBe('M10,5L110,5L110,55L10,55Z')
 })
 
@@ -35,7 +35,7 @@ test.each([-1, 141])('at %d µs, outside its points, it says nothing', (at) => {
   expect(valueAt(curve, at)).toBeNull()
 })
 
-test('a curve without points says nothing anywhere', () => {
+test('a curve without points has no value anywhere', () => {
   expect(valueAt({ x: [], y: [] }, 0)).toBeNull()
 })
 

@@ -1,4 +1,4 @@
-/** Pure parts of curve charts: where things are drawn, and what a curve says between its points. */
+/** Pure parts of curve charts: geometry, and interpolation between points. */
 
 import { scaleLinear } from 'd3-scale'
 import { area, line } from 'd3-shape'
@@ -57,7 +57,7 @@ export function bandPath({ x, low, high }: Band, to: Scales): string {
   return draw(Array.from(x)) ?? ''
 }
 
-/** What a line says at x, between its points; `null` beyond its last one, where it says nothing. */
+/** Return the value of a line at x, interpolated; `null` beyond its last point. */
 export function valueAt({ x, y }: Points, at: number): number | null {
   const last = x.length - 1
   if (last < 0 || at < (x[0] as number) || at > (x[last] as number)) return null

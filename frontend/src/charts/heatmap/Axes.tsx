@@ -25,11 +25,11 @@ export interface Gutters {
   top: number
   /** Of these, for the names of groups. */
   band: number
-  /** Whether each row and column has its name. */
+  /** True when each row and column has a label. */
   labelled: boolean
 }
 
-/** How much room the labels need when `count` rows are in view, in CSS pixels. */
+/** Return the room for labels when `count` rows are in view, in CSS pixels. */
 export function gutters(axis: Axis, count: number): Gutters {
   const longest = axis.labels.reduce((most, label) => Math.max(most, label.length), 0)
   const labelled = count <= MOST_LABELLED
@@ -46,7 +46,7 @@ interface Props {
   active: { row: number; column: number } | null
 }
 
-/** Labels of the rows (left) and columns (top) in view, and of their groups; names give way when there is no room. */
+/** Labels of the rows (left) and columns (top) in view, and of their groups; names are hidden without room. */
 export function Axes({ axis, view, room, side, active }: Props) {
   const { left, top, band, labelled } = room
   const cell = side / view.count

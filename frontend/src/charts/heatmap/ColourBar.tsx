@@ -4,7 +4,7 @@ import type { Ramp } from './palette'
 interface Props {
   ramp: Ramp
   ticks: { at: number; label: string }[]
-  /** Where the value under the pointer lies, 0 to 1, and how it reads. */
+  /** Position of the value under the pointer, 0 to 1, and its text. */
   marker: { at: number; label: string } | null
 }
 

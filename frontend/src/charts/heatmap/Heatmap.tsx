@@ -18,7 +18,7 @@ interface Props {
   theme: Theme
   /** A cell as a sentence. */
   describe: (cell: Cell) => string
-  /** What to print in a cell with room; `null` for nothing. */
+  /** Text of a cell with enough room; `null` for none. */
   figure: (cell: Cell) => string | null
   tooltip: (cell: Cell) => ReactNode
   cursor: Cell | null
@@ -27,7 +27,7 @@ interface Props {
   onOpen: (cell: Cell) => void
   view: View
   onView: (view: View) => void
-  /** How many cells share a pixel in each direction: 1 when none do. */
+  /** Number of cells per pixel in each direction; 1 when cells do not share pixels. */
   onPooled: (factor: number) => void
 }
 
@@ -173,7 +173,7 @@ export function Heatmap(props: Props) {
   )
 }
 
-/** Beside the cell, on whichever side of the middle has room, so that the tip never covers what it speaks of. */
+/** Place the tip next to the cell, on the side with more room, so that it does not cover the cell. */
 function tipPlace({ x, y }: { x: number; y: number }, cell: number, side: number, room: { left: number; top: number }) {
   const horizontal = x + cell / 2 < side / 2 ? { left: room.left + x + cell + 8 } : { right: side - x + 8 }
   const vertical = y + cell / 2 < side / 2 ? { top: room.top + y } : { bottom: side - y - cell }

@@ -1,6 +1,6 @@
-/** A grid of codes, and what stands where there is no value. */
+/** A grid of codes, and the looks of missing values. */
 
-/** How a cell looks. `plain` and `veiled` show a colour; the others are hatches without one. */
+/** The look of a cell. `plain` and `veiled` show a colour; the others are hatches without colour. */
 export const LOOK = { plain: 0, dotted: 1, lined: 2, veiled: 3, crossed: 4 } as const
 export type Look = (typeof LOOK)[keyof typeof LOOK]
 
@@ -14,7 +14,7 @@ export interface Grid {
   faint?: Uint8Array | undefined
 }
 
-/** Which value of several is the worst: the highest code, or the one furthest from a middle. */
+/** The criterion of the worst value: the highest code, or the code furthest from the middle. */
 export type Worst = { kind: 'highest' } | { kind: 'furthest'; middle: number }
 
 export interface Cell {
@@ -60,7 +60,7 @@ export function pool(grid: Grid, factor: number, worst: Worst): Grid {
   }
 }
 
-/** How many cells of a grid have each look, and how many are faint. */
+/** Count the cells of a grid with each look, and the faint ones. */
 export function countLooks({ looks, faint }: Grid): Record<Look | 'faint', number> {
   const counts = { 0: 0, 1: 0, 2: 0, 3: 0, 4: 0, faint: 0 }
   for (let i = 0; i < looks.length; i++) counts[looks[i] as Look] += 1

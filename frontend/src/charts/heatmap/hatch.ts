@@ -1,4 +1,4 @@
-/** Four hatches, each a tile of coverage, so that a cell without a value is told by shape and not by colour. */
+/** Four hatches, each a tile of coverage, so that cells without a value differ by shape and not by colour. */
 
 import { LOOK, type Look } from './grid'
 
@@ -17,7 +17,7 @@ function toDiagonal(along: number, period: number): number {
   return Math.min(offset, period - offset) / Math.SQRT2
 }
 
-/** How much ink a hatch has at a point, 0 to 1. */
+/** Return the ink coverage of a hatch at a point, 0 to 1. */
 export function coverage(hatch: Hatch, x: number, y: number): number {
   switch (hatch) {
     case LOOK.dotted:

@@ -118,7 +118,7 @@ describe('pooling', () => {
     expect([pooled.rows, pooled.columns, [...pooled.codes]]).toEqual([2, 2, [9, 1, 1, 7]])
   })
 
-  test('loss outranks any delay, a delay outranks silence, silence outranks what was never planned', () => {
+  test('loss outranks any delay, a delay outranks a stale cell, and that outranks a cell not planned', () => {
     const looks = (picture: string[]) => [...pool(grid(picture), 2, highest).looks]
     expect(looks(['9x', '11'])).toEqual([LOOK.crossed])
     expect(looks(['1/', '··'])).toEqual([LOOK.plain])

@@ -65,7 +65,7 @@ export function dimmed(colour: Rgb, theme: Theme): Rgb {
   return [mix(0), mix(1), mix(2)]
 }
 
-/** For a value that is nothing to look at: present, so not empty, and quieter than any colour of a ramp. */
+/** The colour of an unremarkable value: not empty, and quieter than any colour of a ramp. */
 export const QUIET: Record<Theme, Rgb> = { light: [238, 238, 234], dark: [30, 35, 43] }
 
 /** Little-endian RGBA, as an `ImageData` buffer read in 32-bit words holds it. */

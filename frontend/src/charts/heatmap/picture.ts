@@ -10,7 +10,7 @@ import type { View } from './view'
 export interface Picture {
   base: HTMLCanvasElement
   stencils: { hatch: Hatch; mask: HTMLCanvasElement }[]
-  /** How many cells share a pixel in each direction. */
+  /** Number of cells per pixel in each direction. */
   factor: number
 }
 
@@ -120,7 +120,7 @@ export function drawRules(
 /** Below this width, device-independent, a figure does not fit a cell. */
 const FIGURE_FROM = 46
 
-/** Prints the value in each cell that has room for it, in whichever ink reads better on its colour. */
+/** Print the value in each cell with enough room, in the ink with the better contrast. */
 export function drawFigures(
   context: CanvasRenderingContext2D,
   grid: Grid,
@@ -143,7 +143,7 @@ export function drawFigures(
       const index = row * grid.columns + column
       const [x, y] = [(column - view.column + 0.5) * size, (row - view.row + 0.5) * size]
       if (grid.looks[index] === LOOK.veiled) {
-        // Stripes would cut through the digits: they get a plate of their own.
+        // Stripes would cross the digits: draw a plate behind them.
         const [width, height] = [context.measureText(text).width + 10 * density, 20 * density]
         context.fillStyle = `rgb(${PAGE[theme].join(' ')})`
         context.fillRect(x - width / 2, y - height / 2, width, height)

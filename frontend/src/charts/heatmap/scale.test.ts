@@ -53,7 +53,7 @@ test.each([
   expect(ticks('log', { low, high }, 6)).toEqual(labelled)
 })
 
-test('a held scale is kept while it serves, and let go when the values leave it', () => {
+test('a kept scale stays while it suits the values, and changes when they leave it', () => {
   const held = { low: 50_000, high: 200_000 }
   expect(fits('log', held, { low: 52_000, high: 260_000 }, 1)).toBe(true)
   expect(fits('log', held, { low: 50_000, high: 2_000_000 }, 1)).toBe(false)

@@ -17,13 +17,13 @@ const STEPS = [1, 1.5, 2, 3, 5, 7, 10]
 export function step(value: number, direction: 'down' | 'up'): number {
   const decade = 10 ** Math.floor(Math.log10(value))
   const digits = Number((value / decade).toPrecision(12))
-  const found = direction === 'down' ? STEPS.findLast((s) => s <= digits) : STEPS.find((s) => s >= digits)
-  return Number(((found ?? 1) * decade).toPrecision(12))
+  const step = direction === 'down' ? STEPS.findLast((s) => s <= digits) : STEPS.find((s) => s >= digits)
+  return Number(((step ?? 1) * decade).toPrecision(12))
 }
 
 /** The values below which 1 % and 99 % of the cells with a fresh value lie. `null` when there is none. */
 export function percentiles({ codes, looks }: Grid, value: (code: number) => number | null): Domain | null {
-  // Counting by code is one pass over a million cells, where sorting them would be felt.
+  // Counting by code is one pass over a million cells; sorting them would be slow.
   const counts = new Uint32Array(65_536)
   let total = 0
   for (let i = 0; i < codes.length; i++) {
@@ -44,7 +44,7 @@ export function percentiles({ codes, looks }: Grid, value: (code: number) => num
   return { low: at(0.01), high: at(0.99) }
 }
 
-/** Widens what is shown to ends a person would choose. `least` is the smallest useful extent of a linear scale. */
+/** Widen the shown range to round ends. `least` is the smallest useful extent of a linear scale. */
 export function roundDomain(kind: ScaleKind, shown: Domain, least: number): Domain {
   if (kind === 'symmetric') {
     const reach = step(Math.max(Math.abs(shown.low), Math.abs(shown.high), least), 'up')
@@ -84,10 +84,10 @@ export function ticks(kind: ScaleKind, domain: Domain, count: number): number[] 
   return [low, ...inner, high]
 }
 
-/** Whether the held scale still serves what is shown, or has been left far behind. */
+/** Return true when the kept scale still suits the shown values. */
 export function fits(kind: ScaleKind, held: Domain, shown: Domain, least: number): boolean {
-  const wanted = roundDomain(kind, shown, least)
-  if (kind !== 'log') return wanted.high <= held.high && wanted.high >= held.high / 5
+  const ideal = roundDomain(kind, shown, least)
+  if (kind !== 'log') return ideal.high <= held.high && ideal.high >= held.high / 5
   const slack = Math.log(held.high / held.low) / 2
-  return Math.abs(Math.log(wanted.low / held.low)) <= slack && Math.abs(Math.log(wanted.high / held.high)) <= slack
+  return Math.abs(Math.log(ideal.low / held.low)) <= slack && Math.abs(Math.log(ideal.high / held.high)) <= slack
 }

@@ -5,7 +5,7 @@ import { fromTransform, toTransform, type View } from './view'
 
 /**
  * Zooming and panning of the stage: pinch, wheel with Ctrl or ⌘ (the plain wheel scrolls the page), drag.
- * Returns the view as it is now; `onView` hears of it when a gesture ends.
+ * Return the present view; `onView` is called when a gesture ends.
  */
 export function useZoom(
   stage: RefObject<HTMLElement | null>,

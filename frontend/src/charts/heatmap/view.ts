@@ -1,4 +1,4 @@
-/** Which part of a grid is in sight, and where a pointer or a key leads. Rows and columns share one scale. */
+/** The visible part of a grid, and the target of pointers and keys. Rows and columns share one scale. */
 
 import type { Cell } from './grid'
 
@@ -39,7 +39,7 @@ export function cellAt(x: number, y: number, view: View, size: number, side: num
   return x < 0 || y < 0 || x >= side || y >= side || row >= size || column >= size ? null : { row, column }
 }
 
-/** Where a key leads from a cell, as in the ARIA grid pattern; `null` if the key is not one of ours. */
+/** Return the cell that a key leads to, as in the ARIA grid pattern; `null` for other keys. */
 export function step(cell: Cell, key: string, ctrl: boolean, size: number): Cell | null {
   const last = size - 1
   const within = (row: number, column: number): Cell => ({

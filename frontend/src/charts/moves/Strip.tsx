@@ -16,7 +16,7 @@ interface Props {
 
 const css = ([red, green, blue]: Rgb) => `rgb(${red} ${green} ${blue})`
 
-/** Places in a row, coloured by how far they are from one of them, and arrows from where things are to where they go. */
+/** Places in a row, coloured by their distance from one of them, with arrows for moves. */
 export function Strip({ label, places, origin, arcs, theme, describe }: Props) {
   const { width, height, cell, top, groups } = strip(places, arcs)
   const ramp = sequential(theme)

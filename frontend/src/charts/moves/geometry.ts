@@ -1,19 +1,19 @@
-/** Where the parts of a strip stand. */
+/** The geometry of a strip. */
 
 export interface Place {
   key: string
   name: string
   group: string
-  /** How far it is, 0 the nearest to 1 the farthest; null when unknown. */
+  /** Distance from 0 (nearest) to 1 (farthest); null when unknown. */
   share: number | null
-  /** Whether something is there. */
+  /** True when the place is occupied. */
   filled: boolean
 }
 
 export interface Arc {
   from: number
   to: number
-  /** Not among those looked at. */
+  /** Not among the shown moves. */
   faint: boolean
 }
 
@@ -37,16 +37,16 @@ export function strip(places: Place[], arcs: Arc[]) {
 
 /** Neighbours of one group. */
 export function runs(places: Place[]): Group[] {
-  const found: Group[] = []
+  const groups: Group[] = []
   places.forEach(({ group }, at) => {
-    const last = found.at(-1)
+    const last = groups.at(-1)
     if (last?.name === group) last.count += 1
-    else found.push({ name: group, first: at, count: 1 })
+    else groups.push({ name: group, first: at, count: 1 })
   })
-  return found
+  return groups
 }
 
-/** A bow over the cells from the middle of one to the middle of another, higher the farther it goes. */
+/** Return an arc over the cells from the middle of one to the middle of another; longer arcs are higher. */
 export function arcPath(from: number, to: number, top: number): string {
   const height = Math.min(top - 6, 10 + Math.abs(to - from) / 4)
   return `M${from} ${top} C${from} ${top - height * 1.33} ${to} ${top - height * 1.33} ${to} ${top - 1}`

@@ -60,7 +60,7 @@ function tables({ times, lines }: Pick<Props, 'times' | 'lines'>): uPlot.Aligned
   return [times, ...columns]
 }
 
-/** What the chart is built of. Data, range and callbacks are read through `current` each time they are needed. */
+/** Options of the chart. Data, range and callbacks are read through `current` each time they are needed. */
 function options(element: HTMLElement, current: () => Props): uPlot.Options {
   const { lines, clock, shape, least, group, height } = current()
   const ink = resolve(element, 'var(--ink-3)')

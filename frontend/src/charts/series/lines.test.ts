@@ -23,7 +23,7 @@ test.each([
   expect(summary(values)).toEqual(summed)
 })
 
-test('the newest value is the last one there is', () => {
+test('the newest value is the last one that is not null', () => {
   expect(newest([1, 2, null])).toBe(1)
   expect(newest([null])).toBeNull()
 })

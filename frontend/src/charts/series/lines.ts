@@ -4,11 +4,11 @@ export type Values = readonly (number | null)[]
 
 /** Points with a gap on both sides: no line reaches them, so they are drawn as dots. */
 export function isolated(values: Values): number[] {
-  const found: number[] = []
+  const isolated: number[] = []
   for (let i = 0; i < values.length; i++) {
-    if (values[i] != null && values[i - 1] == null && values[i + 1] == null) found.push(i)
+    if (values[i] != null && values[i - 1] == null && values[i + 1] == null) isolated.push(i)
   }
-  return found
+  return isolated
 }
 
 /** The edges of a band of `error` around `values`; a delay is never drawn below zero. */

@@ -22,7 +22,7 @@ const MOST_NAMED = 24
 const LONGEST = 16
 const CHARACTER = 6.8
 
-/** A small square grid of values, coloured by their logarithm; a hole is a value that is not known. Few rows and columns have their names next to them. */
+/** A small square grid of values, coloured by logarithm; blank cells are unknown. Small grids show row and column names. */
 export function TripsGrid({ label, names, values, range, theme, describe, marked }: Props) {
   const ramp = sequential(theme)
   const cell = SIDE / Math.max(names.length, 1)

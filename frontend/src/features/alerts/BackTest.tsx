@@ -25,7 +25,7 @@ const HOURS = [
 export function BackTest({ meshId, rule }: { meshId: string; rule: RuleInput }) {
   const test = useBackTest(meshId)
   const [hours, setHours] = useState('6')
-  const [asked, setAsked] = useState<{ jobId: string; rule: string } | null>(null)
+  const [request, setRequest] = useState<{ jobId: string; rule: string } | null>(null)
   const written = JSON.stringify(rule)
 
   function ask() {
@@ -33,7 +33,7 @@ export function BackTest({ meshId, rule }: { meshId: string; rule: RuleInput }) 
     const tried = { ...rule, name: rule.name || strings.newRule }
     test.mutate(
       { rule: tried, hours: Number(hours) },
-      { onSuccess: ({ id }) => setAsked({ jobId: id, rule: written }) },
+      { onSuccess: ({ id }) => setRequest({ jobId: id, rule: written }) },
     )
   }
 
@@ -51,12 +51,12 @@ export function BackTest({ meshId, rule }: { meshId: string; rule: RuleInput }) 
         </Button>
       </div>
       <ActionError error={test.error} />
-      {asked && <Following key={asked.jobId} jobId={asked.jobId} isOld={asked.rule !== written} />}
+      {request && <BackTestProgress key={request.jobId} jobId={request.jobId} isOld={request.rule !== written} />}
     </Panel>
   )
 }
 
-function Following({ jobId, isOld }: { jobId: string; isOld: boolean }) {
+function BackTestProgress({ jobId, isOld }: { jobId: string; isOld: boolean }) {
   const { data: job, error } = useQuery(workQuery(jobId))
   if (error) return <ActionError error={error} />
   if (!job || job.state === 'queued') return <Notice tone="info">{strings.waitingForWorker}</Notice>
@@ -76,7 +76,7 @@ function Following({ jobId, isOld }: { jobId: string; isOld: boolean }) {
 function Found({ job }: { job: Job }) {
   const clock = useClock()
   // The result of this kind of job (docs/alerts.md).
-  const { hours, by, incidents, found, notes } = job.result as unknown as BackTestResult
+  const { hours, by, incidents, found: listed, notes } = job.result as unknown as BackTestResult
   const momentOf = (at: string) => `${formatMoment(new Date(at), clock)} ${zoneName(clock, new Date(at))}`
   const times =
     incidents === 0
@@ -92,23 +92,23 @@ function Found({ job }: { job: Job }) {
         )}
       >
         {by === 'minutes' ? strings.triedByMinute : ''}
-        {found.length < incidents ? strings.firstIncidents(found.length) : ''}
+        {listed.length < incidents ? strings.firstIncidents(listed.length) : ''}
       </Notice>
       {notes.map((note) => (
         <p key={note} className={pageStyles.lead}>
           {note}
         </p>
       ))}
-      {found.length > 0 && (
+      {listed.length > 0 && (
         <Records
           label={strings.incidentsOfBackTest}
-          rows={found}
-          id={(one) => `${one.opened_at} ${one.culprit.words}`}
+          rows={listed}
+          id={(incident) => `${incident.opened_at} ${incident.culprit.words}`}
           columns={[
-            { title: strings.suspect, cell: (one) => one.culprit.words, as: 'head' },
-            { title: strings.opened, cell: (one) => momentOf(one.opened_at) },
-            { title: strings.lastSeen, cell: (one) => momentOf(one.seen_at) },
-            { title: strings.paths, cell: (one) => formatCount(one.paths), as: 'number' },
+            { title: strings.suspect, cell: (incident) => incident.culprit.words, as: 'head' },
+            { title: strings.opened, cell: (incident) => momentOf(incident.opened_at) },
+            { title: strings.lastSeen, cell: (incident) => momentOf(incident.seen_at) },
+            { title: strings.paths, cell: (incident) => formatCount(incident.paths), as: 'number' },
           ]}
         />
       )}

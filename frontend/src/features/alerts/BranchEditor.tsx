@@ -10,7 +10,7 @@ import { REPEATS } from './routeTree'
 import { strings } from './strings'
 
 interface Props {
-  /** The branch that is written; null while none is. */
+  /** The edited branch; null while there is none. */
   branch: Route | null
   isNew: boolean
   receivers: string[]
@@ -28,7 +28,7 @@ const resolvedOf = (value: string) => (value === '' ? null : value === 'yes')
 
 /** Edit one route: matchers, receivers and options. */
 export function BranchEditor({ branch, isNew, receivers, saving, onSave, onClose }: Props) {
-  const [matchers, setMatchers] = useState((branch?.matchers ?? []).map((one, id) => ({ ...one, id })))
+  const [matchers, setMatchers] = useState((branch?.matchers ?? []).map((matcher, id) => ({ ...matcher, id })))
   const repeats = REPEATS.some(({ value }) => value === String(branch?.repeat_s ?? ''))
     ? REPEATS
     : [...REPEATS, { value: String(branch?.repeat_s), label: strings.everySeconds(branch?.repeat_s ?? 0) }]

@@ -6,7 +6,7 @@ import { type Draft, type PartProps, unitName } from './draft'
 import { KINDS, TIMESCALE_OPTIONS } from './ruleWords'
 import { strings } from './strings'
 
-/** When a window is a breach: a kind, and what that kind needs to know. */
+/** The condition of a rule: its kind, and the fields of that kind. */
 export function ConditionFields({ draft, patch, wrong }: PartProps) {
   const { kind, metric } = draft
   const unit = unitName(draft)

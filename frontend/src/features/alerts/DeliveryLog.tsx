@@ -12,7 +12,7 @@ import { ActionError, Loading } from '~/ui/State'
 import { DELIVERY_STATES } from './receiverWords'
 import { strings } from './strings'
 
-/** What was sent, what waits, what failed and why; the newest hundred. */
+/** The newest hundred deliveries with state and response. */
 export function DeliveryLog() {
   const clock = useClock()
   const { data, error } = useQuery(deliveriesQuery)
@@ -28,14 +28,17 @@ export function DeliveryLog() {
         <Records
           label={strings.deliveries}
           rows={data}
-          id={(one) => one.id}
+          id={(delivery) => delivery.id}
           columns={[
-            { title: strings.receiver, cell: (one) => one.receiver, as: 'head' },
-            { title: strings.subject, cell: (one) => <About delivery={one} /> },
-            { title: strings.state, cell: (one) => DELIVERY_STATES[one.state] },
-            { title: strings.attempts, cell: (one) => formatCount(one.attempts), as: 'number' },
-            { title: strings.created, cell: (one) => <Age at={one.created_at} clock={clock} now={serverNow} /> },
-            { title: strings.response, cell: (one) => one.answer, as: 'wrap' },
+            { title: strings.receiver, cell: (delivery) => delivery.receiver, as: 'head' },
+            { title: strings.subject, cell: (delivery) => <About delivery={delivery} /> },
+            { title: strings.state, cell: (delivery) => DELIVERY_STATES[delivery.state] },
+            { title: strings.attempts, cell: (delivery) => formatCount(delivery.attempts), as: 'number' },
+            {
+              title: strings.created,
+              cell: (delivery) => <Age at={delivery.created_at} clock={clock} now={serverNow} />,
+            },
+            { title: strings.response, cell: (delivery) => delivery.answer, as: 'wrap' },
           ]}
         />
       )}

@@ -14,7 +14,7 @@ test('a matcher is changed in its own row only', async () => {
   expect(onChange).toHaveBeenLastCalledWith([MATCHER, { ...MATCHER, id: 1, negate: true }])
 })
 
-test('the server’s complaint stands at the field it is about', () => {
+test('an error of the server is shown at its field', () => {
   const wrong = (pointer: string) => (pointer === 'matchers/0/value' ? 'Too long.' : undefined)
   show(<MatcherFields matchers={[MATCHER]} onChange={() => {}} wrong={wrong} />)
   expect(screen.getByText('Too long.')).toBeTruthy()

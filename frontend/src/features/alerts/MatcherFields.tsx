@@ -19,10 +19,10 @@ interface Props {
 
 const MOST = 20
 
-/** What an incident must be to match; all must hold. */
+/** Matchers of an incident; all must match. */
 export function MatcherFields({ matchers, onChange, wrong, optional = false }: Props) {
   const patch = (id: number, changes: Partial<Matcher>) =>
-    onChange(matchers.map((one) => (one.id === id ? { ...one, ...changes } : one)))
+    onChange(matchers.map((matcher) => (matcher.id === id ? { ...matcher, ...changes } : matcher)))
   return (
     <>
       {matchers.map(({ id, label, value, negate }, place) => (
@@ -31,7 +31,7 @@ export function MatcherFields({ matchers, onChange, wrong, optional = false }: P
             aria-label={strings.labelNumber(place + 1)}
             value={label}
             onChange={(event) => patch(id, { label: event.currentTarget.value as Matcher['label'] })}
-            data={Object.entries(LABELS).map(([one, words]) => ({ value: one, label: words }))}
+            data={Object.entries(LABELS).map(([value, words]) => ({ value: value, label: words }))}
             w={140}
           />
           <NativeSelect
@@ -59,7 +59,7 @@ export function MatcherFields({ matchers, onChange, wrong, optional = false }: P
               variant="subtle"
               size="sm"
               aria-label={strings.removeMatcher(place + 1)}
-              onClick={() => onChange(matchers.filter((one) => one.id !== id))}
+              onClick={() => onChange(matchers.filter((matcher) => matcher.id !== id))}
             >
               {strings.remove}
             </Button>
@@ -74,7 +74,12 @@ export function MatcherFields({ matchers, onChange, wrong, optional = false }: P
             onClick={() =>
               onChange([
                 ...matchers,
-                { id: Math.max(-1, ...matchers.map((one) => one.id)) + 1, label: 'vm', value: '', negate: false },
+                {
+                  id: Math.max(-1, ...matchers.map((matcher) => matcher.id)) + 1,
+                  label: 'vm',
+                  value: '',
+                  negate: false,
+                },
               ])
             }
           >

@@ -5,7 +5,7 @@ import { strings } from './strings'
 
 interface Props {
   kind: ReceiverKind
-  /** The receiver that is changed; a new one where none is given. */
+  /** The edited receiver; absent for a new one. */
   receiver?: Receiver
   wrong: (pointer: string) => string | undefined
 }

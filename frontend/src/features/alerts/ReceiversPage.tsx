@@ -20,7 +20,7 @@ import { DeliveryLog } from './DeliveryLog'
 import { EditReceiver } from './EditReceiver'
 import { NewReceiver } from './NewReceiver'
 import { Routes } from './Routes'
-import { atRoot, destination, hears, isAtRoot, RECEIVER_KINDS } from './receiverWords'
+import { atRoot, destination, isAtRoot, RECEIVER_KINDS, receivedIncidents } from './receiverWords'
 import { strings } from './strings'
 
 /** Receivers, routes and the log of deliveries. */
@@ -91,7 +91,10 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
           { title: strings.receiver, cell: (receiver) => receiver.name, as: 'head' },
           { title: strings.kind, cell: (receiver) => RECEIVER_KINDS[receiver.kind] },
           { title: strings.destination, cell: destination, as: 'wrap' },
-          { title: strings.receives, cell: (receiver) => (routing ? hears(routing.root, receiver.name) : NO_VALUE) },
+          {
+            title: strings.receives,
+            cell: (receiver) => (routing ? receivedIncidents(routing.root, receiver.name) : NO_VALUE),
+          },
           ...(edits ? [{ title: strings.actions, cell: actions }] : []),
         ]}
       />

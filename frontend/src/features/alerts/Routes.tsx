@@ -9,7 +9,7 @@ import { BranchEditor } from './BranchEditor'
 import { added, branches, NEW_BRANCH, type Place, raised, removed, replaced, takes, terms } from './routeTree'
 import { strings } from './strings'
 
-/** What is written: a branch that exists, or a new one inside a place. */
+/** The edited branch: an existing one, or a new one below a place. */
 interface Writing {
   place: Place
   route: Route
@@ -32,7 +32,7 @@ export function Routes({ edits }: { edits: boolean }) {
     )
   }
   const { root, etag } = routing.data
-  const found = branches(root)
+  const rows = branches(root)
   const put = (changed: Route, onSuccess: () => void = nothing) => write.mutate({ root: changed, etag }, { onSuccess })
 
   function save(route: Route) {
@@ -41,7 +41,7 @@ export function Routes({ edits }: { edits: boolean }) {
     put(isNew ? added(root, place, route) : replaced(root, place, route), () => setWriting(null))
   }
 
-  const actions = ({ place, route }: (typeof found)[number]) => {
+  const actions = ({ place, route }: (typeof rows)[number]) => {
     const number = place.map((at) => at + 1).join('.')
     return (
       <Group gap="sm" wrap="nowrap">
@@ -68,12 +68,12 @@ export function Routes({ edits }: { edits: boolean }) {
 
   return (
     <Panel title={strings.routes}>
-      <p className={pageStyles.lead}>{found.length === 0 ? strings.noRoutes : strings.routesLead}</p>
+      <p className={pageStyles.lead}>{rows.length === 0 ? strings.noRoutes : strings.routesLead}</p>
       <ActionError error={writing ? null : write.error} />
-      {found.length > 0 && (
+      {rows.length > 0 && (
         <Records
           label={strings.routes}
-          rows={found}
+          rows={rows}
           id={({ place }) => place.join('.')}
           columns={[
             { title: strings.route, cell: ({ place }) => place.map((at) => at + 1).join('.'), as: 'head' },

@@ -11,13 +11,13 @@ import { useEdits } from '../session/useEdits'
 import { BackTest } from './BackTest'
 import { ConditionFields } from './ConditionFields'
 import { type Draft, draftOf, inputOf, NEW_RULE, type PartProps } from './draft'
-import { PatienceFields } from './PatienceFields'
+import { EvaluationFields } from './EvaluationFields'
 import { RulePreview } from './RulePreview'
 import { conditionWords, scopeWords } from './ruleWords'
 import { ScopeFields } from './ScopeFields'
 import { strings } from './strings'
 
-/** A rule that exists, to be read or changed. */
+/** An existing rule, to read or edit. */
 export function RulePage({ ruleId }: { ruleId: string }) {
   const rule = useQuery(ruleQuery(ruleId))
   if (rule.error && !rule.data) {
@@ -27,7 +27,7 @@ export function RulePage({ ruleId }: { ruleId: string }) {
   return <RuleEditor key={rule.data.version} meshId={rule.data.mesh_id} rule={rule.data} />
 }
 
-/** A rule as a form; a new one where none is given. */
+/** The form of a rule; empty for a new one. */
 export function RuleEditor({ meshId, rule }: { meshId: string; rule?: Rule }) {
   const navigate = useNavigate()
   const edits = useEdits()
@@ -85,7 +85,7 @@ export function RuleEditor({ meshId, rule }: { meshId: string; rule?: Rule }) {
         </Panel>
         <ConditionFields {...part} />
         <ScopeFields {...part} meshId={meshId} />
-        <PatienceFields {...part} />
+        <EvaluationFields {...part} />
         <ActionError error={saving.error} />
         {edits && (
           <Group>

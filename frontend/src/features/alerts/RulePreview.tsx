@@ -36,8 +36,8 @@ export function RulePreview({ meshId, rule, path }: Props) {
   const [ends, setEnds] = useState<{ source: string; target: string } | null>(null)
   const [hours, setHours] = useState('3')
   // Requested after a pause in typing, not at each key.
-  const [said] = useDebouncedValue(JSON.stringify(rule), 400)
-  const rested = useMemo(() => JSON.parse(said) as RuleInput, [said])
+  const [text] = useDebouncedValue(JSON.stringify(rule), 400)
+  const rested = useMemo(() => JSON.parse(text) as RuleInput, [text])
   const vms = roster?.vms ?? []
   const idOf = (name: string | undefined, otherwise: number) =>
     (vms.find((vm) => vm.name === name) ?? vms[otherwise])?.id ?? ''
@@ -70,13 +70,13 @@ export function RulePreview({ meshId, rule, path }: Props) {
       {source === target ? (
         <Notice tone="info">{strings.twoEnds}</Notice>
       ) : (
-        <Course meshId={meshId} rule={rested} source={source} target={target} hours={Number(hours)} />
+        <PreviewChart meshId={meshId} rule={rested} source={source} target={target} hours={Number(hours)} />
       )}
     </Panel>
   )
 }
 
-interface CourseProps {
+interface PreviewChartProps {
   meshId: string
   rule: RuleInput
   source: string
@@ -84,7 +84,7 @@ interface CourseProps {
   hours: number
 }
 
-function Course({ meshId, rule, source, target, hours }: CourseProps) {
+function PreviewChart({ meshId, rule, source, target, hours }: PreviewChartProps) {
   const clock = useClock()
   const theme = useComputedColorScheme()
   const [cursor, setCursor] = useState<number | null>(null)

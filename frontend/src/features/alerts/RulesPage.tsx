@@ -20,7 +20,7 @@ interface Props {
   onMesh: (mesh: string) => void
 }
 
-/** What a mesh is watched by. */
+/** The alert rules of a mesh. */
 export function RulesPage({ mesh, onMesh }: Props) {
   const meshes = useQuery(meshesQuery)
   if (meshes.error && !meshes.data) {
@@ -159,7 +159,7 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
   )
 }
 
-/** Rules from a file somebody keeps elsewhere. */
+/** Import rules from a file. */
 function Bring({ meshId }: { meshId: string }) {
   const bring = useBringRules(meshId)
   const done = bring.data

@@ -6,10 +6,10 @@ import { Panel, pageStyles } from '~/ui/Page'
 import type { PartProps } from './draft'
 import { strings } from './strings'
 
-/** Names a rule has already stay choosable, whether the mesh still has them or not. */
+/** Names in a rule can be chosen even if the mesh no longer has them. */
 const withChosen = (names: string[], chosen: string[]) => [...new Set([...names, ...chosen])]
 
-/** Which paths: all that is named must hold. */
+/** The scope of a rule: a path must match every choice. */
 export function ScopeFields({ draft, patch, wrong, meshId }: PartProps & { meshId: string }) {
   const roster = useQuery(rosterQuery(meshId)).data
   const applications = (useQuery(applicationsQuery).data ?? []).filter(({ mesh }) => mesh.id === meshId)

@@ -47,24 +47,28 @@ function List({ silences, edits }: { silences: Silence[]; edits: boolean }) {
       <Records
         label={strings.silences}
         rows={silences}
-        id={(one) => one.id}
+        id={(silence) => silence.id}
         columns={[
-          { title: strings.reason, cell: (one) => one.comment, as: 'head' },
-          { title: strings.matchers, cell: (one) => one.matchers.map(matcherWords).join(strings.and), as: 'wrap' },
+          { title: strings.reason, cell: (silence) => silence.comment, as: 'head' },
+          {
+            title: strings.matchers,
+            cell: (silence) => silence.matchers.map(matcherWords).join(strings.and),
+            as: 'wrap',
+          },
           { title: strings.schedule, cell: weeklyWords },
-          { title: strings.endsAt, cell: (one) => momentOf(one.ends_at) },
+          { title: strings.endsAt, cell: (silence) => momentOf(silence.ends_at) },
           {
             title: strings.state,
-            cell: (one) => (isOver(one) ? strings.expired : one.active ? strings.active : strings.pending),
+            cell: (silence) => (isOver(silence) ? strings.expired : silence.active ? strings.active : strings.pending),
           },
-          { title: strings.createdBy, cell: (one) => one.created_by, as: 'quiet' },
+          { title: strings.createdBy, cell: (silence) => silence.created_by, as: 'quiet' },
           ...(edits
             ? [
                 {
                   title: strings.actions,
-                  cell: (one: Silence) =>
-                    !isOver(one) && (
-                      <RowAction label={strings.endName(one.comment)} onClick={() => setEnding(one)}>
+                  cell: (silence: Silence) =>
+                    !isOver(silence) && (
+                      <RowAction label={strings.endName(silence.comment)} onClick={() => setEnding(silence)}>
                         {strings.end}
                       </RowAction>
                     ),

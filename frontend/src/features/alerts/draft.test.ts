@@ -18,7 +18,7 @@ test('loss is typed in percent and goes as a ratio', () => {
   expect(conditionWords(condition)).toBe('Loss above 15.0 %')
 })
 
-test('what belongs to another kind of condition is left at its default', () => {
+test('fields of other kinds of conditions keep their defaults', () => {
   const draft = { ...NEW_RULE, metric: 'loss', statistic: 'p99', above: '7', rise: '9', deviations: '3' } as const
   expect(inputOf({ ...draft, kind: 'silent' }).condition).toEqual({
     kind: 'silent',
@@ -29,7 +29,7 @@ test('what belongs to another kind of condition is left at its default', () => {
     rise_ns: 0,
     timescale: 'short',
   })
-  // Whatever metric stood in the form before: a spike is one of delays.
+  // Whatever metric the form had before: a spike is a spike of delay.
   expect(inputOf({ ...draft, kind: 'spike', rise: '500' }).condition.rise_ns).toBe(500_000)
 })
 
@@ -52,7 +52,7 @@ test.each(['threshold', 'baseline', 'spike', 'silent', 'performance'] as const)(
   },
 )
 
-test('a scope in words says all it names, and an empty one says all paths', () => {
+test('the text of a scope names all its parts, and an empty scope is all paths', () => {
   expect(scopeWords({})).toBe('all\u00a0paths')
   expect(scopeWords({ zone_pair: ['a', 'b'], labels: { role: 'db' } })).toBe('between a and b; role=db')
 })

@@ -1,4 +1,4 @@
-/** A rule while somebody writes it: amounts as they are typed, in µs, percent and seconds. */
+/** A rule while it is edited: amounts as typed, in µs, percent and seconds. */
 
 import type { Condition, Rule, RuleInput } from '~/api/rules'
 
@@ -27,7 +27,7 @@ export interface Draft {
   runbookUrl: string
 }
 
-/** Parts of the form: the draft, what changes it, what was wrong with a field by its pointer in the body. */
+/** Props of the form's parts: the draft, its setter, and errors of fields by JSON pointer. */
 export interface PartProps {
   draft: Draft
   patch: (changes: Partial<Draft>) => void
@@ -59,7 +59,7 @@ export const NEW_RULE: Draft = {
   runbookUrl: '',
 }
 
-/** What one of the typed unit is on the wire: delays are typed in µs, ratios in percent. */
+/** Return the factor from the typed unit to the API's: delays are typed in µs, ratios in percent. */
 function unitOf(kind: Condition['kind'], metric: Condition['metric']): { unit: string; factor: number } {
   const isRatio = kind === 'performance' || (kind !== 'spike' && metric === 'loss')
   return isRatio ? { unit: '%', factor: 0.01 } : { unit: 'µs', factor: 1_000 }
@@ -70,13 +70,13 @@ export const unitName = ({ kind, metric }: Draft) => unitOf(kind, metric).unit
 // Twelve digits: 15 % is 0.15 on the wire, not 0.15000000000000002.
 const precise = (value: number) => Number(value.toPrecision(12))
 
-/** Nothing typed is zero: the fields that must not be zero are required. */
+/** Return the typed number; empty is zero, because fields that must not be zero are required. */
 const numberOf = (text: string) => (text.trim() === '' ? 0 : Number(text))
 
 /** "role=db, tier=1" as labels. */
 function labelsOf(text: string): Record<string, string> {
-  const pairs = text.split(',').flatMap((one) => {
-    const [name = '', ...rest] = one.split('=')
+  const pairs = text.split(',').flatMap((pair) => {
+    const [name = '', ...rest] = pair.split('=')
     return name.trim() === '' ? [] : [[name.trim(), rest.join('=').trim()] as const]
   })
   return Object.fromEntries(pairs)
@@ -84,7 +84,7 @@ function labelsOf(text: string): Record<string, string> {
 
 const pairOf = (names: string[]) => (names.length === 0 ? null : names)
 
-/** What is typed, as the API takes it. Fields of other kinds of conditions stay as the API has them by default. */
+/** Return the draft in the form of the API. Fields of other kinds keep the API's defaults. */
 export function inputOf(draft: Draft): RuleInput {
   const { kind, metric, statistic } = draft
   const { factor } = unitOf(kind, metric)
@@ -120,7 +120,7 @@ export function inputOf(draft: Draft): RuleInput {
   }
 }
 
-/** A rule as somebody finds it in the form. */
+/** Return the draft of an existing rule. */
 export function draftOf(rule: Rule): Draft {
   const { condition, scope } = rule
   const { factor } = unitOf(condition.kind, condition.metric)

@@ -1,4 +1,4 @@
-/** How often a rule fires in a row of windows. */
+/** The number of times a rule fires in a series of windows. */
 import { strings } from './strings'
 
 export const firings = (firing: readonly boolean[]): number => firing.filter((now, at) => now && !firing[at - 1]).length

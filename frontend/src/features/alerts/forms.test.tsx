@@ -2,7 +2,7 @@
 import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { answerApi, bodiesOf, fail, refuse, reply } from '~/testing/api'
+import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { NewReceiver } from './NewReceiver'
 import { NewSilence } from './NewSilence'
@@ -12,7 +12,7 @@ const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label)
 const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
 
 test('a receiver is created with the fields of its type, and the form is empty again', async () => {
-  const sent = answerApi({ 'POST /v1/receivers': () => reply(201, { id: 'r' }) })
+  const sent = mockApi({ 'POST /v1/receivers': () => reply(201, { id: 'r' }) })
   await showPage(<NewReceiver />)
   await userEvent.type(field('Name'), ' On-call ')
   await userEvent.type(field('To'), 'a@example.com, b@example.com')
@@ -23,8 +23,8 @@ test('a receiver is created with the fields of its type, and the form is empty a
   expect(field('Name').value).toBe('')
 })
 
-test('another type of receiver asks for other fields', async () => {
-  const sent = answerApi({ 'POST /v1/receivers': () => reply(201, { id: 'r' }) })
+test('another type of receiver has other fields', async () => {
+  const sent = mockApi({ 'POST /v1/receivers': () => reply(201, { id: 'r' }) })
   await showPage(<NewReceiver />)
   await userEvent.selectOptions(field('Type'), 'PagerDuty')
   expect(screen.queryByLabelText('To')).toBeNull()
@@ -37,8 +37,8 @@ test('another type of receiver asks for other fields', async () => {
   ])
 })
 
-test('a refused receiver keeps what was typed, and its field shows why', async () => {
-  answerApi({ 'POST /v1/receivers': () => refuse('settings/to', 'Not an e-mail address.') })
+test('a refused receiver keeps the typed values and shows the reason at the field', async () => {
+  mockApi({ 'POST /v1/receivers': () => refuse('settings/to', 'Not an e-mail address.') })
   await showPage(<NewReceiver />)
   await userEvent.type(field('Name'), 'On-call')
   await userEvent.type(field('To'), 'nobody')
@@ -50,7 +50,7 @@ test('a refused receiver keeps what was typed, and its field shows why', async (
 
 test('a form that is sent again after a failure creates one receiver', async () => {
   let tries = 0
-  const sent = answerApi({
+  const sent = mockApi({
     'POST /v1/receivers': () => (tries++ === 0 ? fail(500, 'Out of disk.') : reply(201, { id: 'r' })),
   })
   await showPage(<NewReceiver />)
@@ -67,7 +67,7 @@ test('a form that is sent again after a failure creates one receiver', async () 
 })
 
 test('a silence states its matchers, its end and its weekly window', async () => {
-  const sent = answerApi({ 'POST /v1/silences': () => reply(201, { id: 's' }) })
+  const sent = mockApi({ 'POST /v1/silences': () => reply(201, { id: 's' }) })
   await showPage(<NewSilence />)
   await userEvent.type(field('Value 1'), 'production')
   await userEvent.type(field('Reason'), 'Switch replacement')
@@ -86,7 +86,7 @@ test('a silence states its matchers, its end and its weekly window', async () =>
 })
 
 test('matches of a silence are previewed, and nothing is created', async () => {
-  const sent = answerApi({ 'POST /v1/silence-previews': { incidents: [] } })
+  const sent = mockApi({ 'POST /v1/silence-previews': { incidents: [] } })
   await showPage(<NewSilence />)
   await userEvent.type(field('Value 1'), 'production')
   await userEvent.type(field('Reason'), 'x')
@@ -96,8 +96,8 @@ test('matches of a silence are previewed, and nothing is created', async () => {
   expect(field('Reason').value).toBe('x')
 })
 
-test('a refused silence keeps what was typed, and its field shows why', async () => {
-  answerApi({ 'POST /v1/silences': () => refuse('comment', 'Too short.') })
+test('a refused silence keeps the typed values and shows the reason at the field', async () => {
+  mockApi({ 'POST /v1/silences': () => refuse('comment', 'Too short.') })
   await showPage(<NewSilence />)
   await userEvent.type(field('Value 1'), 'production')
   await userEvent.type(field('Reason'), 'x')
@@ -114,7 +114,7 @@ const RULE_ANSWERS = {
 }
 
 test('a rule is created, and the list of rules follows', async () => {
-  const sent = answerApi({ ...RULE_ANSWERS, 'POST /v1/alert-rules': () => reply(201, { id: 'r' }) })
+  const sent = mockApi({ ...RULE_ANSWERS, 'POST /v1/alert-rules': () => reply(201, { id: 'r' }) })
   const router = await showPage(<RuleEditor meshId="m" />)
   await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'Slow')
   await userEvent.click(await screen.findByRole('button', { name: 'Create rule' }))
@@ -122,8 +122,8 @@ test('a rule is created, and the list of rules follows', async () => {
   await expect.poll(() => router.state.location.pathname).toBe('/alert-rules')
 })
 
-test('a refused rule keeps what was typed, and its field shows why', async () => {
-  answerApi({ ...RULE_ANSWERS, 'POST /v1/alert-rules': () => refuse('name', 'There is a rule of this name.') })
+test('a refused rule keeps the typed values and shows the reason at the field', async () => {
+  mockApi({ ...RULE_ANSWERS, 'POST /v1/alert-rules': () => refuse('name', 'There is a rule of this name.') })
   const router = await showPage(<RuleEditor meshId="m" />)
   await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'Slow')
   await userEvent.click(await screen.findByRole('button', { name: 'Create rule' }))
@@ -133,7 +133,7 @@ test('a refused rule keeps what was typed, and its field shows why', async () =>
 })
 
 test('more breaching windows than windows evaluated are refused before the form is sent', async () => {
-  answerApi(RULE_ANSWERS)
+  mockApi(RULE_ANSWERS)
   await showPage(<RuleEditor meshId="m" />)
   const breaching = screen.getByRole('spinbutton', { name: 'Breaching windows' })
   await userEvent.clear(breaching)

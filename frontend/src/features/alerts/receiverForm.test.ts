@@ -12,7 +12,7 @@ const HOOK: Receiver = {
   created_at: '2026-11-21T10:00:00Z',
 }
 
-test('what is typed goes where the kind keeps it', () => {
+test('typed values go to the settings of the kind', () => {
   expect(bodyOf('email', { to: 'a@example.com, b@example.com' })).toEqual({
     settings: { to: ['a@example.com', 'b@example.com'] },
   })
@@ -22,7 +22,7 @@ test('what is typed goes where the kind keeps it', () => {
   })
 })
 
-test('a secret that is not typed anew stays, and so do settings the form does not ask for', () => {
+test('a secret that is not typed again stays, and so do settings without a field', () => {
   expect(bodyOf('webhook', { url: 'https://example.com/2', key: '' }, HOOK.settings)).toEqual({
     settings: { url: 'https://example.com/2' },
   })

@@ -43,7 +43,7 @@ export const RECEIVER_FIELDS: Record<ReceiverKind, ReceiverField[]> = {
 
 const split = (text: string) => text.split(/[\s,;]+/).filter(Boolean)
 
-/** What was typed as settings and secret; no secret where none was typed. Settings a kind does not ask for stay. */
+/** Return the typed settings and the secret, if typed. Settings without a field are kept. */
 export function bodyOf(
   kind: ReceiverKind,
   typed: Record<string, string>,
@@ -59,7 +59,7 @@ export function bodyOf(
   return { settings, ...(Object.keys(secret).length > 0 ? { secret } : {}) }
 }
 
-/** A setting as it is typed; nothing of a secret. */
+/** Return a setting as text; empty for a secret. */
 export function typedOf({ settings }: Receiver, { name, part }: ReceiverField): string {
   if (part === 'secret') return ''
   const value = settings[name]

@@ -17,7 +17,7 @@ export const DELIVERY_STATES: Record<Delivery['state'], string> = {
   failed: strings.failed,
 }
 
-/** Where a receiver leads, as far as that is no secret. */
+/** Return the destination of a receiver, without secrets. */
 export function destination({ kind, settings }: Receiver): string {
   if (kind === 'email') return (Array.isArray(settings.to) ? settings.to : []).join(', ')
   return typeof settings.url === 'string' ? settings.url : strings.hidden
@@ -30,13 +30,13 @@ const isNamed = ({ receivers, routes }: Route, name: string): boolean =>
 export const isAtRoot = ({ receivers }: Route, name: string) => (receivers ?? []).includes(name)
 
 /** Describe the incidents a receiver is notified of, by the tree of routes. */
-export function hears(root: Route, name: string): string {
+export function receivedIncidents(root: Route, name: string): string {
   if (isAtRoot(root, name)) return (root.routes ?? []).length === 0 ? strings.everyIncident : strings.unmatchedIncidents
   return isNamed(root, name) ? strings.incidentsOfRoutes : strings.nothing
 }
 
 /** The tree with a receiver named by its root, or not; branches stay as they are. */
 export function atRoot(root: Route, name: string, named: boolean): Route {
-  const others = (root.receivers ?? []).filter((one) => one !== name)
+  const others = (root.receivers ?? []).filter((receiver) => receiver !== name)
   return { ...root, receivers: named ? [...others, name] : others }
 }

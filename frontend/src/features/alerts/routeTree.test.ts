@@ -6,7 +6,7 @@ const named = (name: string, routes: Route[] = []): Route => ({ ...NEW_BRANCH, r
 const ROOT = named('root', [named('a', [named('a0'), named('a1')]), named('b')])
 const names = (root: Route) => branches(root).map(({ route, place }) => `${place.join('.')} ${route.receivers?.[0]}`)
 
-test('branches stand before what is inside them', () => {
+test('branches come before their children', () => {
   expect(names(ROOT)).toEqual(['0 a', '0.0 a0', '0.1 a1', '1 b'])
 })
 
@@ -21,7 +21,7 @@ test('a branch is replaced, removed, raised and added at its place, and nothing 
   expect(names(ROOT)).toEqual(['0 a', '0.0 a0', '0.1 a1', '1 b'])
 })
 
-test('a branch says what it takes and on which terms', () => {
+test('the text of a branch has matchers and options', () => {
   expect(takes(NEW_BRANCH)).toBe('severity is critical')
   expect(takes({ ...NEW_BRANCH, matchers: [] })).toBe('All incidents')
   expect(terms(NEW_BRANCH)).toBe('')

@@ -1,4 +1,4 @@
-/** The tree of routes: branches by their place, and in words. A place is the way down, [1, 0]: first of the second. */
+/** The tree of routes. A place is the list of indices from the root: [1, 0] is the first child of the second branch. */
 
 import type { Route } from '~/api/receivers'
 import { matcherWords } from './silenceWords'
@@ -20,7 +20,7 @@ export const NEW_BRANCH: Route = {
   routes: [],
 }
 
-/** All branches below the root, each before what is inside it. */
+/** Return all branches below the root, each before its children. */
 export function branches({ routes }: Route, inside: Place = []): Branch[] {
   return (routes ?? []).flatMap((route, at) => {
     const place = [...inside, at]
@@ -38,11 +38,11 @@ function inside(root: Route, place: Place, change: (routes: Route[], at: number)
   return { ...root, routes }
 }
 
-/** The tree with another branch at a place; what is inside it is the new branch's. */
+/** Return the tree with the branch at a place replaced, children included. */
 export const replaced = (root: Route, place: Place, route: Route) =>
   inside(root, place, (routes, at) => routes.with(at, route))
 
-/** The tree without a branch and all that is inside it. */
+/** Return the tree without a branch and its children. */
 export const removed = (root: Route, place: Place) =>
   inside(root, place, (routes, at) => routes.filter((_, number) => number !== at))
 
@@ -53,7 +53,7 @@ export const raised = (root: Route, place: Place) =>
     return above && own ? routes.with(at - 1, own).with(at, above) : routes
   })
 
-/** The tree with a branch more, the last inside a place; [] is the root. */
+/** Return the tree with another branch, the last below a place; [] is the root. */
 export const added = (root: Route, place: Place, route: Route): Route =>
   place.length === 0
     ? { ...root, routes: [...(root.routes ?? []), route] }

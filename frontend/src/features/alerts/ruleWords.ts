@@ -1,4 +1,4 @@
-/** Rules as people read them. */
+/** Texts of rules. */
 
 import type { Condition, Rule, RuleInput, Scope } from '~/api/rules'
 import { title } from '~/lib/metrics'
@@ -50,7 +50,7 @@ export function conditionWords(condition: Condition): string {
   }
 }
 
-/** Which paths a rule is about: all that is named must hold. */
+/** Describe the scope of a rule: a path must match every part. */
 export function scopeWords({ zones, zone_pair, vms, path, labels, application }: Scope): string {
   const parts = [
     zones?.length ? strings.scopeZones(zones.join(', ')) : '',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { matcherWords, minuteOfDay, weeklyWords } from './silenceWords'
 
-test('a weekly silence is said with its day, time and length, and typed times mean the same', () => {
+test('a weekly silence shows day, time and length, and typed times parse to the same', () => {
   expect(weeklyWords({ weekly: { weekday: 6, minute: minuteOfDay('23:05'), lasts_min: 90 } })).toBe(
     'Sundays 23:05 UTC for 90 min',
   )

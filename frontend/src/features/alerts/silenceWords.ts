@@ -1,4 +1,4 @@
-/** Silences as people read them, and as they are typed. */
+/** Texts of silences, and parsing of typed values. */
 
 import type { Matcher, Silence } from '~/api/silences'
 import { strings } from './strings'

@@ -22,15 +22,15 @@ const STATE_WORDS: Record<ApplicationPerformance['detail'][number]['state'], str
   not_planned: strings.notMeasured,
 }
 
-/** One application: its tasks, what each link keeps of its best performance now, and what it is attached to. */
+/** One application: its tasks, the current performance of each link, and its curve. */
 export function ApplicationPage({ applicationId }: { applicationId: string }) {
-  const found = useQuery(applicationQuery(applicationId))
+  const query = useQuery(applicationQuery(applicationId))
   const now = useQuery(performanceQuery(applicationId))
-  if (found.error && !found.data) {
-    return <Failed what={strings.theApplication} error={found.error} retry={() => void found.refetch()} />
+  if (query.error && !query.data) {
+    return <Failed what={strings.theApplication} error={query.error} retry={() => void query.refetch()} />
   }
-  if (!found.data) return <Loading what={strings.applicationLower} />
-  const application = found.data
+  if (!query.data) return <Loading what={strings.applicationLower} />
+  const application = query.data
   return (
     <Page
       title={application.name}

@@ -34,26 +34,30 @@ export function ApplicationsPage() {
       <Records
         label={strings.applications}
         rows={applications.data}
-        id={(one) => one.id}
+        id={(application) => application.id}
         columns={[
           {
             title: strings.application,
-            cell: (one) => (
+            cell: (application) => (
               <Anchor
                 size="sm"
                 renderRoot={(root) => (
-                  <Link {...root} to="/applications/$applicationId" params={{ applicationId: one.id }} />
+                  <Link {...root} to="/applications/$applicationId" params={{ applicationId: application.id }} />
                 )}
               >
-                {one.name}
+                {application.name}
               </Anchor>
             ),
             as: 'head',
           },
-          { title: strings.mesh, cell: (one) => one.mesh.name },
-          { title: strings.curve, cell: (one) => one.curve.name },
-          { title: strings.tasks, cell: (one) => formatCount(one.tasks.length), as: 'number' },
-          { title: strings.performanceNow, cell: (one) => <PerformanceNow application={one} />, as: 'number' },
+          { title: strings.mesh, cell: (application) => application.mesh.name },
+          { title: strings.curve, cell: (application) => application.curve.name },
+          { title: strings.tasks, cell: (application) => formatCount(application.tasks.length), as: 'number' },
+          {
+            title: strings.performanceNow,
+            cell: (application) => <PerformanceNow application={application} />,
+            as: 'number',
+          },
           {
             title: strings.objective,
             cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),

@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { answerApi, bodiesOf, refuse, reply } from '~/testing/api'
+import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { NewApplicationPage } from './NewApplicationPage'
 
@@ -34,7 +34,7 @@ async function fill() {
 }
 
 test('an application needs a server and another VM; added, its page opens', async () => {
-  const sent = answerApi({ ...ANSWERS, 'POST /v1/applications': () => reply(201, { id: 'x' }) })
+  const sent = mockApi({ ...ANSWERS, 'POST /v1/applications': () => reply(201, { id: 'x' }) })
   const router = await showPage(<NewApplicationPage />)
   await fill()
   await expect.poll(() => router.state.location.pathname).toBe('/applications/x')
@@ -52,8 +52,8 @@ test('an application needs a server and another VM; added, its page opens', asyn
   ])
 })
 
-test('a refused application keeps what was typed, and its field shows why', async () => {
-  answerApi({ ...ANSWERS, 'POST /v1/applications': () => refuse('name', 'There is an application of this name.') })
+test('a refused application keeps the typed values and shows the reason at the field', async () => {
+  mockApi({ ...ANSWERS, 'POST /v1/applications': () => refuse('name', 'There is an application of this name.') })
   const router = await showPage(<NewApplicationPage />)
   await fill()
   expect(await screen.findByText('There is an application of this name.')).toBeTruthy()
@@ -62,7 +62,7 @@ test('a refused application keeps what was typed, and its field shows why', asyn
 })
 
 test('without a mesh, the next step is to create one', async () => {
-  answerApi({ 'GET /v1/meshes': [] })
+  mockApi({ 'GET /v1/meshes': [] })
   await showPage(<NewApplicationPage />)
   expect(await screen.findByRole('heading', { name: 'No mesh yet' })).toBeTruthy()
   expect(screen.getByRole('link', { name: 'New mesh' })).toBeTruthy()

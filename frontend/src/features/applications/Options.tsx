@@ -25,9 +25,9 @@ export function Options({ applicationId }: { applicationId: string }) {
       <Records
         label={strings.options}
         rows={all ? data.options : data.options.slice(0, FIRST)}
-        id={(one) => one.words}
+        id={(option) => option.words}
         columns={[
-          { title: strings.option, cell: (one) => one.words, as: 'wrap' },
+          { title: strings.option, cell: (option) => option.words, as: 'wrap' },
           { title: strings.performanceThen, cell: ({ gain }) => formatShare(gain.after.mean), as: 'number' },
           { title: strings.change, cell: ({ gain }) => formatChange(gain.gain.mean), as: 'number' },
           {
@@ -38,8 +38,8 @@ export function Options({ applicationId }: { applicationId: string }) {
                 : strings.interval(formatChange(gain.low), formatChange(gain.high)),
             as: 'number',
           },
-          { title: strings.hourlyCost, cell: (one) => money(one.price_change_per_hour), as: 'number' },
-          { title: strings.oneOffCost, cell: (one) => money(one.price_once), as: 'number' },
+          { title: strings.hourlyCost, cell: (option) => money(option.price_change_per_hour), as: 'number' },
+          { title: strings.oneOffCost, cell: (option) => money(option.price_once), as: 'number' },
         ]}
       />
       {data.options.length > FIRST && (

@@ -12,7 +12,7 @@ export function About({ curve }: { curve: CurveDetail }) {
   const { version } = curve
   const { threshold } = version
   const clock = useClock()
-  const made = version.created_at ? new Date(version.created_at) : null
+  const createdAt = version.created_at ? new Date(version.created_at) : null
   return (
     <dl className={styles.about}>
       <Fact term={strings.formula}>{version.formula}</Fact>
@@ -37,9 +37,9 @@ export function About({ curve }: { curve: CurveDetail }) {
       )}
       <Fact term={strings.source}>{version.source || strings.notStated}</Fact>
       {version.rows !== null && <Fact term={strings.rows}>{formatCount(version.rows)}</Fact>}
-      {made && (
+      {createdAt && (
         <Fact term={strings.versionNumber(version.number)}>
-          {version.made_by}, {formatMoment(made, clock)} {zoneName(clock, made)}
+          {version.made_by}, {formatMoment(createdAt, clock)} {zoneName(clock, createdAt)}
         </Fact>
       )}
     </dl>

@@ -7,9 +7,9 @@ interface Props {
   label: string
   value: number
   most: number
-  /** While it moves. */
+  /** Called while the slider moves. */
   onMove: (us: number) => void
-  /** When it rests. */
+  /** Called when the slider stops. */
   onRest: (us: number) => void
 }
 

@@ -25,7 +25,7 @@ interface Props {
 
 const percent = (share: number) => `${Math.round(share * 100)} %`
 
-/** Several curves on one scale, and what each keeps at the same added latency. */
+/** Several curves on one scale, and their values at the same added latency. */
 export function Comparison({ curves, added, onAdded, onClear }: Props) {
   const most = Math.max(...curves.map((curve) => curve.version.domain_us))
   const rest = Math.min(added ?? Math.round(most / 5), most)
@@ -39,7 +39,7 @@ export function Comparison({ curves, added, onAdded, onClear }: Props) {
     () => curves.map((curve, n) => ({ ...lineOf(curve.id, curve.outline, lineStyle(n)), band: null })),
     [curves],
   )
-  // While the slider moves the drawn line is read; at rest the API answers exactly.
+  // Read the drawn line while the slider moves; at rest the API returns exact values.
   const exact = useQueries({ queries: curves.map(({ id }) => curveCostQuery(id, { added: rest })) })
   const kept = (curve: Curve, n: number) => {
     const drawn = valueAt({ x: curve.outline.added_us, y: curve.outline.performance }, at)

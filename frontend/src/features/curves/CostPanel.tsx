@@ -60,7 +60,7 @@ function Result({ term, of }: { term: string; of: Cost['alone'] | null }) {
   )
 }
 
-/** Whose round trips count: a mesh and two of its VMs, or two of its zones. */
+/** Fields that choose the measured round trips: a mesh and two of its VMs or zones. */
 function Place({ search, onSearch }: Pick<Props, 'search' | 'onSearch'>) {
   const { data: meshes } = useQuery(meshesQuery)
   const { data: roster } = useQuery({ ...rosterQuery(search.mesh ?? ''), enabled: search.mesh !== undefined })
@@ -112,7 +112,7 @@ function Place({ search, onSearch }: Pick<Props, 'search' | 'onSearch'>) {
   )
 }
 
-/** From which round trip latency counts as added, and what waits for slow ones. */
+/** Fields for the round trip of the test bed and the waiting pattern. */
 function Counting({ cost, search, onSearch }: { cost: Cost } & Pick<Props, 'search' | 'onSearch'>) {
   return (
     <div className={styles.place}>

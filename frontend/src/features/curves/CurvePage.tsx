@@ -30,14 +30,14 @@ interface Props {
 
 const percent = (share: number) => `${Math.round(share * 100)} %`
 
-/** One curve: what was measured, what was made of it, how far it can be trusted, and what more latency would cost. */
+/** One curve: its measurements, the fit, its accuracy, and the cost of added latency. */
 export function CurvePage({ curveId, search, onSearch }: Props) {
-  const found = useQuery(curveQuery(curveId, search.number))
-  if (found.error && !found.data) {
-    return <Failed what={strings.theCurve} error={found.error} retry={() => void found.refetch()} />
+  const query = useQuery(curveQuery(curveId, search.number))
+  if (query.error && !query.data) {
+    return <Failed what={strings.theCurve} error={query.error} retry={() => void query.refetch()} />
   }
-  if (!found.data) return <Loading what={strings.curveLower} />
-  return <Shown key={curveId} curve={found.data.curve} etag={found.data.etag} search={search} onSearch={onSearch} />
+  if (!query.data) return <Loading what={strings.curveLower} />
+  return <Shown key={curveId} curve={query.data.curve} etag={query.data.etag} search={search} onSearch={onSearch} />
 }
 
 function Shown({ curve, etag, search, onSearch }: { curve: CurveDetail; etag: string } & Omit<Props, 'curveId'>) {
@@ -73,7 +73,7 @@ function Shown({ curve, etag, search, onSearch }: { curve: CurveDetail; etag: st
           ))}
         </div>
       )}
-      <Picture curve={curve} added={moving} cost={cost.data} />
+      <CurveFigure curve={curve} added={moving} cost={cost.data} />
       <CostPanel
         cost={cost.data}
         error={cost.error}
@@ -111,17 +111,17 @@ function Shown({ curve, etag, search, onSearch }: { curve: CurveDetail; etag: st
 }
 
 function residualsInWords(residuals: number[]): string {
-  const outside = residuals.filter((one) => Math.abs(one) > 2).length
+  const outside = residuals.filter((residual) => Math.abs(residual) > 2).length
   return strings.residualsSummary(residuals.length, outside)
 }
 
-interface PictureProps {
+interface CurveFigureProps {
   curve: CurveDetail
   added: number
   cost: Parameters<typeof CostPanel>[0]['cost']
 }
 
-function Picture({ curve, added, cost }: PictureProps) {
+function CurveFigure({ curve, added, cost }: CurveFigureProps) {
   const { version } = curve
   const domain = version.domain_us
   const points = useQuery(curvePointsQuery(curve.id, version.number, Math.max(domain / 400, 0.001)))
@@ -192,7 +192,7 @@ function Picture({ curve, added, cost }: PictureProps) {
 }
 
 function inWords({ name, version, outline }: CurveDetail): string {
-  const half = outline.performance.findIndex((one) => one < 0.5)
+  const half = outline.performance.findIndex((performance) => performance < 0.5)
   const where = half < 0 ? strings.neverHalved : strings.halvedNear(formatMicroseconds(outline.added_us[half]))
   return strings.curveSummary(name, percent(version.smallest), formatMicroseconds(version.domain_us), where)
 }

@@ -33,7 +33,7 @@ function Actions() {
   )
 }
 
-/** All curves: the tenant's own and published ones. */
+/** All curves: the tenant's and published ones. */
 export function GalleryPage({ search, onSearch }: Props) {
   const curves = useQuery(curvesQuery)
   if (curves.error && !curves.data) {
@@ -43,7 +43,7 @@ export function GalleryPage({ search, onSearch }: Props) {
   const chosen = compared(search.compare)
   const together = chosen.flatMap((id) => curves.data.find((curve) => curve.id === id) ?? [])
   const toggle = (id: string) =>
-    onSearch({ compare: (chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]).join(',') })
+    onSearch({ compare: (chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]).join(',') })
   const section = (origin: Curve['origin']) => curves.data.filter((curve) => curve.origin === origin)
   const shared = { chosen, toggle }
   return (

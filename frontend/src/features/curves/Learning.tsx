@@ -26,11 +26,11 @@ import { strings } from './strings'
 /** The metric sources that refresh one curve. */
 export function LearningOf({ curve }: { curve: CurveDetail }) {
   const { data: sources } = useQuery(metricSourcesQuery)
-  const mine = sources?.filter(({ curve_id }) => curve_id === curve.id) ?? []
+  const ofCurve = sources?.filter(({ curve_id }) => curve_id === curve.id) ?? []
   return (
     <section className={styles.panel} aria-label={strings.learning}>
       <h2>{strings.learning}</h2>
-      {mine.length === 0 && (
+      {ofCurve.length === 0 && (
         <p className={styles.text}>
           {strings.noSourceForCurve}{' '}
           <Anchor
@@ -43,7 +43,7 @@ export function LearningOf({ curve }: { curve: CurveDetail }) {
           .
         </p>
       )}
-      {mine.map((source) => (
+      {ofCurve.map((source) => (
         <Source key={source.id} source={source} />
       ))}
     </section>
@@ -186,7 +186,7 @@ function Doings({ source, shown, onShow }: { source: MetricSource; shown: boolea
   )
 }
 
-/** Metric against round trip, a dot a minute. */
+/** Metric against round trip, one dot per minute. */
 function Data({ source }: { source: MetricSource }) {
   const { data: pairs, error } = useQuery(metricPairsQuery(source.id))
   if (error) return <ActionError error={error} />

@@ -20,13 +20,13 @@ interface Props {
   onSubmit: (input: MeasurementsInput, form: FormData) => void
 }
 
-/** A table of measurements, pasted or from a file; what is wrong with it is shown at its line. */
+/** A table of measurements, pasted or from a file; errors are shown at their lines. */
 export function MeasurementsForm({ children, action, pending, error, onSubmit }: Props) {
   const [csv, setCsv] = useState('')
   const [sent, setSent] = useState('')
   const area = useRef<HTMLTextAreaElement>(null)
   const wrong = error instanceof Problem && csv === sent ? lineErrors(csv, error.errors) : []
-  // An answer about a field is shown at that field, one about the table at its line.
+  // Show the error of a field at the field, an error of the table at its line.
   const other = error instanceof Problem && error.errors.length > 0 ? null : error
 
   function submit(event: FormEvent<HTMLFormElement>) {
@@ -101,7 +101,7 @@ export function MeasurementsForm({ children, action, pending, error, onSubmit }:
 
 const at = (line: number | null, message: string) => (line === null ? message : strings.lineError(line, message))
 
-/** The lines around the wrong one, with what is wrong below it. */
+/** The lines around an error, with its message below the line. */
 function Lines({ text, wrong, onShow }: { text: string; wrong: LineError; onShow: () => void }) {
   const lines = text.split(/\r\n|\r|\n/)
   const place = (wrong.line ?? 1) - 1

@@ -7,16 +7,16 @@ import { Failed, Loading } from '~/ui/State'
 import { MeasurementsForm } from './MeasurementsForm'
 import { strings } from './strings'
 
-/** Newer measurements of a curve there is already. */
+/** Add newer measurements of an existing curve. */
 export function NewVersionPage({ curveId }: { curveId: string }) {
   const navigate = useNavigate()
-  const found = useQuery(curveQuery(curveId))
+  const query = useQuery(curveQuery(curveId))
   const create = useCreateCurveVersion(curveId)
-  if (found.error && !found.data) {
-    return <Failed what={strings.theCurve} error={found.error} retry={() => void found.refetch()} />
+  if (query.error && !query.data) {
+    return <Failed what={strings.theCurve} error={query.error} retry={() => void query.refetch()} />
   }
-  if (!found.data) return <Loading what={strings.curveLower} />
-  const { curve } = found.data
+  if (!query.data) return <Loading what={strings.curveLower} />
+  const { curve } = query.data
   return (
     <Page
       title={strings.newVersionOf(curve.name)}

@@ -15,7 +15,7 @@ interface Props {
   onClose: () => void
 }
 
-/** What a curve is called and how it is described; its measurements stay what they were. */
+/** Edit name and description of a curve; its measurements stay unchanged. */
 export function Rename({ curve, etag, opened, onClose }: Props) {
   const update = useUpdateCurve(curve.id, etag)
   const problem = update.error instanceof Problem ? update.error : null

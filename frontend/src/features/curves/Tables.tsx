@@ -16,13 +16,17 @@ export function Candidates({ version }: { version: CurveDetail['version'] }) {
       <Records
         label={strings.families}
         rows={version.candidates}
-        id={(one) => one.family}
+        id={(candidate) => candidate.family}
         columns={[
-          { title: strings.family, cell: (one) => one.words, as: 'head' },
-          { title: strings.weight, cell: (one) => formatShare(one.weight), as: 'number' },
-          { title: strings.typicalError, cell: (one) => formatShare(one.error), as: 'number' },
-          { title: strings.logScore, cell: (one) => one.log_score.toFixed(1).replace('-', '−'), as: 'number' },
-          { title: strings.bestFormula, cell: (one) => one.formula, as: 'wrap' },
+          { title: strings.family, cell: (candidate) => candidate.words, as: 'head' },
+          { title: strings.weight, cell: (candidate) => formatShare(candidate.weight), as: 'number' },
+          { title: strings.typicalError, cell: (candidate) => formatShare(candidate.error), as: 'number' },
+          {
+            title: strings.logScore,
+            cell: (candidate) => candidate.log_score.toFixed(1).replace('-', '−'),
+            as: 'number',
+          },
+          { title: strings.bestFormula, cell: (candidate) => candidate.formula, as: 'wrap' },
         ]}
       />
     </Panel>
@@ -38,15 +42,19 @@ export function Stated({ curve }: { curve: CurveDetail }) {
       <Records
         label={strings.statedPoints}
         rows={stated}
-        id={(one) => `${one.added_us} ${one.setup} ${one.words}`}
+        id={(point) => `${point.added_us} ${point.setup} ${point.words}`}
         columns={[
-          { title: strings.added, cell: (one) => formatMicroseconds(one.added_us), as: 'number' },
-          { title: strings.stated, cell: (one) => `${one.relation} ${formatShare(one.performance)}`, as: 'number' },
-          { title: strings.curve, cell: (one) => formatShare(one.curve), as: 'number' },
-          { title: strings.statement, cell: (one) => one.words, as: 'wrap' },
+          { title: strings.added, cell: (point) => formatMicroseconds(point.added_us), as: 'number' },
+          {
+            title: strings.stated,
+            cell: (point) => `${point.relation} ${formatShare(point.performance)}`,
+            as: 'number',
+          },
+          { title: strings.curve, cell: (point) => formatShare(point.curve), as: 'number' },
+          { title: strings.statement, cell: (point) => point.words, as: 'wrap' },
           {
             title: strings.setup,
-            cell: (one) => one.setup || <span className={pageStyles.quiet}>{strings.curveSetup}</span>,
+            cell: (point) => point.setup || <span className={pageStyles.quiet}>{strings.curveSetup}</span>,
           },
         ]}
       />
@@ -64,31 +72,34 @@ export function Versions({ curve, onNumber }: { curve: CurveDetail; onNumber: (n
       <Records
         label={strings.versions}
         rows={versions}
-        id={(one) => one.number}
-        isCurrent={(one) => one.number === curve.version.number}
+        id={(version) => version.number}
+        isCurrent={(version) => version.number === curve.version.number}
         columns={[
           {
             title: strings.version,
-            cell: (one) =>
-              one.number === curve.version.number ? (
-                strings.versionShown(one.number)
+            cell: (version) =>
+              version.number === curve.version.number ? (
+                strings.versionShown(version.number)
               ) : (
                 <RowAction
-                  label={strings.versionNumber(one.number)}
-                  onClick={() => onNumber(one.number === curve.newest ? undefined : one.number)}
+                  label={strings.versionNumber(version.number)}
+                  onClick={() => onNumber(version.number === curve.newest ? undefined : version.number)}
                 >
-                  {one.number}
+                  {version.number}
                 </RowAction>
               ),
             as: 'head',
           },
-          { title: strings.created, cell: (one) => one.created_at && formatMoment(new Date(one.created_at), clock) },
-          { title: strings.createdBy, cell: (one) => one.made_by },
-          { title: strings.rows, cell: (one) => one.rows, as: 'number' },
-          { title: strings.family, cell: (one) => one.family },
+          {
+            title: strings.created,
+            cell: (version) => version.created_at && formatMoment(new Date(version.created_at), clock),
+          },
+          { title: strings.createdBy, cell: (version) => version.made_by },
+          { title: strings.rows, cell: (version) => version.rows, as: 'number' },
+          { title: strings.family, cell: (version) => version.family },
           {
             title: strings.source,
-            cell: (one) => one.source || <span className={pageStyles.quiet}>{strings.notStated}</span>,
+            cell: (version) => version.source || <span className={pageStyles.quiet}>{strings.notStated}</span>,
             as: 'wrap',
           },
         ]}

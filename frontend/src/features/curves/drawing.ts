@@ -1,4 +1,4 @@
-/** How curves of the API become lines of a chart. */
+/** Lines of a chart from curves of the API. */
 
 import type { CurvePoints } from '~/api/types'
 import type { Line } from '~/charts/curve/CurveChart'
@@ -11,16 +11,16 @@ export function bandOf({ added_us, low, high }: CurvePoints): Band | null {
 }
 
 /** Points of both tables in their order: the steps of an outline stay upright in an even table. */
-export function joined(one: CurvePoints, other: CurvePoints): CurvePoints {
-  const from = [one, other].flatMap((table) => table.added_us.map((at, i) => ({ at, table, i })))
+export function joined(first: CurvePoints, second: CurvePoints): CurvePoints {
+  const from = [first, second].flatMap((table) => table.added_us.map((at, i) => ({ at, table, i })))
   from.sort((a, b) => a.at - b.at)
   const column = (of: (table: CurvePoints) => number[] | null) =>
     from.map(({ table, i }) => of(table)?.[i] ?? Number.NaN)
   return {
     added_us: from.map(({ at }) => at),
     performance: column((table) => table.performance),
-    low: one.low && other.low ? column((table) => table.low) : null,
-    high: one.high && other.high ? column((table) => table.high) : null,
+    low: first.low && second.low ? column((table) => table.low) : null,
+    high: first.high && second.high ? column((table) => table.high) : null,
   }
 }
 

@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { answerApi, bodiesOf, fail, refuse, reply } from '~/testing/api'
+import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { NewCurvePage } from './NewCurvePage'
 import { NewSource } from './NewSource'
@@ -18,7 +18,7 @@ async function fill() {
 }
 
 test('measurements become a curve, and its page opens', async () => {
-  const sent = answerApi({ 'POST /v1/curves': () => reply(201, { id: 'c' }) })
+  const sent = mockApi({ 'POST /v1/curves': () => reply(201, { id: 'c' }) })
   const router = await showPage(<NewCurvePage />)
   await fill()
   await expect.poll(() => router.state.location.pathname).toBe('/curves/c')
@@ -26,7 +26,7 @@ test('measurements become a curve, and its page opens', async () => {
 })
 
 test('a fault in the table is shown at its line, and nothing typed is lost', async () => {
-  answerApi({ 'POST /v1/curves': () => refuse('rows/1/performance', "line 3, rate: 'fast' is not a number") })
+  mockApi({ 'POST /v1/curves': () => refuse('rows/1/performance', "line 3, rate: 'fast' is not a number") })
   await showPage(<NewCurvePage />)
   await fill()
   const lines = within(await screen.findByRole('list', { name: 'Lines around 3' }))
@@ -38,7 +38,7 @@ test('a fault in the table is shown at its line, and nothing typed is lost', asy
 
 test('a name that is taken is shown at the name', async () => {
   const taken = { detail: 'There is a curve of this name.', code: 'curve_name_taken' }
-  answerApi({ 'POST /v1/curves': () => reply(409, taken) })
+  mockApi({ 'POST /v1/curves': () => reply(409, taken) })
   await showPage(<NewCurvePage />)
   await fill()
   expect(await screen.findAllByText('There is a curve of this name.')).not.toHaveLength(0)
@@ -67,7 +67,7 @@ async function startLearning() {
 }
 
 test('a metric source is created, and the command that sends values is shown', async () => {
-  const sent = answerApi({ ...SOURCE_ANSWERS, 'POST /v1/metric-sources': () => reply(201, { id: 's', kind: 'push' }) })
+  const sent = mockApi({ ...SOURCE_ANSWERS, 'POST /v1/metric-sources': () => reply(201, { id: 's', kind: 'push' }) })
   await showPage(<NewSource curve={undefined} />)
   expect((await screen.findByRole<HTMLButtonElement>('button', { name: 'Start learning' })).disabled).toBe(true)
   await startLearning()
@@ -78,8 +78,8 @@ test('a metric source is created, and the command that sends values is shown', a
   expect(command.textContent).toContain('/v1/metric-sources/s/points')
 })
 
-test('a refused metric source keeps what was typed, with the reason', async () => {
-  answerApi({ ...SOURCE_ANSWERS, 'POST /v1/metric-sources': () => fail(409, 'Quota exceeded.') })
+test('a refused metric source keeps the typed values and shows the reason', async () => {
+  mockApi({ ...SOURCE_ANSWERS, 'POST /v1/metric-sources': () => fail(409, 'Quota exceeded.') })
   await showPage(<NewSource curve={undefined} />)
   await startLearning()
   expect((await screen.findByRole('alert')).textContent).toContain('Quota exceeded.')

@@ -4,14 +4,14 @@ import * as v from 'valibot'
 import { GRANULARITIES, type Granularity } from '~/lib/dimensions'
 import { COMPARED_MAX, identifier, integer, number, searchParser } from '~/lib/searchParams'
 
-/** What waits for slow round trips: rounds for the slowest of many, requests hardly for one another. */
+/** Waiting patterns: rounds wait for the slowest of many round trips, single requests hardly wait for each other. */
 export const WAITINGS = ['rounds', 'requests'] as const
 export type Waiting = (typeof WAITINGS)[number]
 
 export interface CurvesSearch {
   /** Ids of the curves drawn together, comma-separated. */
   compare?: string
-  /** Microseconds added, where they are read. */
+  /** Added latency in µs at which the curves are read. */
   added?: number
 }
 
@@ -19,10 +19,10 @@ export interface CurveSearch {
   /** Version; the newest when absent. */
   number?: number
   added?: number
-  /** Round trip of the test bed, in µs; what the curve knows when absent. */
+  /** Round trip of the test bed, in µs; the curve's own when absent. */
   reference?: number
   waiting?: Waiting
-  /** Whose measured round trips count: a mesh, and a pair of its VMs or zones. */
+  /** Source of the measured round trips: a mesh, and a pair of its VMs or zones. */
   mesh?: string
   by?: Granularity
   source?: string

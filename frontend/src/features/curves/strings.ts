@@ -38,7 +38,7 @@ export const strings = {
   extrapolatedWarning:
     'Beyond the measured range: the curve keeps its last value, and actual performance may be lower.',
   between: (low: string, high: string) => `${low} to ${high}`,
-  onTopOf: 'In addition to measured latency in',
+  onTopOf: 'Add to measured latency in',
   nothing: 'None',
   granularity: 'Granularity',
   vms: 'VMs',

@@ -1,4 +1,4 @@
-/** Where in a pasted table an answer of the API points to. */
+/** The lines of a pasted table that an error of the API refers to. */
 
 import type { FieldError } from '~/lib/problem'
 
@@ -8,12 +8,12 @@ export interface LineError {
   message: string
 }
 
-/** Lines that count, as the API reads them: neither empty nor a comment. */
+/** Return the lines the API reads: neither empty nor a comment. */
 function counted(text: string): number[] {
   return text.split(/\r\n|\r|\n/).flatMap((line, i) => (line.trim() === '' || line.startsWith('#') ? [] : [i + 1]))
 }
 
-/** The line a JSON pointer such as `#/rows/3/performance` or `#/header` means, or null. */
+/** Return the line of a JSON pointer such as `#/rows/3/performance` or `#/header`, or null. */
 export function lineOf(text: string, pointer: string): number | null {
   if (/^\s*[{[]/.test(text)) return null
   const row = /^#\/rows\/(\d+)/.exec(pointer)?.[1]
@@ -21,7 +21,7 @@ export function lineOf(text: string, pointer: string): number | null {
   return place === null ? null : (counted(text)[place] ?? null)
 }
 
-/** The errors of a table, each at its line; the number of the line is not said twice. */
+/** Return the errors of a table, each with its line; the message does not repeat the line number. */
 export function lineErrors(text: string, errors: FieldError[]): LineError[] {
   return errors
     .filter(({ pointer }) => /^#(\/(rows|header|csv|baseline)\b|$)/.test(pointer))
@@ -35,6 +35,6 @@ export function lineErrors(text: string, errors: FieldError[]): LineError[] {
 export function extent(text: string, line: number): [number, number] {
   const lines = text.split('\n')
   if (line < 1 || line > lines.length) return [0, 0]
-  const start = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0)
+  const start = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0)
   return [start, start + (lines[line - 1] as string).length]
 }

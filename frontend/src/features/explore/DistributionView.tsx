@@ -1,20 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
-import { type Asked, distributionQuery } from '~/api/answers'
+import { distributionQuery, type ExploreParameters } from '~/api/explore'
 import type { Bins, Distribution } from '~/api/types'
 import { CurveChart, type Line } from '~/charts/curve/CurveChart'
 import type { Points } from '~/charts/curve/geometry'
+import { statisticName } from '~/lib/metrics'
 import { formatCount, formatDelay, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { type Column, Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
-import { Answered } from './Answered'
 import styles from './explore.module.css'
 import { bars, cumulative, extent } from './histograms'
+import { QueryResult } from './QueryResult'
 import { strings } from './strings'
 
 const QUANTILES = (['p1', 'p25', 'p50', 'p90', 'p99', 'p999'] as const).map(
   (name): Column<Distribution['items'][number]> => ({
-    title: name === 'p999' ? 'p99.9' : name,
+    title: name === 'p999' ? statisticName(name) : name,
     cell: (item) => formatDelay(item.quantiles_ns[name]),
     as: 'number',
   }),
@@ -49,11 +50,11 @@ export function BinsChart(props: {
 }
 
 /** All delays of the selections. */
-export function DistributionView({ meshId, asked }: { meshId: string; asked: Asked }) {
-  const question = distributionQuery(meshId, asked)
-  const query = useQuery(question)
+export function DistributionView({ meshId, parameters }: { meshId: string; parameters: ExploreParameters }) {
+  const options = distributionQuery(meshId, parameters)
+  const query = useQuery(options)
   return (
-    <Answered query={query} asked={question.queryKey} what={strings.distributionLower}>
+    <QueryResult query={query} queryKey={options.queryKey} what={strings.distributionLower}>
       {({ items }) => {
         const range = extent(items.map((item) => item.bins))
         if (!range) return <Empty title={strings.noMeasurements}>{strings.chooseLonger}</Empty>
@@ -107,6 +108,6 @@ export function DistributionView({ meshId, asked }: { meshId: string; asked: Ask
           </div>
         )
       }}
-    </Answered>
+    </QueryResult>
   )
 }

@@ -1,6 +1,6 @@
 import { NativeSelect, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type Asked, fileOf, type QUERY } from '~/api/answers'
+import { type ExploreParameters, fileOf, type QUERY } from '~/api/explore'
 import { rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
 import { type Granularity, METRICS, STATISTICS } from '~/lib/dimensions'
@@ -46,12 +46,12 @@ interface Props {
   onSearch: (patch: ExploreSearch) => void
 }
 
-/** Questions about what was measured in a mesh. */
+/** Measurements of a mesh in six views over one time range. */
 export function ExplorePage({ mesh, search, onSearch }: Props) {
   const clock = useClock()
   const roster = useQuery(rosterQuery(mesh.id))
   const show = search.show ?? 'series'
-  const asked: Asked = {
+  const parameters: ExploreParameters = {
     selections: selections(search.of),
     span: search.span ?? '1h',
     until: search.until,
@@ -74,15 +74,15 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
     ({ value }) => !delaysOnly || value === 'one_way_delay' || value === 'round_trip',
   )
   const views: Record<View, React.ReactNode> = {
-    series: <SeriesView meshId={mesh.id} asked={asked} clock={clock} />,
-    distribution: <DistributionView meshId={mesh.id} asked={asked} />,
-    variability: <VariabilityView meshId={mesh.id} asked={asked} />,
-    losses: <LossView meshId={mesh.id} asked={asked} clock={clock} />,
-    movers: <MoversView meshId={mesh.id} asked={asked} clock={clock} />,
+    series: <SeriesView meshId={mesh.id} parameters={parameters} clock={clock} />,
+    distribution: <DistributionView meshId={mesh.id} parameters={parameters} />,
+    variability: <VariabilityView meshId={mesh.id} parameters={parameters} />,
+    losses: <LossView meshId={mesh.id} parameters={parameters} clock={clock} />,
+    movers: <MoversView meshId={mesh.id} parameters={parameters} clock={clock} />,
     spikes: (
       <SpikesView
         meshId={mesh.id}
-        asked={asked}
+        parameters={parameters}
         clock={clock}
         open={search.spike}
         onOpen={(spike) => onSearch({ spike })}
@@ -95,7 +95,7 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
       lead={ABOUT[show]}
       action={
         <DownloadMenu
-          file={(format) => fileOf(mesh.id, show as keyof typeof QUERY, asked, format)}
+          file={(format) => fileOf(mesh.id, show as keyof typeof QUERY, parameters, format)}
           without={show === 'spikes' ? ['json'] : []}
         />
       }
@@ -111,18 +111,22 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
           aria-label={strings.range}
           size="xs"
           data={SPAN_OPTIONS}
-          value={asked.span}
+          value={parameters.span}
           onChange={({ currentTarget: { value } }) => onSearch({ span: (value in SPANS ? value : '1h') as Span })}
         />
-        <MomentField label={strings.until} value={asked.until} onChange={(until) => onSearch({ until: until ?? '' })} />
+        <MomentField
+          label={strings.until}
+          value={parameters.until}
+          onChange={(until) => onSearch({ until: until ?? '' })}
+        />
         {hasMetric && (
           <NativeSelect
             aria-label={strings.metric}
             size="xs"
             data={metrics}
-            value={metrics.some(({ value }) => value === asked.metric) ? asked.metric : 'one_way_delay'}
+            value={metrics.some(({ value }) => value === parameters.metric) ? parameters.metric : 'one_way_delay'}
             onChange={({ currentTarget: { value } }) => {
-              const metric = METRICS.find((one) => one === value)
+              const metric = METRICS.find((option) => option === value)
               if (metric) onSearch({ metric })
             }}
           />
@@ -132,9 +136,9 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
             aria-label={strings.statistic}
             size="xs"
             data={STATISTIC_OPTIONS}
-            value={asked.statistic}
+            value={parameters.statistic}
             onChange={({ currentTarget: { value } }) => {
-              const statistic = STATISTICS.find((one) => one === value)
+              const statistic = STATISTICS.find((option) => option === value)
               if (statistic) onSearch({ statistic })
             }}
           />
@@ -148,14 +152,14 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
                 { value: 'vm', label: strings.paths },
                 { value: 'zone', label: strings.zonePairs },
               ]}
-              value={asked.by}
+              value={parameters.by}
               onChange={(by) => onSearch({ by: by as Granularity })}
             />
             <NativeSelect
               aria-label={strings.compareWith}
               size="xs"
-              data={VERSUS_OPTIONS.map((one) => ({ ...one, label: strings.comparedWith(one.label) }))}
-              value={asked.versus}
+              data={VERSUS_OPTIONS.map((option) => ({ ...option, label: strings.comparedWith(option.label) }))}
+              value={parameters.versus}
               onChange={({ currentTarget: { value } }) =>
                 onSearch({ versus: (value in VERSUS ? value : 'before') as Versus })
               }
@@ -170,7 +174,7 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
               { value: '1h', label: strings.hourly },
               { value: '1d', label: strings.daily },
             ]}
-            value={asked.interval}
+            value={parameters.interval}
             onChange={(interval) => onSearch({ interval: interval as '1h' | '1d' })}
           />
         )}
@@ -178,7 +182,7 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
       {show !== 'movers' && (
         <SelectionPicker
           roster={roster.data}
-          chosen={asked.selections}
+          chosen={parameters.selections}
           most={show === 'spikes' ? 1 : 6}
           onChange={(of) => onSearch({ of: of.join(','), spike: '' })}
         />

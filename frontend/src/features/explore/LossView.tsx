@@ -1,21 +1,29 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { type Asked, lossesQuery } from '~/api/answers'
+import { type ExploreParameters, lossesQuery } from '~/api/explore'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatCount, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { Records } from '~/ui/Records'
-import { Answered } from './Answered'
 import styles from './explore.module.css'
+import { QueryResult } from './QueryResult'
 import { strings } from './strings'
 
 /** Loss by hour or day. */
-export function LossView({ meshId, asked, clock }: { meshId: string; asked: Asked; clock: Clock }) {
+export function LossView({
+  meshId,
+  parameters,
+  clock,
+}: {
+  meshId: string
+  parameters: ExploreParameters
+  clock: Clock
+}) {
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const question = lossesQuery(meshId, asked)
-  const query = useQuery(question)
+  const options = lossesQuery(meshId, parameters)
+  const query = useQuery(options)
   const [cursor, setCursor] = useState<number | null>(null)
   const data = query.data
   const times = useMemo(() => (data?.points_at ?? []).map((at) => Date.parse(at) / 1_000), [data])
@@ -25,16 +33,16 @@ export function LossView({ meshId, asked, clock }: { meshId: string; asked: Aske
     [data],
   )
   return (
-    <Answered query={query} asked={question.queryKey} what={strings.lossLower}>
-      {(answer) => {
-        const start = Date.parse(answer.window.from ?? '') / 1_000
-        const range: [number, number] = [start, Math.max(start + 1, Date.parse(answer.window.to ?? '') / 1_000)]
+    <QueryResult query={query} queryKey={options.queryKey} what={strings.lossLower}>
+      {(losses) => {
+        const start = Date.parse(losses.window.from ?? '') / 1_000
+        const range: [number, number] = [start, Math.max(start + 1, Date.parse(losses.window.to ?? '') / 1_000)]
         const moment = cursor === null ? undefined : times[cursor]
         return (
           <div className={styles.view}>
             <p className={styles.moment}>
               {moment === undefined
-                ? strings.stepLength(answer.interval === '1d' ? strings.dayUtc : strings.hour)
+                ? strings.stepLength(losses.interval === '1d' ? strings.dayUtc : strings.hour)
                 : strings.valuesFrom(
                     formatMoment(new Date(moment * 1_000), clock),
                     zoneName(clock, new Date(moment * 1_000)),
@@ -60,7 +68,7 @@ export function LossView({ meshId, asked, clock }: { meshId: string; asked: Aske
             </figure>
             <Records
               label={strings.lossTable}
-              rows={answer.items}
+              rows={losses.items}
               id={(item) => item.selection}
               columns={[
                 { title: strings.selection, cell: (item) => item.title, as: 'head' },
@@ -74,11 +82,11 @@ export function LossView({ meshId, asked, clock }: { meshId: string; asked: Aske
               ]}
             />
             <p className={styles.note}>
-              {strings.lossStatistics(answer.interval === '1d' ? strings.days : strings.hours)}
+              {strings.lossStatistics(losses.interval === '1d' ? strings.days : strings.hours)}
             </p>
           </div>
         )
       }}
-    </Answered>
+    </QueryResult>
   )
 }

@@ -1,30 +1,38 @@
 import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type Asked, moversQuery } from '~/api/answers'
+import { type ExploreParameters, moversQuery } from '~/api/explore'
 import { facts, title } from '~/lib/metrics'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatSignedDelay, formatSignedPercent, formatSignedRatio } from '~/lib/units'
 import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
-import { Answered } from './Answered'
 import styles from './explore.module.css'
+import { QueryResult } from './QueryResult'
 import { strings } from './strings'
 
 /** The paths, or pairs of zones, that changed most. */
-export function MoversView({ meshId, asked, clock }: { meshId: string; asked: Asked; clock: Clock }) {
-  const question = moversQuery(meshId, asked)
-  const query = useQuery(question)
+export function MoversView({
+  meshId,
+  parameters,
+  clock,
+}: {
+  meshId: string
+  parameters: ExploreParameters
+  clock: Clock
+}) {
+  const options = moversQuery(meshId, parameters)
+  const query = useQuery(options)
   return (
-    <Answered query={query} asked={question.queryKey} what={strings.moversLower}>
-      {(answer) => {
-        const { format } = facts(answer.metric)
-        const change = answer.unit === 'ratio' ? formatSignedRatio : formatSignedDelay
-        const base = answer.base_window.from
-        if (answer.items.length === 0) {
+    <QueryResult query={query} queryKey={options.queryKey} what={strings.moversLower}>
+      {(movers) => {
+        const { format } = facts(movers.metric)
+        const change = movers.unit === 'ratio' ? formatSignedRatio : formatSignedDelay
+        const base = movers.base_window.from
+        if (movers.items.length === 0) {
           return (
-            <Empty title={answer.compared === 0 ? strings.nothingToCompare : strings.noChanges}>
-              {answer.compared === 0 ? strings.noCommonPath : strings.allEqual(answer.compared)}
+            <Empty title={movers.compared === 0 ? strings.nothingToCompare : strings.noChanges}>
+              {movers.compared === 0 ? strings.noCommonPath : strings.allEqual(movers.compared)}
             </Empty>
           )
         }
@@ -32,22 +40,22 @@ export function MoversView({ meshId, asked, clock }: { meshId: string; asked: As
           <div className={styles.view}>
             <p className={styles.moment}>
               {strings.moversSummary(
-                title(answer.metric, answer.statistic),
+                title(movers.metric, movers.statistic),
                 base
                   ? `${formatMoment(new Date(base), clock)} ${zoneName(clock, new Date(base))}`
                   : strings.unknownPeriod,
-                answer.compared,
+                movers.compared,
               )}
             </p>
             <Records
               label={strings.moversTable}
-              rows={answer.items}
+              rows={movers.items}
               id={(item) => `${item.source.id} ${item.target.id}`}
               columns={[
                 {
-                  title: answer.by === 'zone' ? strings.zones : strings.path,
+                  title: movers.by === 'zone' ? strings.zones : strings.path,
                   cell: (item) =>
-                    answer.by === 'vm' ? (
+                    movers.by === 'vm' ? (
                       <Anchor
                         size="sm"
                         renderRoot={(root) => (
@@ -75,7 +83,7 @@ export function MoversView({ meshId, asked, clock }: { meshId: string; asked: As
           </div>
         )
       }}
-    </Answered>
+    </QueryResult>
   )
 }
 

@@ -17,11 +17,11 @@ export function titleOf(selection: string, roster: Roster): string {
   const [kind, source, target] = selection.split(':')
   if (kind === 'mesh') return strings.wholeMesh
   const ends = kind === 'zones' ? roster.zones : roster.vms
-  const name = (id: string | undefined) => ends.find((one) => one.id === id)?.name ?? strings.deleted
+  const name = (id: string | undefined) => ends.find((end) => end.id === id)?.name ?? strings.deleted
   return `${name(source)} → ${name(target)}`
 }
 
-/** Which paths a question is about: paths, pairs of zones, the whole mesh. */
+/** Choose the selections of a query: paths, zone pairs, the whole mesh. */
 export function SelectionPicker({ roster, chosen, most, onChange }: Props) {
   const [kind, setKind] = useState<'path' | 'zones'>('path')
   const ends = kind === 'zones' ? roster.zones : roster.vms
@@ -33,7 +33,7 @@ export function SelectionPicker({ roster, chosen, most, onChange }: Props) {
   const possible = from !== '' && to !== '' && (kind === 'zones' || from !== to)
 
   function add(selection: string) {
-    const kept = most === 1 ? [] : chosen.filter((one) => one !== selection)
+    const kept = most === 1 ? [] : chosen.filter((item) => item !== selection)
     onChange([...kept, selection].slice(-most))
   }
 
@@ -48,7 +48,7 @@ export function SelectionPicker({ roster, chosen, most, onChange }: Props) {
               <CloseButton
                 size="xs"
                 aria-label={strings.removeName(titleOf(selection, roster))}
-                onClick={() => onChange(chosen.filter((one) => one !== selection))}
+                onClick={() => onChange(chosen.filter((item) => item !== selection))}
               />
             )}
           </li>

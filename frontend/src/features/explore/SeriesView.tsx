@@ -1,26 +1,34 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { type Asked, manySeriesQuery } from '~/api/answers'
+import { type ExploreParameters, manySeriesQuery } from '~/api/explore'
 import { summary } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { facts, tickLabels, title } from '~/lib/metrics'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
-import { Answered } from './Answered'
 import styles from './explore.module.css'
+import { QueryResult } from './QueryResult'
 import { strings } from './strings'
 
 /** Several selections over the same time, under one cursor. */
-export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: Asked; clock: Clock }) {
+export function SeriesView({
+  meshId,
+  parameters,
+  clock,
+}: {
+  meshId: string
+  parameters: ExploreParameters
+  clock: Clock
+}) {
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const question = manySeriesQuery(meshId, asked)
-  const query = useQuery(question)
+  const options = manySeriesQuery(meshId, parameters)
+  const query = useQuery(options)
   const [cursor, setCursor] = useState<number | null>(null)
   const data = query.data
   const times = useMemo(() => (data?.points_at ?? []).map((at) => Date.parse(at) / 1_000), [data])
-  const statistic = asked.statistic
+  const statistic = parameters.statistic
   const lines = useMemo(
     (): Line[] =>
       (data?.items ?? []).map((item, n) => ({
@@ -39,11 +47,11 @@ export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: As
     [data],
   )
   return (
-    <Answered query={query} asked={question.queryKey} what={strings.seriesLower}>
-      {(answer) => {
-        const { format } = facts(answer.metric)
-        const start = Date.parse(answer.window.from ?? '') / 1_000
-        const range: [number, number] = [start, Math.max(start + 1, Date.parse(answer.window.to ?? '') / 1_000)]
+    <QueryResult query={query} queryKey={options.queryKey} what={strings.seriesLower}>
+      {(response) => {
+        const { format } = facts(response.metric)
+        const start = Date.parse(response.window.from ?? '') / 1_000
+        const range: [number, number] = [start, Math.max(start + 1, Date.parse(response.window.to ?? '') / 1_000)]
         const moment = cursor === null ? undefined : times[cursor]
         const known = lines.some((line) => summary(line.values))
         const shared = { times, range, clock, theme, onCursor: setCursor, group: 'explore' }
@@ -51,7 +59,7 @@ export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: As
           <div className={styles.view}>
             <p className={styles.moment}>
               {moment === undefined
-                ? strings.resolution(answer.resolution_s)
+                ? strings.resolution(response.resolution_s)
                 : `${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
               {!known && strings.noMeasurementsSentence}
             </p>
@@ -76,21 +84,21 @@ export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: As
               })}
             </ul>
             <figure className={styles.chart}>
-              <figcaption>{title(answer.metric, statistic)}</figcaption>
+              <figcaption>{title(response.metric, statistic)}</figcaption>
               <SeriesChart
                 {...shared}
-                label={strings.metricOf(title(answer.metric, statistic), lines.map((line) => line.label).join(', '))}
+                label={strings.metricOf(title(response.metric, statistic), lines.map((line) => line.label).join(', '))}
                 lines={lines}
                 shape="line"
-                {...(answer.metric === 'loss' ? { least: 0.01 } : {})}
+                {...(response.metric === 'loss' ? { least: 0.01 } : {})}
                 formatTicks={(values) => {
-                  const { unit, labels } = tickLabels(answer.metric, values)
+                  const { unit, labels } = tickLabels(response.metric, values)
                   return labels.map((label) => `${label} ${unit}`)
                 }}
                 height={300}
               />
             </figure>
-            {answer.metric !== 'loss' && (
+            {response.metric !== 'loss' && (
               <figure className={styles.chart}>
                 <figcaption>{strings.loss}</figcaption>
                 <SeriesChart
@@ -107,6 +115,6 @@ export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: As
           </div>
         )
       }}
-    </Answered>
+    </QueryResult>
   )
 }

@@ -1,7 +1,7 @@
 import { Button, useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { type Asked, spikeQuery, spikesQuery } from '~/api/answers'
+import { type ExploreParameters, spikeQuery, spikesQuery } from '~/api/explore'
 import type { SpikeEvidence } from '~/api/types'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { tickLabels } from '~/lib/metrics'
@@ -9,26 +9,26 @@ import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatDelay, formatExact, formatSignedDelay } from '~/lib/units'
 import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
-import { Answered } from './Answered'
 import styles from './explore.module.css'
+import { QueryResult } from './QueryResult'
 import { strings } from './strings'
 
 interface Props {
   meshId: string
-  asked: Asked
+  parameters: ExploreParameters
   clock: Clock
   open: string | undefined
   onOpen: (spike: string) => void
 }
 
 /** Sudden rises of delay, newest first, and the exchanges around one of them. */
-export function SpikesView({ meshId, asked, clock, open, onOpen }: Props) {
-  const query = useQuery(spikesQuery(meshId, asked))
+export function SpikesView({ meshId, parameters, clock, open, onOpen }: Props) {
+  const query = useQuery(spikesQuery(meshId, parameters))
   const moment = (at: Date) => `${formatMoment(at, clock)} ${zoneName(clock, at)}`
   return (
     <>
       {open && <Evidence meshId={meshId} spikeId={open} clock={clock} onClose={() => onOpen('')} />}
-      <Answered query={query} what={strings.spikesLower}>
+      <QueryResult query={query} what={strings.spikesLower}>
         {({ items, next_cursor }) =>
           items.length === 0 ? (
             <Empty title={strings.noSpikes}>{strings.noSpikesLead}</Empty>
@@ -67,7 +67,7 @@ export function SpikesView({ meshId, asked, clock, open, onOpen }: Props) {
             </>
           )
         }
-      </Answered>
+      </QueryResult>
     </>
   )
 }
@@ -75,9 +75,9 @@ export function SpikesView({ meshId, asked, clock, open, onOpen }: Props) {
 function Evidence(props: { meshId: string; spikeId: string; clock: Clock; onClose: () => void }) {
   const query = useQuery(spikeQuery(props.meshId, props.spikeId))
   return (
-    <Answered query={query} what={strings.exchangesLower}>
+    <QueryResult query={query} what={strings.exchangesLower}>
       {(spike) => <Exchanges spike={spike} clock={props.clock} onClose={props.onClose} />}
-    </Answered>
+    </QueryResult>
   )
 }
 

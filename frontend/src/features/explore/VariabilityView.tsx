@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { type Asked, variabilityQuery } from '~/api/answers'
+import { type ExploreParameters, variabilityQuery } from '~/api/explore'
 import { formatCount, formatDelay, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
-import { Answered } from './Answered'
 import { BinsChart } from './DistributionView'
 import styles from './explore.module.css'
 import { bars, extent } from './histograms'
+import { QueryResult } from './QueryResult'
 import { strings } from './strings'
 
 const NAMES = {
@@ -18,11 +18,11 @@ const NAMES = {
 }
 
 /** Standard deviations of each path within intervals of three lengths. */
-export function VariabilityView({ meshId, asked }: { meshId: string; asked: Asked }) {
-  const question = variabilityQuery(meshId, asked)
-  const query = useQuery(question)
+export function VariabilityView({ meshId, parameters }: { meshId: string; parameters: ExploreParameters }) {
+  const options = variabilityQuery(meshId, parameters)
+  const query = useQuery(options)
   return (
-    <Answered query={query} asked={question.queryKey} what={strings.variabilityLower}>
+    <QueryResult query={query} queryKey={options.queryKey} what={strings.variabilityLower}>
       {({ items }) => {
         const range = extent(items.flatMap((item) => item.intervals.map((interval) => interval.bins)))
         if (!range) return <Empty title={strings.noMeasurements}>{strings.chooseLonger}</Empty>
@@ -54,7 +54,7 @@ export function VariabilityView({ meshId, asked }: { meshId: string; asked: Aske
             <Records
               label={strings.standardDeviations}
               rows={items.flatMap(({ selection, title, intervals }) =>
-                intervals.map((one) => ({ selection, title, ...one })),
+                intervals.map((interval) => ({ selection, title, ...interval })),
               )}
               id={(row) => `${row.selection} ${row.interval}`}
               columns={[
@@ -70,6 +70,6 @@ export function VariabilityView({ meshId, asked }: { meshId: string; asked: Aske
           </div>
         )
       }}
-    </Answered>
+    </QueryResult>
   )
 }

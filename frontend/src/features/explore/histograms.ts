@@ -1,4 +1,4 @@
-/** From the bins of an answer to lines on a logarithmic axis: x is log10 of nanoseconds. */
+/** Lines on a logarithmic axis from the bins of a response: x is log10 of nanoseconds. */
 
 import type { Bins } from '~/api/types'
 import type { Points } from '~/charts/curve/geometry'
@@ -44,7 +44,7 @@ export function bars(bins: Bins, [from, to]: readonly [number, number]): Points 
   return { x: [...x, to], y: [...y, 0] }
 }
 
-/** What all of these lie within, with a little room; null when all are empty. */
+/** Return the range of all bins with a small margin; null when all are empty. */
 export function extent(all: Bins[]): readonly [number, number] | null {
   const lows = all.flatMap((bins) => bins.low.slice(0, 1))
   const highs = all.flatMap((bins) => bins.high.slice(-1))

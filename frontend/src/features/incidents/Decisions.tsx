@@ -5,19 +5,23 @@ import { type Incident, useAssignIncident, useDecideIncident } from '~/api/incid
 import { ActionError } from '~/ui/State'
 import { strings } from './strings'
 
-/** What can be done with an incident as it stands. */
+/** The actions that the state of an incident allows. */
 export function Decisions({ incident, etag }: { incident: Incident; etag: string }) {
   const { data: session } = useQuery(sessionQuery)
   const decide = useDecideIncident(incident.id, etag)
   const assign = useAssignIncident(incident.id, etag)
   const busy = decide.isPending || assign.isPending
-  const mine = session !== undefined && incident.assignee === session.user.email
+  const isAssignedToMe = session !== undefined && incident.assignee === session.user.email
   return (
     <div>
       <Group gap="xs">
         {incident.state !== 'resolved' && session && (
-          <Button variant="default" disabled={busy} onClick={() => assign.mutate(mine ? null : session.user.email)}>
-            {mine ? strings.unassign : strings.assignToMe}
+          <Button
+            variant="default"
+            disabled={busy}
+            onClick={() => assign.mutate(isAssignedToMe ? null : session.user.email)}
+          >
+            {isAssignedToMe ? strings.unassign : strings.assignToMe}
           </Button>
         )}
         {incident.state === 'open' && (

@@ -41,15 +41,15 @@ export function Evidence({ incident: { evidence } }: { incident: Incident }) {
         <Records
           label={strings.suspects}
           rows={evidence.hypotheses}
-          id={(one) => one.words}
+          id={(suspect) => suspect.words}
           columns={[
-            { title: strings.suspect, cell: (one) => one.words, as: 'head' },
+            { title: strings.suspect, cell: (suspect) => suspect.words, as: 'head' },
             {
               title: strings.affectedPaths,
-              cell: (one) => strings.countOf(formatCount(one.bad), formatCount(one.known)),
+              cell: (suspect) => strings.countOf(formatCount(suspect.bad), formatCount(suspect.known)),
               as: 'number',
             },
-            { title: strings.score, cell: (one) => one.score.toFixed(1).replace('-', '−'), as: 'number' },
+            { title: strings.score, cell: (suspect) => suspect.score.toFixed(1).replace('-', '−'), as: 'number' },
           ]}
         />
       </div>

@@ -16,30 +16,31 @@ export function IncidentList({ label, incidents }: { label: string; incidents: I
     <Records
       label={label}
       rows={incidents}
-      id={(one) => one.id}
+      id={(incident) => incident.id}
       columns={[
         {
           title: strings.incident,
-          cell: (one) => (
+          cell: (incident) => (
             <Anchor
               size="sm"
-              renderRoot={(root) => <Link {...root} to="/incidents/$incidentId" params={{ incidentId: one.id }} />}
+              renderRoot={(root) => <Link {...root} to="/incidents/$incidentId" params={{ incidentId: incident.id }} />}
             >
-              {one.title}
+              {incident.title}
             </Anchor>
           ),
           as: 'head',
         },
-        { title: strings.severity, cell: (one) => SEVERITIES[one.severity].word },
+        { title: strings.severity, cell: (incident) => SEVERITIES[incident.severity].word },
         { title: strings.state, cell: stateWords },
-        { title: strings.mesh, cell: (one) => one.mesh.name },
-        { title: strings.paths, cell: (one) => formatCount(one.paths), as: 'number' },
-        { title: strings.started, cell: (one) => <Age at={one.onset_at} clock={clock} now={serverNow} /> },
+        { title: strings.mesh, cell: (incident) => incident.mesh.name },
+        { title: strings.paths, cell: (incident) => formatCount(incident.paths), as: 'number' },
+        { title: strings.started, cell: (incident) => <Age at={incident.onset_at} clock={clock} now={serverNow} /> },
         {
           title: strings.ended,
-          cell: (one) => (one.ended_at ? <Age at={one.ended_at} clock={clock} now={serverNow} /> : strings.ongoing),
+          cell: (incident) =>
+            incident.ended_at ? <Age at={incident.ended_at} clock={clock} now={serverNow} /> : strings.ongoing,
         },
-        { title: strings.assignee, cell: (one) => one.assignee, as: 'quiet' },
+        { title: strings.assignee, cell: (incident) => incident.assignee, as: 'quiet' },
       ]}
     />
   )

@@ -137,30 +137,30 @@ function Affected({ incident }: { incident: Incident }) {
       <Records
         label={strings.applications}
         rows={incident.applications}
-        id={(one) => one.id}
+        id={(application) => application.id}
         columns={[
           {
             title: strings.application,
-            cell: (one) => (
+            cell: (application) => (
               <Anchor
                 size="sm"
                 renderRoot={(root) => (
-                  <Link {...root} to="/applications/$applicationId" params={{ applicationId: one.id }} />
+                  <Link {...root} to="/applications/$applicationId" params={{ applicationId: application.id }} />
                 )}
               >
-                {one.name}
+                {application.name}
               </Anchor>
             ),
             as: 'head',
           },
           {
             title: strings.predictedPerformance,
-            cell: (one) => (one.performance === null ? NO_VALUE : formatShare(one.performance)),
+            cell: (application) => (application.performance === null ? NO_VALUE : formatShare(application.performance)),
             as: 'number',
           },
           {
             title: strings.objective,
-            cell: (one) => (one.objective === null ? NO_VALUE : formatShare(one.objective)),
+            cell: (application) => (application.objective === null ? NO_VALUE : formatShare(application.objective)),
             as: 'number',
           },
         ]}

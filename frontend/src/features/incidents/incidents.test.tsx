@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
-import { answerApi, bodiesOf, fail, reply } from '~/testing/api'
+import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { IncidentsPage } from './IncidentsPage'
 import { NoteForm } from './NoteForm'
@@ -22,7 +22,7 @@ const INCIDENT = {
 
 test('incidents are listed with severity, state and extent, each a link to its page', async () => {
   const onShow = vi.fn()
-  answerApi({ 'GET /v1/incidents': [INCIDENT] })
+  mockApi({ 'GET /v1/incidents': [INCIDENT] })
   await showPage(<IncidentsPage show="current" onShow={onShow} />)
   const row = within(await screen.findByRole('row', { name: /^Delay from a-1/ }))
   expect(row.getByRole('link').getAttribute('href')).toBe('/incidents/i')
@@ -32,7 +32,7 @@ test('incidents are listed with severity, state and extent, each a link to its p
 })
 
 test('a note is added and the field is empty again', async () => {
-  const sent = answerApi({ 'POST /v1/incidents/i/notes': () => reply(201, {}) })
+  const sent = mockApi({ 'POST /v1/incidents/i/notes': () => reply(201, {}) })
   await showPage(<NoteForm incidentId="i" />)
   await userEvent.type(screen.getByLabelText('Note'), ' Held for an inspection. ')
   await userEvent.click(screen.getByRole('button', { name: 'Add note' }))
@@ -41,7 +41,7 @@ test('a note is added and the field is empty again', async () => {
 })
 
 test('a refused note is kept, with the reason', async () => {
-  answerApi({ 'POST /v1/incidents/i/notes': () => fail(409, 'The incident was merged.') })
+  mockApi({ 'POST /v1/incidents/i/notes': () => fail(409, 'The incident was merged.') })
   await showPage(<NoteForm incidentId="i" />)
   await userEvent.type(screen.getByLabelText('Note'), 'Held')
   await userEvent.click(screen.getByRole('button', { name: 'Add note' }))

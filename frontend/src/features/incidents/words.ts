@@ -8,7 +8,7 @@ export const STATES: Record<IncidentState, string> = {
   resolved: strings.resolved,
 }
 
-/** State of an incident, and what is special about it. */
+/** State of an incident, with its special conditions. */
 export function stateWords({ state, silenced_by, found_late_at }: IncidentSummary): string {
   return [STATES[state], silenced_by && strings.silenced, found_late_at && strings.detectedLateShort]
     .filter(Boolean)

@@ -13,7 +13,7 @@ import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
 import { strings } from './strings'
 
-/** How often a mesh measures, and which VMs are in it. */
+/** The probing settings and members of a mesh. */
 export function MeshSettingsPage({ mesh, etag }: { mesh: Mesh; etag: string }) {
   const update = useUpdateMesh(mesh.id, etag)
   const field = (name: string) => (update.error instanceof Problem ? update.error.field(name) : undefined)

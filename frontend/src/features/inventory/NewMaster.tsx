@@ -7,7 +7,7 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import { strings } from './strings'
 
-/** Where no agent can run, the agents of a mesh measure against a stock IEEE 1588 master. */
+/** Add a machine without an agent: the agents of a mesh measure it through its IEEE 1588 master. */
 export function NewMaster() {
   const { data: zones } = useQuery(zonesQuery)
   const add = useAddMaster()

@@ -103,7 +103,7 @@ function Facts({ of, none }: { of: Fact[]; none: string }) {
   )
 }
 
-/** What the agent thought worth telling, the newest first. */
+/** Events of the agent, newest first. */
 function Events({ agentId }: { agentId: string }) {
   const clock = useClock()
   const events = useQuery({ ...agentEventsQuery(agentId), refetchInterval: REFRESH_MS })

@@ -17,7 +17,7 @@ import { AGENT_STATUS } from './agentStatus'
 import { NewMaster } from './NewMaster'
 import { strings } from './strings'
 
-/** Agents report about once a window; this list follows by itself. */
+/** Agents report about once per window, so the list is refetched. */
 const REFRESH_MS = 5_000
 
 const addVms = <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.addVm}</Button>
@@ -40,7 +40,7 @@ export function VmsPage() {
       </Empty>
     )
   }
-  // A revoked agent is no longer its VM's; the newest one still shows that it was revoked.
+  // A revoked agent no longer belongs to its VM; the newest one still shows that it was revoked.
   const revoked = new Map<string, Agent>()
   for (const agent of agents.data ?? []) {
     if (agent.status === 'revoked' && !revoked.has(agent.vm.id)) revoked.set(agent.vm.id, agent)

@@ -11,7 +11,7 @@ import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading } from '~/ui/State'
 import { strings } from './strings'
 
-/** Where things run. Agents name their zone when they enrol; it can also be added by hand. */
+/** Zones. Agents report their zone when they enrol; a person can also add one. */
 export function ZonesPage() {
   const zones = useQuery(zonesQuery)
   const { data: vms } = useQuery(vmsQuery)

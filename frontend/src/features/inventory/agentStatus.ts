@@ -2,7 +2,7 @@ import type { AgentStatus } from '~/api/types'
 import type { Status } from '~/ui/StatusMark'
 import { strings } from './strings'
 
-/** How an agent's status looks and reads. */
+/** Shape and text of an agent's status. */
 export const AGENT_STATUS: Record<AgentStatus, { mark: Status; word: string }> = {
   reporting: { mark: 'good', word: strings.reporting },
   enrolled: { mark: 'waiting', word: strings.enrolled },

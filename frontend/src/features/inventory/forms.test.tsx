@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { answerApi, bodiesOf, fail, refuse, reply } from '~/testing/api'
+import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { ImportTrace } from './ImportTrace'
 import { NewMaster } from './NewMaster'
@@ -23,7 +23,7 @@ async function fillImport() {
 }
 
 test('a trace is imported into a new mesh, and its job is shown', async () => {
-  const sent = answerApi({
+  const sent = mockApi({
     'POST /v1/meshes': () => reply(201, { id: 'm' }),
     'POST /v1/meshes/m/imports': () => reply(202, { id: 'j' }),
   })
@@ -38,8 +38,8 @@ test('a trace is imported into a new mesh, and its job is shown', async () => {
   expect(upload?.headers.get('Content-Type')).toBe('text/csv')
 })
 
-test('a log of PTPd asks who measured whom', async () => {
-  answerApi({})
+test('a PTPd log requires the names of client and server', async () => {
+  mockApi({})
   await showPage(<ImportTrace />)
   const dialog = await fillImport()
   expect(dialog.queryByRole('textbox', { name: 'Name of the client' })).toBeNull()
@@ -48,8 +48,8 @@ test('a log of PTPd asks who measured whom', async () => {
   expect(dialog.getByRole('textbox', { name: 'Name of the server' })).toBeTruthy()
 })
 
-test('a refused import shows why and keeps what was typed', async () => {
-  answerApi({ 'POST /v1/meshes': () => fail(409, 'There is a mesh of this name.') })
+test('a refused import shows the reason and keeps the typed values', async () => {
+  mockApi({ 'POST /v1/meshes': () => fail(409, 'There is a mesh of this name.') })
   await showPage(<ImportTrace />)
   const dialog = await fillImport()
   await userEvent.click(dialog.getByRole('button', { name: 'Import' }))
@@ -58,7 +58,7 @@ test('a refused import shows why and keeps what was typed', async () => {
 })
 
 test('a zone is added without a physical ID', async () => {
-  const sent = answerApi({ 'GET /v1/zones': [], 'GET /v1/vms': [], 'POST /v1/zones': () => reply(201, { id: 'z' }) })
+  const sent = mockApi({ 'GET /v1/zones': [], 'GET /v1/vms': [], 'POST /v1/zones': () => reply(201, { id: 'z' }) })
   await showPage(<ZonesPage />)
   await userEvent.type(await screen.findByRole('textbox', { name: /^Provider/ }), 'aws')
   await userEvent.type(field(/^Region/), 'eu-west-1')
@@ -69,8 +69,8 @@ test('a zone is added without a physical ID', async () => {
   ])
 })
 
-test('a refused zone keeps what was typed, and its field shows why', async () => {
-  answerApi({ 'GET /v1/zones': [], 'GET /v1/vms': [], 'POST /v1/zones': () => refuse('region', 'Too long.') })
+test('a refused zone keeps the typed values and shows the reason at the field', async () => {
+  mockApi({ 'GET /v1/zones': [], 'GET /v1/vms': [], 'POST /v1/zones': () => refuse('region', 'Too long.') })
   await showPage(<ZonesPage />)
   await userEvent.type(await screen.findByRole('textbox', { name: /^Provider/ }), 'aws')
   await userEvent.type(field(/^Region/), 'eu-west-1')
@@ -81,7 +81,7 @@ test('a refused zone keeps what was typed, and its field shows why', async () =>
 })
 
 test('a PTP server is added to a zone', async () => {
-  const sent = answerApi({
+  const sent = mockApi({
     'GET /v1/zones': [{ id: 'z', name: 'eu-west-1a' }],
     'POST /v1/vms': () => reply(201, { id: 'v' }),
   })

@@ -9,7 +9,7 @@ const aws = {
   instance_type: 'c7g.xlarge',
 }
 
-test('what is told is shown, what is not is left out', () => {
+test('known fields are shown, unknown ones are omitted', () => {
   expect(
     machineFacts({ kernel: '6.12.1', cpus: 4, ptp_clocks: ['ena-ptp-00', 'KVM'], clock_source: '', odd: {} }),
   ).toEqual([
@@ -27,7 +27,7 @@ test('what is told is shown, what is not is left out', () => {
 test.each([
   [{ provider: 'aws', region: 'eu-west-1', name: 'eu-west-1a', physical_id: null }, false],
   [{ provider: 'aws', region: 'eu-west-1', name: 'eu-west-1b', physical_id: null }, true],
-  // Another account of the customer calls the place b.
+  // Another account of the customer names the same zone b.
   [{ provider: 'aws', region: 'eu-west-1', name: 'eu-west-1b', physical_id: 'euw1-az3' }, false],
   [{ provider: 'aws', region: 'eu-west-1', name: 'eu-west-1a', physical_id: 'euw1-az1' }, true],
   [{ provider: 'other', region: 'default', name: 'default', physical_id: null }, true],

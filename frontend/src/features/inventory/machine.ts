@@ -1,4 +1,4 @@
-/** What an agent says of its machine, as rows to read. The description is free: what is not understood is left out. */
+/** Rows that describe the machine of an agent. The description has no fixed schema: unknown fields are ignored. */
 
 import { strings } from './strings'
 
@@ -16,7 +16,7 @@ type Words = Record<string, unknown>
 const words = (value: unknown): Words => (typeof value === 'object' && value !== null ? (value as Words) : {})
 
 function text(value: unknown): string | null {
-  if (Array.isArray(value)) return value.filter((one) => typeof one === 'string').join(', ') || null
+  if (Array.isArray(value)) return value.filter((item) => typeof item === 'string').join(', ') || null
   return typeof value === 'string' || typeof value === 'number' ? String(value) || null : null
 }
 
@@ -42,7 +42,7 @@ export function machineFacts(description: Words): Fact[] {
   ])
 }
 
-/** What the provider's metadata service said. */
+/** Rows from the provider's metadata service. */
 export function cloudFacts(description: Words): Fact[] {
   return facts(words(description.cloud), [
     ['provider', strings.provider],
@@ -55,7 +55,7 @@ export function cloudFacts(description: Words): Fact[] {
   ])
 }
 
-/** The zone the cloud names, if it does. */
+/** The zone reported by the cloud, if any. */
 export function cloudOf(description: Words): Cloud | null {
   const cloud = words(description.cloud)
   const [provider, region, zone] = [text(cloud.provider), text(cloud.region), text(cloud.zone)]
@@ -70,14 +70,14 @@ interface Zone {
   physical_id: string | null
 }
 
-/** Whether a VM stands in another zone than its cloud says: by the provider's own name of the place where both have it. */
+/** Return true when the cloud reports another zone than the VM's; compare physical ids where both have one. */
 export function elsewhere(zone: Zone, cloud: Cloud): boolean {
   if (zone.provider !== cloud.provider || zone.region !== cloud.region) return true
   if (zone.physical_id && cloud.physicalZone) return zone.physical_id !== cloud.physicalZone
   return zone.name !== cloud.zone
 }
 
-/** How the agent itself fares, by its last report. */
+/** Rows of the agent's counters, from its last report. */
 export function healthFacts(health: Words | null): Fact[] {
   return facts(words(health), [
     ['timestamp_source', strings.timestampSource],
@@ -100,7 +100,7 @@ const KINDS: Record<string, string> = {
   error: strings.error,
 }
 
-/** What kind of event it is, in words. */
+/** The name of an event's kind. */
 export const kindOf = (kind: string): string => KINDS[kind] ?? kind.replaceAll('_', ' ')
 
 /** The sentence of an event. */

@@ -73,7 +73,7 @@ export const strings = {
   machine: 'Machine',
   noMachine: 'No machine data yet: the agent sends it with its first report.',
   cloud: 'Cloud',
-  noCloud: 'No cloud metadata: this is no VM of AWS, Azure or Google Cloud, or detection is disabled.',
+  noCloud: 'No cloud metadata: the VM is not on AWS, Azure or Google Cloud, or detection is disabled.',
   events: 'Events',
   eventsLower: 'events',
   noEvents: 'No events.',

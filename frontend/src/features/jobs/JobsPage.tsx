@@ -1,7 +1,7 @@
 import { Anchor, Button, Progress } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { jobsQuery } from '~/api/answers'
 import { client, unwrap } from '~/api/client'
+import { jobsQuery } from '~/api/jobs'
 import type { Job } from '~/api/types'
 import { formatMoment, zoneName } from '~/lib/time'
 import { formatCount } from '~/lib/units'

@@ -3,7 +3,7 @@ import { screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import type { Direction, Path } from '~/api/types'
 import { LOOK, type Look } from '~/charts/heatmap/grid'
-import { answerApi } from '~/testing/api'
+import { mockApi } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { CellDetail } from './CellDetail'
 
@@ -23,7 +23,7 @@ const detail = (look: Look, path: Path | undefined, target = B) =>
   showPage(<CellDetail meshId="m" source={A} target={target} look={look} path={path} clock="utc" />)
 
 test('a cell shows its newest window to the nanosecond, in both directions', async () => {
-  answerApi({})
+  mockApi({})
   await detail(LOOK.plain, PATH)
   expect(screen.getByRole('heading', { name: 'a-1 to b-1' })).toBeTruthy()
   expect(screen.getByText('a → b')).toBeTruthy()
@@ -32,7 +32,7 @@ test('a cell shows its newest window to the nanosecond, in both directions', asy
       .getAllByRole('cell')
       .map(({ textContent }) => textContent?.replaceAll('\u202f', ' '))
   expect(row('p50')).toEqual(['84 200', '84 200', '84 200'])
-  // What was not measured is no zero.
+  // A missing value is not zero.
   expect(row('p99')).toEqual(['99 000', '–', '99 000'])
   expect(row('Clock error')).toEqual(['±2 500', '±2 500', 'none'])
   expect(row('Asymmetry source')).toEqual(['assumed', 'hardware', ''])
@@ -48,14 +48,14 @@ test.each([
   [LOOK.veiled, 'Stale.'],
   [LOOK.crossed, 'Lost.'],
 ] as const)('a cell of look %i explains why it has no fresh value', async (look, name) => {
-  answerApi({})
+  mockApi({})
   await detail(look, undefined)
   expect(screen.getByText(name)).toBeTruthy()
   expect(screen.queryByRole('table')).toBeNull()
 })
 
 test('a VM has no path to itself', async () => {
-  answerApi({})
+  mockApi({})
   await detail(LOOK.dotted, undefined, A)
   expect(screen.queryByRole('link', { name: 'Open path' })).toBeNull()
 })

@@ -8,7 +8,7 @@ import { formatCount, formatDelay, formatRatio, lossRatio, NO_VALUE } from '~/li
 import styles from './matrix.module.css'
 import { STATE_FACTS, stateName } from './states'
 import { strings } from './strings'
-import type { Entry } from './usePicture'
+import type { Entry } from './useMatrix'
 
 interface Props {
   meshId: string

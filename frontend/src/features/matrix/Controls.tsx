@@ -9,14 +9,14 @@ import { strings } from './strings'
 
 interface Props {
   mesh: Mesh
-  wanted: Shown
+  chosen: Shown
   onSearch: (patch: MatrixSearch) => void
   onAxis: (patch: MatrixSearch) => void
 }
 
-/** What the heatmap shows. A change of metric lets go of a fixed scale, a change of axis of the zoom. */
-export function Controls({ mesh, wanted, onSearch, onAxis }: Props) {
-  const { hasStatistic, name, about } = facts(wanted.metric)
+/** Controls of the heatmap. A new metric resets a fixed scale, a new axis resets the zoom. */
+export function Controls({ mesh, chosen, onSearch, onAxis }: Props) {
+  const { hasStatistic, name, about } = facts(chosen.metric)
   return (
     <div className={styles.controls}>
       <SegmentedControl
@@ -25,7 +25,7 @@ export function Controls({ mesh, wanted, onSearch, onAxis }: Props) {
           { value: 'vm', label: strings.vmByVm },
           { value: 'zone', label: strings.zoneByZone },
         ]}
-        value={wanted.by}
+        value={chosen.by}
         onChange={(by) => onAxis({ by: by as Granularity })}
       />
       <Tooltip label={about} position="bottom-start">
@@ -34,7 +34,7 @@ export function Controls({ mesh, wanted, onSearch, onAxis }: Props) {
           w={152}
           size="xs"
           data={METRIC_OPTIONS}
-          value={wanted.metric}
+          value={chosen.metric}
           onChange={({ currentTarget: { value } }) =>
             onSearch({ metric: METRICS.find((m) => m === value) as Metric, scale: '' })
           }
@@ -45,7 +45,7 @@ export function Controls({ mesh, wanted, onSearch, onAxis }: Props) {
           aria-label={strings.statistic}
           data={STATISTIC_OPTIONS}
           disabled={!hasStatistic}
-          value={wanted.statistic}
+          value={chosen.statistic}
           onChange={(value) => onSearch({ statistic: STATISTICS.find((s) => s === value) as Statistic, scale: '' })}
         />
       </Tooltip>
@@ -54,8 +54,8 @@ export function Controls({ mesh, wanted, onSearch, onAxis }: Props) {
           <Checkbox
             size="xs"
             label={strings.slowestFlow}
-            disabled={!hasFlows(wanted)}
-            checked={wanted.slowest}
+            disabled={!hasFlows(chosen)}
+            checked={chosen.slowest}
             onChange={({ currentTarget: { checked } }) =>
               onSearch({ flows: checked ? 'slowest' : undefined, scale: '' } as MatrixSearch)
             }

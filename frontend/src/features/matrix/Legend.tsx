@@ -15,7 +15,7 @@ import styles from './matrix.module.css'
 import { ramp } from './metrics'
 import { STATE_FACTS } from './states'
 import { strings } from './strings'
-import { pictureTitle } from './usePicture'
+import { matrixTitle } from './useMatrix'
 
 interface Props {
   shown: Shown
@@ -32,7 +32,7 @@ interface Props {
 
 const SCALE_NAMES = { log: strings.logScale, linear: strings.linearScale, symmetric: strings.linearScaleZero }
 
-/** What the colours mean, and the four looks of having no value. */
+/** The colour scale, and the four looks of a missing value. */
 export function Legend({ shown, coding, grid, domain, isFixed, theme, marked, pooled, onScale }: Props) {
   const { scale, format, isClocked } = facts(coding)
   const values = ticks(scale, domain, 7)
@@ -44,7 +44,7 @@ export function Legend({ shown, coding, grid, domain, isFixed, theme, marked, po
     <section className={styles.legend} aria-label={strings.legend}>
       <div className={styles.scale}>
         <p className={styles.scaleTitle}>
-          <strong>{pictureTitle(shown)}</strong>
+          <strong>{matrixTitle(shown)}</strong>
           <span>
             {unit}, {SCALE_NAMES[scale]}
             {isFixed ? strings.fixed : strings.percentileRange}
@@ -86,7 +86,7 @@ export function Legend({ shown, coding, grid, domain, isFixed, theme, marked, po
   )
 }
 
-/** Ends of the colour scale, chosen by hand and kept in the address. */
+/** Ends of the colour scale, chosen by a person and kept in the URL. */
 function ScaleEditor(props: { metric: Coding; domain: Domain; isFixed: boolean; onScale: (scale: string) => void }) {
   const { metric, domain, isFixed, onScale } = props
   const [opened, setOpened] = useState(false)

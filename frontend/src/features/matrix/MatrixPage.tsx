@@ -25,14 +25,14 @@ import { Period } from './Period'
 import type { MatrixSearch } from './search'
 import { sentence, stateName } from './states'
 import { strings } from './strings'
-import { pictureTitle, usePicture } from './usePicture'
+import { matrixTitle, useMatrix } from './useMatrix'
 import { WindowStamp } from './WindowStamp'
 import { WorstPaths } from './WorstPaths'
 
 interface Props {
   mesh: Mesh
   search: MatrixSearch
-  /** Settles when the address says so. */
+  /** Resolves once the URL has changed. */
   onSearch: (patch: MatrixSearch) => Promise<void>
 }
 
@@ -45,15 +45,15 @@ function viewOf(text: string | undefined, size: number): View {
 
 const written = ({ row, column, count }: View) => [row, column, count].map((part) => Number(part.toFixed(2))).join(',')
 
-/** The heatmap of a mesh, and its cells in words and numbers. */
+/** The heatmap of a mesh, and the values of a cell. */
 export function MatrixPage({ mesh, search, onSearch }: Props) {
   const navigate = useNavigate()
   const clock = useClock()
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const wanted = shownOf(search)
-  const { query, waiting, shown, coding, matrix, grid, axis, entries, colours, domain, isFixed } = usePicture(
+  const chosen = shownOf(search)
+  const { query, waiting, shown, coding, matrix, grid, axis, entries, colours, domain, isFixed } = useMatrix(
     mesh.id,
-    wanted,
+    chosen,
     search,
     theme,
   )
@@ -125,7 +125,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       onAxis({ by: 'vm', view: `${down.first},${across.first},${Math.max(down.count, across.count, 1)}` })
     } else if (from.id !== to.id) {
       rememberCell.cancel()
-      // First where one was, so that going back leads there.
+      // First store the present position, so that Back returns to it.
       await onSearch({ cell: `${cell.row},${cell.column}` })
       await navigate({
         to: '/meshes/$meshId/paths/$source/$target',
@@ -151,7 +151,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         <header className={styles.head}>
           <h1>{mesh.name}</h1>
         </header>
-        <Period mesh={mesh} shown={wanted} search={search} clock={clock} onSearch={onSearch} />
+        <Period mesh={mesh} shown={chosen} search={search} clock={clock} onSearch={onSearch} />
         <Waiting what={strings.heatmapLower} waiting={waiting} />
       </div>
     )
@@ -191,10 +191,10 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         {!shown.when && <WindowStamp end={matrix.windowEnd} windowS={mesh.window_s} clock={clock} />}
       </header>
       <div className={styles.bar}>
-        <Controls mesh={mesh} wanted={wanted} onSearch={onSearch} onAxis={onAxis} />
+        <Controls mesh={mesh} chosen={chosen} onSearch={onSearch} onAxis={onAxis} />
         <ZoomButtons size={size} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
       </div>
-      <Period mesh={mesh} shown={wanted} search={search} clock={clock} onSearch={onSearch} />
+      <Period mesh={mesh} shown={chosen} search={search} clock={clock} onSearch={onSearch} />
       {vms > 1 && !shown.when && !grid.codes.some((code) => code > 0) && (
         <Notice tone="info">{strings.waitingForWindow(mesh.window_s)}</Notice>
       )}
@@ -203,7 +203,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       <div className={styles.main}>
         <div className={styles.picture} data-waiting={query.isPlaceholderData || undefined}>
           <Heatmap
-            label={strings.metricBy(pictureTitle(shown), shown.by === 'zone' ? strings.zonePair : strings.path)}
+            label={strings.metricBy(matrixTitle(shown), shown.by === 'zone' ? strings.zonePair : strings.path)}
             grid={grid}
             axis={axis}
             colours={colours}

@@ -17,7 +17,7 @@ interface Props {
   onSearch: (patch: MatrixSearch) => void
 }
 
-/** Of when the heatmap is: the newest windows, a range, or a range less an earlier one; and the same as a file. */
+/** The time of the heatmap: newest windows, a range, or a range minus an earlier one; with a download. */
 export function Period({ mesh, shown, search, clock, onSearch }: Props) {
   const { when } = shown
   const range = when && rangeOf(when.span, when.until)
@@ -59,7 +59,7 @@ export function Period({ mesh, shown, search, clock, onSearch }: Props) {
             size="xs"
             data={[
               { value: '', label: strings.noComparison },
-              ...VERSUS_OPTIONS.map((one) => ({ ...one, label: strings.comparedWith(one.label) })),
+              ...VERSUS_OPTIONS.map((option) => ({ ...option, label: strings.comparedWith(option.label) })),
             ]}
             value={when.versus ?? ''}
             onChange={({ currentTarget: { value } }) =>

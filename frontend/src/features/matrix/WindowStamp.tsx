@@ -7,7 +7,7 @@ import { strings } from './strings'
 /** After this many windows without a new one, the age is a warning. */
 const LATE_WINDOWS = 3
 
-/** When what is shown was measured, and how old that is. */
+/** Time and age of the shown window. */
 export function WindowStamp({ end, windowS, clock }: { end: Date | null; windowS: number; clock: Clock }) {
   const now = useNow(1_000, serverNow)
   if (!end) return <p className={styles.stamp}>{strings.noWindow}</p>

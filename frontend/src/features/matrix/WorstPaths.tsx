@@ -9,12 +9,12 @@ import { strings } from './strings'
 
 const ROWS = 8
 
-/** The same data as a table: what most people came for. */
+/** The worst paths of the newest windows as a table. */
 export function WorstPaths({ meshId, shown }: { meshId: string; shown: Shown }) {
   const { data } = useQuery(worstPathsQuery(meshId, shown.metric, shown.statistic, ROWS))
   const { format, isClocked } = facts(shown.metric)
   if (!data) return null
-  // A table of the worst with nothing bad in it would only look like one.
+  // Without a bad path there is nothing to list.
   const rows = shown.metric === 'loss' ? data.items.filter(({ value }) => value > 0) : data.items
   return (
     <section className={styles.card}>

@@ -1,4 +1,4 @@
-/** How metrics are coloured, and which of their codes is the worst. */
+/** The colour ramp of each metric, and its worst code. */
 
 import type { Worst } from '~/charts/heatmap/grid'
 import { diverging, type Ramp, sequential, type Theme } from '~/charts/heatmap/palette'

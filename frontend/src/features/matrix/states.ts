@@ -1,4 +1,4 @@
-/** The four ways of having no fresh value: never planned, not yet, no longer, not arrived. */
+/** The four states without a fresh value: not planned, no data yet, stale, lost. */
 
 import { LOOK, type Look } from '~/charts/heatmap/grid'
 import type { Hatch } from '~/charts/heatmap/hatch'

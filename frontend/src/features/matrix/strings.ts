@@ -25,7 +25,7 @@ export const strings = {
   oneValueOnly: (metric: string) => `${metric} has one value per window.`,
   statistic: 'Statistic',
   slowestFlowHint: (flows: number) =>
-    `The slowest of ${flows} source ports of each path: what a single connection may get. Applies to delay percentiles between VMs.`,
+    `The slowest of ${flows} source ports of each path: the delay that a single connection may have. Applies to delay percentiles between VMs.`,
   slowestFlow: 'Slowest flow',
   logScale: 'log scale',
   linearScale: 'linear scale',
@@ -58,7 +58,7 @@ export const strings = {
     `${vms} ${vmNoun} in ${zones} ${zoneNoun}, ${rate} ${exchangeNoun} per second and path`,
   waitingForWindow: (seconds: number) =>
     `Waiting for the first window. Agents receive their probe plan within seconds and report every ${seconds} s.`,
-  secondVmNeeded: 'A path needs two ends: enrol a second VM to see the first delays.',
+  secondVmNeeded: 'A path needs two VMs: enrol a second one to see the first delays.',
   zonePair: 'zone pair',
   path: 'path',
   metricBy: (metric: string, granularity: string) => `${metric} by ${granularity}`,

@@ -13,14 +13,14 @@ import { strings } from './strings'
 
 const POLL_MS = 2_000
 
-/** What an arriving agent is doing, in words. */
+/** The state of an arriving agent, as text. */
 function progress(agent: Agent): { mark: 'good' | 'waiting' | 'warn'; word: string } {
   if (agent.status === 'reporting') return { mark: 'good', word: strings.firstWindow }
   if (agent.status === 'silent') return { mark: 'warn', word: strings.stoppedReporting }
   return { mark: 'waiting', word: strings.enrolledWaiting }
 }
 
-/** The machines of the mesh as they come in; green once their first window is stored. */
+/** The machines of the mesh as they arrive; green once their first window is stored. */
 export function Arrivals({ mesh, since }: { mesh: Mesh | undefined; since: string | null }) {
   const clock = useClock()
   const { data: agents } = useQuery({ ...agentsQuery, enabled: mesh !== undefined, refetchInterval: POLL_MS })

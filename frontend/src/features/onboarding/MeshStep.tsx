@@ -14,7 +14,7 @@ interface Props {
   onMesh: (meshId: string) => void
 }
 
-/** Which mesh the machines join. */
+/** Choose the mesh that the machines join. */
 export function MeshStep({ meshes, mesh, onMesh }: Props) {
   const create = useCreateMesh()
   const [making, setMaking] = useState(false)
@@ -23,9 +23,9 @@ export function MeshStep({ meshes, mesh, onMesh }: Props) {
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
     create.mutate(meshOf(event.currentTarget), {
-      onSuccess: (made) => {
+      onSuccess: (mesh) => {
         setMaking(false)
-        onMesh(made.id)
+        onMesh(mesh.id)
       },
     })
   }

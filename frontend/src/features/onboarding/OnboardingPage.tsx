@@ -16,7 +16,7 @@ interface Props {
   onMesh: (meshId: string) => void
 }
 
-/** From nothing to a first measured path: a mesh, a command, and watching it work. */
+/** First steps: choose a mesh, create a command, watch machines arrive. */
 export function OnboardingPage({ meshId, onMesh }: Props) {
   const meshes = useQuery(meshesQuery)
   const { data: session } = useQuery(sessionQuery)

@@ -3,7 +3,7 @@ import { cloudInit, quoted, withZone } from './command'
 
 const base = 'sinemora-agent run --backend https://sinemora.example --token sme_1'
 
-test('a zone hint becomes flags, an empty one nothing', () => {
+test('zone fields become flags, empty ones do not', () => {
   expect(withZone(base, { provider: 'aws', region: ' eu-west-1 ', name: 'eu-west-1a' })).toBe(
     `${base} --zone-provider aws --zone-region eu-west-1 --zone-name eu-west-1a`,
   )

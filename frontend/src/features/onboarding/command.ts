@@ -6,19 +6,19 @@ export interface ZoneHint {
   name: string
 }
 
-/** As a POSIX shell takes it literally. */
+/** Quote a text for a POSIX shell. */
 export function quoted(word: string): string {
   return /^[A-Za-z0-9._:@/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
-/** What a cloud runs at the first start of a VM: cloud-init's user data. */
+/** The user data that cloud-init runs at the first start of a VM. */
 export function cloudInit(installCommand: string): string {
   // As root and without a terminal; a YAML string in single quotes doubles those it holds.
   const line = installCommand.replace('| sudo sh', '| sh').replaceAll("'", "''")
   return `#cloud-config\nruncmd:\n  - '${line}'`
 }
 
-/** Adds to the command what is known of the zone; what is left empty the agent finds out or leaves at its default. */
+/** Add the known zone fields to the command; the agent detects empty ones or uses its defaults. */
 export function withZone(command: string, zone: ZoneHint): string {
   const flags = [
     ['--zone-provider', zone.provider],

@@ -3,7 +3,7 @@ import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
 import type { EnrolmentToken, Mesh } from '~/api/types'
-import { answerApi, bodiesOf, fail, refuse, reply } from '~/testing/api'
+import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { InviteStep } from './InviteStep'
 import { MeshStep } from './MeshStep'
@@ -11,9 +11,9 @@ import { MeshStep } from './MeshStep'
 const MESH = { id: 'm', name: 'production', window_s: 10 } as Mesh
 const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
 
-test('a first mesh is created, and becomes the one to join', async () => {
+test('a first mesh is created and selected to join', async () => {
   const onMesh = vi.fn()
-  const sent = answerApi({ 'POST /v1/meshes': () => reply(201, MESH) })
+  const sent = mockApi({ 'POST /v1/meshes': () => reply(201, MESH) })
   await showPage(<MeshStep meshes={[]} mesh={undefined} onMesh={onMesh} />)
   await userEvent.type(screen.getByLabelText('Name'), 'production')
   await userEvent.selectOptions(screen.getByLabelText('Exchanges per second'), '32')
@@ -22,9 +22,9 @@ test('a first mesh is created, and becomes the one to join', async () => {
   expect(bodiesOf(sent, 'POST /v1/meshes')).toMatchObject([{ name: 'production', window_s: 10, rate_hz: 32 }])
 })
 
-test('a refused mesh keeps what was typed, and its field shows why', async () => {
+test('a refused mesh keeps the typed values and shows the reason at the field', async () => {
   const onMesh = vi.fn()
-  answerApi({ 'POST /v1/meshes': () => refuse('window_s', 'At most 60.') })
+  mockApi({ 'POST /v1/meshes': () => refuse('window_s', 'At most 60.') })
   await showPage(<MeshStep meshes={[MESH]} mesh={MESH} onMesh={onMesh} />)
   await press('New mesh')
   await userEvent.type(screen.getByLabelText('Name'), 'second')
@@ -35,7 +35,7 @@ test('a refused mesh keeps what was typed, and its field shows why', async () =>
 })
 
 test('a new mesh can be cancelled', async () => {
-  answerApi({})
+  mockApi({})
   await showPage(<MeshStep meshes={[MESH]} mesh={MESH} onMesh={() => {}} />)
   await press('New mesh')
   await press('Cancel')
@@ -44,7 +44,7 @@ test('a new mesh can be cancelled', async () => {
 
 test('an enrolment command is created for as many machines and as long as chosen', async () => {
   const onToken = vi.fn()
-  const sent = answerApi({ 'POST /v1/enrolment-tokens': () => reply(201, { token: 't' }) })
+  const sent = mockApi({ 'POST /v1/enrolment-tokens': () => reply(201, { token: 't' }) })
   await showPage(<InviteStep mesh={MESH} token={null} onToken={onToken} />)
   const machines = screen.getByLabelText('Number of machines')
   await userEvent.tripleClick(machines)
@@ -56,7 +56,7 @@ test('an enrolment command is created for as many machines and as long as chosen
 })
 
 test('the command names the zone that was typed', async () => {
-  answerApi({})
+  mockApi({})
   const token = {
     command: 'sinemora-agent run --backend https://x --token t',
     max_uses: 2,
@@ -70,8 +70,8 @@ test('the command names the zone that was typed', async () => {
   expect(screen.getByText(/^Valid for 2 machines until/)).toBeTruthy()
 })
 
-test('an expired command says so, and a failed one gives the reason', async () => {
-  answerApi({ 'POST /v1/enrolment-tokens': () => fail(409, 'Quota exceeded: 12 VMs requested, 10 allowed.') })
+test('an expired command shows that, and a failed one shows the reason', async () => {
+  mockApi({ 'POST /v1/enrolment-tokens': () => fail(409, 'Quota exceeded: 12 VMs requested, 10 allowed.') })
   const token = { command: 'x', max_uses: 1, expires_at: '2020-01-01T00:00:00Z' } as EnrolmentToken
   await showPage(<InviteStep mesh={MESH} token={token} onToken={() => {}} />)
   expect(screen.getByText('This command has expired. Create a new one.')).toBeTruthy()

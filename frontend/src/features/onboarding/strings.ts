@@ -10,7 +10,7 @@ export const strings = {
   machinesOfMesh: 'Machines of this mesh',
   newPrefix: 'new, ',
   enrolledAgo: (prefix: string) => `${prefix}enrolled`,
-  secondMachine: 'A path needs two ends: run the command on a second machine.',
+  secondMachine: 'A path needs two machines: run the command on a second one.',
   firewallHint:
     'No window after 30 seconds? Machines exchange packets over UDP ports 319 and 320 by default: check security groups and firewalls.',
   checkCommand: 'sinemora-agent check',

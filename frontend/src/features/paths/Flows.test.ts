@@ -29,6 +29,6 @@ test('each flow has a row, the slowest of each direction is marked, and missing 
   expect(html).toContain('91.0 µs outbound and 64.0 µs inbound')
 })
 
-test('a path with one flow has nothing to tell apart', () => {
+test('a path with one flow has no table of flows', () => {
   expect(rendered({ by_flow: [], slowest_outbound_ns: null, slowest_inbound_ns: null })).toBe('')
 })

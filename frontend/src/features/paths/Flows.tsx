@@ -4,7 +4,7 @@ import { pageStyles } from '~/ui/Page'
 import styles from './paths.module.css'
 import { strings } from './strings'
 
-/** The source ports of a path with several, each by itself: equal-cost routing may send each another way. */
+/** The flows of a path with several source ports: equal-cost routing may send each over another route. */
 export function Flows({ path }: { path: Path }) {
   if (path.by_flow.length === 0) return null
   return (

@@ -15,7 +15,7 @@ const STATISTICS = [
   [strings.standardDeviation, 'sd_ns'],
 ] as const
 
-/** Where the split of a round trip into its two directions comes from, in words. */
+/** The source of the asymmetry between the two directions, as a sentence. */
 const SOURCES: Record<string, string> = {
   assumed: strings.sourceAssumed,
   mesh: strings.sourceMesh,

@@ -3,6 +3,7 @@ import type { Series } from '~/api/types'
 import { newest, summary, type Values } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import type { Statistic } from '~/lib/dimensions'
+import { statisticName } from '~/lib/metrics'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { commonDelayUnit, formatDelay, formatRatio } from '~/lib/units'
 import styles from './paths.module.css'
@@ -32,7 +33,7 @@ function inWords(values: Values, format: (value: number) => string): string {
   return strings.valueRange(format(least), format(most), gaps > 0 ? strings.gaps(gaps) : '')
 }
 
-/** Delay each way, round trip and loss over the same time, under one cursor. */
+/** One-way delays, round trip and loss over the same time, with a common cursor. */
 export function PathCharts({ series, statistic, seconds, clock, theme, waiting }: Props) {
   const [cursor, setCursor] = useState<number | null>(null)
   const onCursor = useCallback((index: number | null) => setCursor(index), [])
@@ -82,7 +83,7 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
         <span>{series.resolution_s === 60 ? strings.onePointAMinute : strings.onePointEvery(series.resolution_s)}</span>
       </p>
       <Chart
-        title={strings.oneWayDelay(statistic)}
+        title={strings.oneWayDelay(statisticName(statistic))}
         note={strings.bandIsClockError}
         lines={delays}
         at={at}
@@ -92,7 +93,7 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
         <SeriesChart
           {...shared}
           label={strings.oneWayDelaySummary(
-            statistic,
+            statisticName(statistic),
             delays.map((line) => `${line.label} ${inWords(line.values, formatDelay)}`).join('; '),
           )}
           lines={delays}
@@ -102,7 +103,7 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
         />
       </Chart>
       <Chart
-        title={strings.roundTripStatistic(statistic)}
+        title={strings.roundTripStatistic(statisticName(statistic))}
         note={strings.noClock}
         lines={roundTrips}
         at={at}
@@ -110,7 +111,7 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
       >
         <SeriesChart
           {...shared}
-          label={strings.roundTripSummary(statistic, inWords(series.round_trip.delay_ns, formatDelay))}
+          label={strings.roundTripSummary(statisticName(statistic), inWords(series.round_trip.delay_ns, formatDelay))}
           lines={roundTrips}
           shape="line"
           formatTicks={delayTicks}

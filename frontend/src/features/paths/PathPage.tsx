@@ -3,15 +3,16 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { pathQuery, seriesQuery } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
-import { STATISTICS, type Statistic } from '~/lib/dimensions'
+import type { Statistic } from '~/lib/dimensions'
+import { STATISTIC_OPTIONS } from '~/lib/metrics'
 import { RANGES, type Range } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
 import { SwapIcon } from '~/ui/icons'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { Flows } from './Flows'
-import { KeepRange } from './KeepRange'
 import { NewestWindow } from './NewestWindow'
 import { PathCharts } from './PathCharts'
+import { PinRange } from './PinRange'
 import styles from './paths.module.css'
 import type { PathSearch } from './search'
 import { strings } from './strings'
@@ -37,7 +38,7 @@ const STATE_TEXT = {
   lost: strings.lost,
 }
 
-/** The history of one path, both ways. */
+/** The history of one path in both directions. */
 export function PathPage({ mesh, source, target, search, onSearch }: Props) {
   const clock = useClock()
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
@@ -90,7 +91,7 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
         <div className={styles.controls}>
           <SegmentedControl
             aria-label={strings.statistic}
-            data={STATISTICS.map((value) => ({ value, label: value }))}
+            data={STATISTIC_OPTIONS}
             value={statistic}
             onChange={(value) => onSearch({ statistic: value as Statistic })}
           />
@@ -100,7 +101,7 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
             value={range}
             onChange={(value) => onSearch({ last: value as Range })}
           />
-          <KeepRange meshId={mesh.id} seconds={RANGES[range]} />
+          <PinRange meshId={mesh.id} seconds={RANGES[range]} />
         </div>
       </header>
       {STATE_TEXT[state] && <Notice tone={state === 'lost' ? 'bad' : 'warn'}>{STATE_TEXT[state]}</Notice>}

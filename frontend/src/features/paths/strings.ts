@@ -6,7 +6,7 @@ export const strings = {
   flows: 'flows',
   flow: 'Flow',
   flowsLead: (outbound: string, inbound: string) =>
-    `Each flow uses its own source port. A connection on the slowest flow gets ${outbound} outbound and ${inbound} inbound (p50).`,
+    `Each flow uses its own source port. A connection on the slowest flow has ${outbound} outbound and ${inbound} inbound (p50).`,
   minimumOf: (direction: string) => `${direction} minimum`,
   medianOf: (direction: string) => `${direction} p50`,
   samplesOf: (direction: string) => `${direction} samples`,

@@ -6,20 +6,20 @@ import { Dialog } from '~/ui/Dialog'
 import { ActionError } from '~/ui/State'
 import { strings } from './strings'
 
-/** What can be decided about a recommendation as it stands. */
-export function Decisions({ found, etag }: { found: Recommendation; etag: string }) {
-  const decide = useDecide(found.id, etag)
-  const dismiss = useDismiss(found.id, etag)
+/** The decisions that the state of a recommendation allows. */
+export function Decisions({ recommendation, etag }: { recommendation: Recommendation; etag: string }) {
+  const decide = useDecide(recommendation.id, etag)
+  const dismiss = useDismiss(recommendation.id, etag)
   const [asking, setAsking] = useState(false)
   const [reason, setReason] = useState('')
-  if (!['proposed', 'accepted'].includes(found.state) || found.steps.length === 0) return null
+  if (!['proposed', 'accepted'].includes(recommendation.state) || recommendation.steps.length === 0) return null
   return (
     <>
       <Group gap="xs">
         <Button variant="default" onClick={() => setAsking(true)}>
           {strings.dismissEllipsis}
         </Button>
-        {found.state === 'proposed' && (
+        {recommendation.state === 'proposed' && (
           <Button variant="default" loading={decide.isPending} onClick={() => decide.mutate('accept')}>
             {strings.accept}
           </Button>

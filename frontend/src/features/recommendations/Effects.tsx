@@ -5,12 +5,12 @@ import { pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { strings } from './strings'
 
-/** What all moves together do to each application. */
-export function Effects({ found }: { found: Recommendation }) {
+/** The effect of all moves on each application. */
+export function Effects({ recommendation }: { recommendation: Recommendation }) {
   return (
     <Records
       label={strings.applications}
-      rows={found.answer.applications}
+      rows={recommendation.answer.applications}
       id={({ application }) => application.id}
       columns={[
         { title: strings.application, cell: ({ application }) => application.name, as: 'head' },

@@ -22,7 +22,7 @@ export function Network({ arcs }: { arcs: readonly Arc[] }) {
       <p className={pageStyles.lead}>{strings.networkSummary(formatCount(arcs.length), formatCount(used))}</p>
       <Records
         label={strings.arcsOfNetwork}
-        rows={[...arcs].sort((one, other) => Number(other.flow > 0) - Number(one.flow > 0))}
+        rows={[...arcs].sort((arc, other) => Number(other.flow > 0) - Number(arc.flow > 0))}
         id={({ tail, head }) => `${tail} ${head}`}
         columns={COLUMNS}
       />

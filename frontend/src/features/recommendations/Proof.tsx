@@ -14,17 +14,17 @@ const COUNTED = {
 }
 
 /** The basis of a recommendation: certificate, constraints, windows used and rejected alternatives. */
-export function Proof({ found }: { found: Recommendation }) {
-  const { best_found, certificate, constraints, evidence, price_change_per_hour, rejected } = found.answer
+export function Proof({ recommendation }: { recommendation: Recommendation }) {
+  const { best_found, certificate, constraints, evidence, price_change_per_hour, rejected } = recommendation.answer
   const { from, to } = evidence.window
   const clock = useClock()
   const noise = evidence.min_gain < 0.0005 ? strings.lessThanTenth : formatShare(evidence.min_gain)
   return (
     <Panel title={strings.basis}>
       <p className={pageStyles.lead}>
-        {strings.policyUsed} <i>{POLICIES[found.policy] ?? found.policy}</i>
-        {found.question.policy === 'robust' && `, ${COUNTED[found.question.risk]}`}
-        {strings.objectiveUsed} <i>{OBJECTIVES[found.answer.objective] ?? found.answer.objective}</i>.
+        {strings.policyUsed} <i>{POLICIES[recommendation.policy] ?? recommendation.policy}</i>
+        {recommendation.question.policy === 'robust' && `, ${COUNTED[recommendation.question.risk]}`}
+        {strings.objectiveUsed} <i>{OBJECTIVES[recommendation.answer.objective] ?? recommendation.answer.objective}</i>.
       </p>
       {certificate && (
         <p className={pageStyles.lead}>

@@ -24,25 +24,26 @@ interface Props {
   onSearch: (patch: Patch<RecommendationSearch>) => void
 }
 
-/** One recommendation: the moves, what they gain, what proves it, and what came of it. */
+/** One recommendation: its moves, their gain, its basis and the measured result. */
 export function RecommendationPage({ recommendationId, search, onSearch }: Props) {
   const read = useQuery(recommendationQuery(recommendationId))
   if (read.error && !read.data) {
     return <Failed what={strings.theRecommendation} error={read.error} retry={() => void read.refetch()} />
   }
   if (!read.data) return <Loading what={strings.recommendationLower} />
-  const { found, etag } = read.data
+  const { recommendation, etag } = read.data
   const point =
-    found.answer.pareto_front.find(({ moves }) => moves === search.moves) ?? found.answer.pareto_front.at(-1)
-  const looked = new Set(point?.positions)
+    recommendation.answer.pareto_front.find(({ moves }) => moves === search.moves) ??
+    recommendation.answer.pareto_front.at(-1)
+  const shown = new Set(point?.positions)
   return (
     <Page
-      title={titleOf(found)}
-      lead={strings.onMesh(found.mesh.name, STATES[found.state])}
-      action={<Decisions found={found} etag={etag} />}
+      title={titleOf(recommendation)}
+      lead={strings.onMesh(recommendation.mesh.name, STATES[recommendation.state])}
+      action={<Decisions recommendation={recommendation} etag={etag} />}
     >
-      {found.outcome && <Came found={found} />}
-      {found.steps.length === 0 ? (
+      {recommendation.outcome && <MeasuredResult recommendation={recommendation} />}
+      {recommendation.steps.length === 0 ? (
         <Notice tone="good" title={strings.placementOptimal}>
           {strings.placementOptimalLead}
         </Notice>
@@ -54,17 +55,23 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
             ) : (
               <p className={styles.total}>{strings.gainNotMeasured}</p>
             )}
-            {found.answer.pareto_front.length > 1 && (
-              <Slide found={found} moves={point.moves} onMoves={(moves) => onSearch({ moves })} />
+            {recommendation.answer.pareto_front.length > 1 && (
+              <MovesSlider
+                recommendation={recommendation}
+                moves={point.moves}
+                onMoves={(moves) => onSearch({ moves })}
+              />
             )}
-            <Strips found={found} looked={looked} />
-            <Effects found={found} />
-            <Moves steps={found.steps.filter(({ position }) => looked.has(position))} />
+            <Strips recommendation={recommendation} shown={shown} />
+            <Effects recommendation={recommendation} />
+            <Moves steps={recommendation.steps.filter(({ position }) => shown.has(position))} />
           </>
         )
       )}
-      <Proof found={found} />
-      {found.answer.network && found.answer.network.length > 0 && <Network arcs={found.answer.network} />}
+      <Proof recommendation={recommendation} />
+      {recommendation.answer.network && recommendation.answer.network.length > 0 && (
+        <Network arcs={recommendation.answer.network} />
+      )}
     </Page>
   )
 }
@@ -92,8 +99,16 @@ function Total({ expected }: { expected: Gain }) {
   )
 }
 
-function Slide({ found, moves, onMoves }: { found: Recommendation; moves: number; onMoves: (moves: number) => void }) {
-  const front = found.answer.pareto_front
+function MovesSlider({
+  recommendation,
+  moves,
+  onMoves,
+}: {
+  recommendation: Recommendation
+  moves: number
+  onMoves: (moves: number) => void
+}) {
+  const front = recommendation.answer.pareto_front
   const at = front.findIndex((point) => point.moves === moves)
   return (
     <div className={styles.slide}>
@@ -106,16 +121,16 @@ function Slide({ found, moves, onMoves }: { found: Recommendation; moves: number
         value={at}
         label={null}
         thumbLabel={strings.movesShown}
-        thumbProps={{ 'aria-valuetext': strings.countOf(moves, found.steps.length) }}
+        thumbProps={{ 'aria-valuetext': strings.countOf(moves, recommendation.steps.length) }}
         onChange={(index) => onMoves(front[index]?.moves ?? moves)}
       />
-      <output>{strings.countOf(moves, found.steps.length)}</output>
+      <output>{strings.countOf(moves, recommendation.steps.length)}</output>
     </div>
   )
 }
 
-function Came({ found }: { found: Recommendation }) {
-  const outcome = found.outcome
+function MeasuredResult({ recommendation }: { recommendation: Recommendation }) {
+  const outcome = recommendation.outcome
   if (!outcome) return null
   return (
     <Panel title={strings.result}>

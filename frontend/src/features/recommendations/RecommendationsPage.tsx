@@ -11,7 +11,7 @@ import { useClock } from '~/ui/clock'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Failed, Loading } from '~/ui/State'
-import { Ask } from './Ask'
+import { FindMoves } from './FindMoves'
 import { STATES } from './states'
 import { strings } from './strings'
 
@@ -30,7 +30,7 @@ export function RecommendationsPage() {
   }
   return (
     <Page title={strings.recommendations} lead={strings.recommendationsLead}>
-      <Ask />
+      <FindMoves />
       {accuracy && accuracy.verified > 0 && <AccuracySummary accuracy={accuracy} />}
       {!recommendations.data ? (
         <Loading what={strings.recommendationsLower} />
@@ -52,26 +52,30 @@ function List({ items }: { items: RecommendationSummary[] }) {
     <Records
       label={strings.recommendations}
       rows={items}
-      id={(one) => one.id}
+      id={(recommendation) => recommendation.id}
       columns={[
         {
           title: strings.created,
-          cell: (one) => (
+          cell: (recommendation) => (
             <Anchor
               size="sm"
               renderRoot={(root) => (
-                <Link {...root} to="/recommendations/$recommendationId" params={{ recommendationId: one.id }} />
+                <Link
+                  {...root}
+                  to="/recommendations/$recommendationId"
+                  params={{ recommendationId: recommendation.id }}
+                />
               )}
             >
-              <Age at={one.created_at} clock={clock} now={serverNow} />
+              <Age at={recommendation.created_at} clock={clock} now={serverNow} />
             </Anchor>
           ),
           as: 'head',
         },
-        { title: strings.mesh, cell: (one) => one.mesh.name },
+        { title: strings.mesh, cell: (recommendation) => recommendation.mesh.name },
         {
           title: strings.moves,
-          cell: (one) => (one.moves === 0 ? strings.noMoves : formatCount(one.moves)),
+          cell: (recommendation) => (recommendation.moves === 0 ? strings.noMoves : formatCount(recommendation.moves)),
           as: 'number',
         },
         {
@@ -85,10 +89,13 @@ function List({ items }: { items: RecommendationSummary[] }) {
             total ? strings.interval(formatChange(total.gain.low), formatChange(total.gain.high)) : NO_VALUE,
           as: 'number',
         },
-        { title: strings.state, cell: (one) => STATES[one.state] },
+        { title: strings.state, cell: (recommendation) => STATES[recommendation.state] },
         {
           title: strings.trigger,
-          cell: (one) => (one.trigger === 'asked' ? strings.requestedBy(one.requested_by) : one.trigger),
+          cell: (recommendation) =>
+            recommendation.trigger === 'asked'
+              ? strings.requestedBy(recommendation.requested_by)
+              : recommendation.trigger,
           as: 'quiet',
         },
       ]}

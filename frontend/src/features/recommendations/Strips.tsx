@@ -1,7 +1,7 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { applicationsQuery } from '~/api/applications'
-import { pictureQuery, shownOf } from '~/api/measurements'
+import { matrixQuery, shownOf } from '~/api/measurements'
 import type { Application, Recommendation } from '~/api/types'
 import type { Place } from '~/charts/moves/geometry'
 import { Strip } from '~/charts/moves/Strip'
@@ -11,21 +11,23 @@ import { Panel, pageStyles } from '~/ui/Page'
 import styles from './recommendations.module.css'
 import { strings } from './strings'
 
-/** Each application's VMs by how far they are from its root now, with arrows for the moves. */
-export function Strips({ found, looked }: { found: Recommendation; looked: Set<number> }) {
+/** The VMs of each application by round trip to its root, with arrows for the moves. */
+export function Strips({ recommendation, shown }: { recommendation: Recommendation; shown: Set<number> }) {
   const { data: applications } = useQuery(applicationsQuery)
-  const { data: picture } = useQuery(pictureQuery(found.mesh.id, shownOf({ metric: 'round_trip', flows: 'slowest' })))
+  const { data: newest } = useQuery(
+    matrixQuery(recommendation.mesh.id, shownOf({ metric: 'round_trip', flows: 'slowest' })),
+  )
   const theme = useComputedColorScheme('light')
-  if (!applications || !picture) return null
-  const { vms } = picture.roster
+  if (!applications || !newest) return null
+  const { vms } = newest.roster
   const at = new Map(vms.map(({ id }, index) => [id, index]))
-  const touched = found.answer.applications.flatMap(
+  const touched = recommendation.answer.applications.flatMap(
     ({ application }) => applications.find(({ id }) => id === application.id) ?? [],
   )
   const trips = (application: Application) => {
     const root = at.get(application.tasks.find((task) => task.root)?.vm?.id ?? '')
     const row = vms.map((_, column) =>
-      root === undefined ? null : valueOfCode('round_trip', picture.matrix.codes[root * vms.length + column] ?? 0),
+      root === undefined ? null : valueOfCode('round_trip', newest.matrix.codes[root * vms.length + column] ?? 0),
     )
     return { root, row }
   }
@@ -46,11 +48,11 @@ export function Strips({ found, looked }: { found: Recommendation; looked: Set<n
             filled: here.has(index),
           }
         })
-        const arcs = found.steps
+        const arcs = recommendation.steps
           .filter((step) => step.application.id === application.id)
           .flatMap((step) => {
             const [from, to] = [at.get(step.source?.id ?? ''), at.get(step.target.id)]
-            return from === undefined || to === undefined ? [] : [{ from, to, faint: !looked.has(step.position) }]
+            return from === undefined || to === undefined ? [] : [{ from, to, faint: !shown.has(step.position) }]
           })
         return (
           <figure key={application.id} className={styles.figure}>

@@ -3,7 +3,7 @@
 import { integer, searchParser } from '~/lib/searchParams'
 
 export interface RecommendationSearch {
-  /** How many of its moves are looked at; all when absent. */
+  /** Number of its moves shown; all when absent. */
   moves?: number
 }
 

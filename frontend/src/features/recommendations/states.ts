@@ -1,7 +1,7 @@
 import type { RecommendationState } from '~/api/types'
 import { strings } from './strings'
 
-/** What each state of a recommendation means to who reads it. */
+/** The text of each state of a recommendation. */
 export const STATES: Record<RecommendationState, string> = {
   proposed: 'proposed',
   accepted: strings.acceptedState,

@@ -2,7 +2,7 @@
 import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
-import { answerApi, bodiesOf, fail } from '~/testing/api'
+import { bodiesOf, fail, mockApi } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { SignInPage } from './SignInPage'
 
@@ -12,9 +12,9 @@ async function signIn() {
   await userEvent.click(screen.getByRole('button', { name: 'Sign in' }))
 }
 
-test('signing in opens the page that was asked for', async () => {
+test('signing in opens the requested page', async () => {
   const onSignedIn = vi.fn()
-  const sent = answerApi({ 'POST /v1/auth/sign-in': { role: 'owner' } })
+  const sent = mockApi({ 'POST /v1/auth/sign-in': { role: 'owner' } })
   await showPage(<SignInPage ended onSignedIn={onSignedIn} />)
   expect(screen.getByText('Your session has ended. Sign in to continue.')).toBeTruthy()
   await signIn()
@@ -24,7 +24,7 @@ test('signing in opens the page that was asked for', async () => {
 
 test('a wrong password is reported, and nothing typed is lost', async () => {
   const onSignedIn = vi.fn()
-  answerApi({ 'POST /v1/auth/sign-in': () => fail(401, 'E-mail or password is wrong.') })
+  mockApi({ 'POST /v1/auth/sign-in': () => fail(401, 'E-mail or password is wrong.') })
   await showPage(<SignInPage ended={false} onSignedIn={onSignedIn} />)
   await signIn()
   expect((await screen.findByRole('alert')).textContent).toContain('E-mail or password is wrong.')

@@ -9,7 +9,7 @@ import { strings } from './strings'
 
 const ENGINES: Record<string, string> = { postgresql: strings.postgresql }
 
-/** The engine's fields are null while the database is away: that is not a "no". */
+/** The database fields are null while the database is unavailable, which does not mean "no". */
 function engineOf({ database_engine: engine, database_version: version }: About): string {
   return engine ? `${ENGINES[engine] ?? engine} ${version ?? ''}` : strings.databaseUnknown
 }

@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { answerApi, bodiesOf, refuse, reply } from '~/testing/api'
+import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { ApiKeysPage } from './ApiKeysPage'
 
@@ -16,7 +16,7 @@ const KEY = {
 }
 
 test('a key is created with its scope and shown once', async () => {
-  const sent = answerApi({
+  const sent = mockApi({
     'GET /v1/api-keys': [],
     'POST /v1/api-keys': () => reply(201, { ...KEY, secret: 'sm_abc_secret' }),
   })
@@ -29,7 +29,7 @@ test('a key is created with its scope and shown once', async () => {
 })
 
 test('a refused key keeps its name, and the field shows why', async () => {
-  answerApi({ 'GET /v1/api-keys': [], 'POST /v1/api-keys': () => refuse('name', 'There is a key of this name.') })
+  mockApi({ 'GET /v1/api-keys': [], 'POST /v1/api-keys': () => refuse('name', 'There is a key of this name.') })
   await showPage(<ApiKeysPage />)
   const name = await screen.findByLabelText<HTMLInputElement>('Name')
   await userEvent.type(name, 'Dashboards')
@@ -39,7 +39,7 @@ test('a refused key keeps its name, and the field shows why', async () => {
 })
 
 test('a key is deleted after a confirmation', async () => {
-  const sent = answerApi({ 'GET /v1/api-keys': [KEY], 'DELETE /v1/api-keys/k': () => reply(204) })
+  const sent = mockApi({ 'GET /v1/api-keys': [KEY], 'DELETE /v1/api-keys/k': () => reply(204) })
   await showPage(<ApiKeysPage />)
   const row = within(await screen.findByRole('row', { name: /^Dashboards/ }))
   expect(row.getByText('Read')).toBeTruthy()

@@ -20,7 +20,7 @@ const LIVES = [
   { value: '365', label: strings.oneYear },
 ]
 
-/** Keys for programs: the same API this page uses. */
+/** API keys: programs use the API that this page uses. */
 export function ApiKeysPage() {
   const keys = useQuery(apiKeysQuery)
   const clock = useClock()

@@ -4,7 +4,7 @@ import { zoneName } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { strings } from './strings'
 
-/** The zone every time on the page is written in. */
+/** The time zone of all times on the page. */
 export function ClockSwitch() {
   const clock = useClock()
   const navigate = useNavigate()

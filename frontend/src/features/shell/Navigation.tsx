@@ -5,7 +5,7 @@ import styles from './shell.module.css'
 import { strings } from './strings'
 
 const CURRENT = { 'aria-current': 'page' } as const
-// A page is the current one whatever is chosen on it.
+// A page is current whatever its search parameters are.
 const ANY_SEARCH = { includeSearch: false }
 
 const PAGES = [
@@ -17,7 +17,7 @@ const PAGES = [
   ['/vms', strings.vms],
 ] as const
 
-/** Pages one goes to now and then. */
+/** Pages used occasionally. */
 const MORE = [
   ['/zones', strings.zones],
   ['/meshes', strings.meshes],
@@ -28,7 +28,7 @@ const MORE = [
   ['/silences', strings.silences],
 ] as const
 
-/** The pages of the product; those of a mesh come first, for the mesh that is chosen. */
+/** The pages of the product; those of the chosen mesh come first. */
 export function Navigation() {
   const mesh = useCurrentMesh()
   const { pathname } = useLocation()

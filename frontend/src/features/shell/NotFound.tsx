@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Empty } from '~/ui/State'
 import { strings } from './strings'
 
-/** The page of an address that leads nowhere; it is outside the frame, so it brings its own landmark. */
+/** The page for an unknown address. It is outside the shell, so it has its own `main` landmark. */
 export function NotFound() {
   return (
     <main>

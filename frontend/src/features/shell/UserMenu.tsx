@@ -11,7 +11,7 @@ export function UserMenu() {
   const navigate = useNavigate()
 
   async function leave() {
-    // Signed out here is signed out, even when the answer does not come: the page must not go on showing data.
+    // Sign out here even without a response: the page must not show data any longer.
     await signOut().catch(() => undefined)
     queryClient.clear()
     await navigate({ to: '/sign-in' })

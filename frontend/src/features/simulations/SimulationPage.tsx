@@ -22,30 +22,30 @@ import { strings } from './strings'
 
 const percent = (share: number) => `${Math.round(share * 100)} %`
 
-/** The report of one simulation: what each policy came to, and in which world. */
+/** The report of one simulation: results of each policy, and the parameters. */
 export function SimulationPage({ simulationId }: { simulationId: string }) {
   const clock = useClock()
-  const { data: found, error, refetch } = useQuery(simulationQuery(simulationId))
-  if (error && !found) return <Failed what={strings.theSimulation} error={error} retry={() => void refetch()} />
-  if (!found) return <Loading what={strings.simulationLower} />
-  const made = new Date(found.created_at)
+  const { data: simulation, error, refetch } = useQuery(simulationQuery(simulationId))
+  if (error && !simulation) return <Failed what={strings.theSimulation} error={error} retry={() => void refetch()} />
+  if (!simulation) return <Loading what={strings.simulationLower} />
+  const createdAt = new Date(simulation.created_at)
   return (
     <Page
-      title={found.name}
+      title={simulation.name}
       lead={strings.simulationSummary(
-        formatCount(found.world.machines),
-        formatHours(found.world.seconds),
-        formatMoment(made, clock),
-        zoneName(clock, made),
+        formatCount(simulation.world.machines),
+        formatHours(simulation.world.seconds),
+        formatMoment(createdAt, clock),
+        zoneName(clock, createdAt),
       )}
-      action={<Forget found={found} />}
+      action={<DeleteSimulation simulation={simulation} />}
     >
       <Panel title={strings.averagePerformance}>
-        <Distribution policies={found.policies} />
+        <Distribution policies={simulation.policies} />
       </Panel>
-      <Outcomes policies={found.policies} />
+      <Outcomes policies={simulation.policies} />
       <Panel title={strings.parameters}>
-        <World world={found.world} />
+        <World world={simulation.world} />
       </Panel>
     </Page>
   )
@@ -61,7 +61,7 @@ function Distribution({ policies }: { policies: PolicyOutcome[] }) {
           top ? strings.bestPolicy(top.policy, top.area_percent.toFixed(1)) : '',
         )}
         height={320}
-        lines={policies.map((one, n) => ({ key: one.policy, ...lineStyle(n), ...distributionOf(one) }))}
+        lines={policies.map((outcome, n) => ({ key: outcome.policy, ...lineStyle(n), ...distributionOf(outcome) }))}
         x={[lowestScore(policies), 1]}
         y={[0, 1]}
         xLabel={strings.distributionAxes}
@@ -98,22 +98,26 @@ function Outcomes({ policies }: { policies: PolicyOutcome[] }) {
             ),
             as: 'head',
           },
-          { title: strings.area, cell: (one) => `${one.area_percent.toFixed(1)} %`, as: 'number' },
+          { title: strings.area, cell: (outcome) => `${outcome.area_percent.toFixed(1)} %`, as: 'number' },
           {
             title: strings.publishedArea,
-            cell: (one) => (one.source_percent === null ? NO_VALUE : `${one.source_percent.toFixed(1)} %`),
+            cell: (outcome) => (outcome.source_percent === null ? NO_VALUE : `${outcome.source_percent.toFixed(1)} %`),
             as: 'number',
           },
-          { title: strings.worstJob, cell: (one) => (one.jobs ? formatShare(one.worst_job) : NO_VALUE), as: 'number' },
+          {
+            title: strings.worstJob,
+            cell: (outcome) => (outcome.jobs ? formatShare(outcome.worst_job) : NO_VALUE),
+            as: 'number',
+          },
           {
             title: strings.tasksMoved,
-            cell: (one) => (one.moved_share ? `${(one.moved_share_mean * 100).toFixed(2)} %` : NO_VALUE),
+            cell: (outcome) => (outcome.moved_share ? `${(outcome.moved_share_mean * 100).toFixed(2)} %` : NO_VALUE),
             as: 'number',
           },
-          { title: strings.solverStep, cell: (one) => formatTail(one.solver_s), as: 'number' },
-          { title: strings.solverRound, cell: (one) => formatTail(one.round_s), as: 'number' },
-          { title: strings.placementDelay, cell: (one) => formatTail(one.placement_latency_s), as: 'number' },
-          { title: strings.responseTime, cell: (one) => formatTail(one.response_s), as: 'number' },
+          { title: strings.solverStep, cell: (outcome) => formatTail(outcome.solver_s), as: 'number' },
+          { title: strings.solverRound, cell: (outcome) => formatTail(outcome.round_s), as: 'number' },
+          { title: strings.placementDelay, cell: (outcome) => formatTail(outcome.placement_latency_s), as: 'number' },
+          { title: strings.responseTime, cell: (outcome) => formatTail(outcome.response_s), as: 'number' },
         ]}
       />
       <p className={pageStyles.lead}>{strings.policiesExplained}</p>
@@ -154,7 +158,7 @@ function Fact({ term, children }: { term: string; children: ReactNode }) {
   )
 }
 
-function Forget({ found }: { found: SimulationDetail }) {
+function DeleteSimulation({ simulation }: { simulation: SimulationDetail }) {
   const navigate = useNavigate()
   const forget = useDeleteSimulation()
   const [asking, setAsking] = useState(false)
@@ -166,9 +170,9 @@ function Forget({ found }: { found: SimulationDetail }) {
         {strings.deleteEllipsis}
       </Button>
       <Confirm
-        title={strings.deleteName(found.name)}
+        title={strings.deleteName(simulation.name)}
         action={strings.delete}
-        about={asking ? found.id : null}
+        about={asking ? simulation.id : null}
         doing={forget}
         onClose={() => setAsking(false)}
         onDone={() => void navigate({ to: '/simulations' })}

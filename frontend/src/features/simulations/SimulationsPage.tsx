@@ -16,12 +16,12 @@ import { strings } from './strings'
 /** Uploaded simulations of placement policies. */
 export function SimulationsPage() {
   const clock = useClock()
-  const found = useQuery(simulationsQuery)
-  if (found.error && !found.data) {
-    return <Failed what={strings.simulations} error={found.error} retry={() => void found.refetch()} />
+  const query = useQuery(simulationsQuery)
+  if (query.error && !query.data) {
+    return <Failed what={strings.simulations} error={query.error} retry={() => void query.refetch()} />
   }
-  if (!found.data) return <Loading what={strings.simulationsLower} />
-  if (found.data.length === 0) {
+  if (!query.data) return <Loading what={strings.simulationsLower} />
+  if (query.data.length === 0) {
     return (
       <Empty title={strings.noSimulations} action={<HandOver />}>
         {strings.noSimulationsLead}{' '}
@@ -36,31 +36,31 @@ export function SimulationsPage() {
     <Page title={strings.simulations} lead={strings.simulationsLead}>
       <Records
         label={strings.simulations}
-        rows={found.data}
-        id={(one) => one.id}
+        rows={query.data}
+        id={(simulation) => simulation.id}
         columns={[
           {
             title: strings.simulation,
-            cell: (one) => (
+            cell: (simulation) => (
               <Anchor
                 size="sm"
                 renderRoot={(root) => (
-                  <Link {...root} to="/simulations/$simulationId" params={{ simulationId: one.id }} />
+                  <Link {...root} to="/simulations/$simulationId" params={{ simulationId: simulation.id }} />
                 )}
               >
-                {one.name}
+                {simulation.name}
               </Anchor>
             ),
             as: 'head',
           },
           { title: strings.machines, cell: ({ world }) => formatCount(world.machines), as: 'number' },
           { title: strings.duration, cell: ({ world }) => formatHours(world.seconds), as: 'number' },
-          { title: strings.policies, cell: (one) => formatCount(one.policies.length), as: 'number' },
+          { title: strings.policies, cell: (simulation) => formatCount(simulation.policies.length), as: 'number' },
           { title: strings.bestPolicyHeader, cell: ({ policies }) => best(policies)?.policy ?? NO_VALUE },
           { title: strings.area, cell: ({ policies }) => `${best(policies)?.area_percent.toFixed(1)} %`, as: 'number' },
           {
             title: strings.created,
-            cell: (one) => <Age at={one.created_at} clock={clock} now={serverNow} />,
+            cell: (simulation) => <Age at={simulation.created_at} clock={clock} now={serverNow} />,
             as: 'quiet',
           },
         ]}

@@ -1,4 +1,4 @@
-/** What came of simulations, as charts and tables have it. */
+/** Results of simulations for charts and tables. */
 
 import type { PolicyOutcome, Simulation } from '~/api/types'
 import type { Points } from '~/charts/curve/geometry'
@@ -8,7 +8,7 @@ import { strings } from './strings'
 /** The policy of the largest area. */
 export function best<T extends Simulation['policies'][number]>(policies: readonly T[]): T | undefined {
   return policies.reduce<T | undefined>(
-    (top, one) => (top && top.area_percent >= one.area_percent ? top : one),
+    (top, outcome) => (top && top.area_percent >= outcome.area_percent ? top : outcome),
     undefined,
   )
 }
@@ -18,12 +18,12 @@ export function distributionOf({ scores }: Pick<PolicyOutcome, 'scores'>): Point
   return { x: scores, y: scores.map((_, at) => at / (scores.length - 1)) }
 }
 
-/** Where the scale of scores begins: the tenth at or below the worst that is drawn. */
+/** Return the start of the scale of scores: the tenth at or below the worst drawn score. */
 export function lowestScore(policies: readonly Pick<PolicyOutcome, 'scores'>[]): number {
   return Math.floor(Math.min(0.9, ...policies.flatMap(({ scores }) => scores.slice(0, 1))) * 10) / 10
 }
 
-/** Seconds at the scale they have: 0.0021 → "2.10 ms", 4812 → "80.2 min". */
+/** Format seconds in a suitable unit: 0.0021 → "2.10 ms", 4812 → "80.2 min". */
 export function formatSeconds(seconds: number): string {
   if (seconds >= 7_200) return formatHours(seconds)
   return seconds >= 600 ? strings.minutes((seconds / 60).toFixed(1)) : formatDelay(seconds * 1e9)

@@ -38,16 +38,16 @@ export function Board({ vms, applications, changes, onChange }: Props) {
     tasks
       .filter(({ application, task }) => at.get(`${application} ${task}`) === vm)
       .map(({ application, task, vm: before, root }) => {
-        const mine = held?.application === application && held.task === task
+        const isHeld = held?.application === application && held.task === task
         return (
           <button
             key={`${application} ${task}`}
             type="button"
             draggable
             className={before === vm ? styles.chip : `${styles.chip} ${styles.moved}`}
-            aria-pressed={mine}
-            aria-label={`${application} / ${task}${root ? strings.rootSuffix : ''}: ${mine ? strings.picked : strings.pickUp}`}
-            onClick={() => setHeld(mine ? null : { application, task })}
+            aria-pressed={isHeld}
+            aria-label={`${application} / ${task}${root ? strings.rootSuffix : ''}: ${isHeld ? strings.picked : strings.pickUp}`}
+            onClick={() => setHeld(isHeld ? null : { application, task })}
             onKeyDown={(event) => event.key === 'Escape' && setHeld(null)}
             onDragStart={(event) => {
               event.dataTransfer.effectAllowed = 'move'

@@ -9,9 +9,9 @@ import type { Patch } from '~/lib/searchParams'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Empty, Failed, Loading } from '~/ui/State'
 import { Board } from './Board'
-import { Changing } from './Changing'
-import { Fates } from './Fates'
-import { Kept } from './Kept'
+import { ChangeForms } from './ChangeForms'
+import { Results } from './Results'
+import { SavedScenarios } from './SavedScenarios'
 import styles from './scenarios.module.css'
 import type { WhatIfSearch } from './search'
 import { strings } from './strings'
@@ -21,7 +21,7 @@ interface Props {
   onSearch: (patch: Patch<WhatIfSearch>) => void
 }
 
-/** What becomes of all applications when tasks, VMs, zones, paths or curves are changed. Nothing is done. */
+/** The effect of changed tasks, VMs, zones, paths or curves on all applications. Simulation only. */
 export function WhatIfPage({ search, onSearch }: Props) {
   const meshes = useQuery(meshesQuery)
   if (meshes.error && !meshes.data) return <Failed what={strings.meshes} error={meshes.error} />
@@ -47,28 +47,28 @@ export function WhatIfPage({ search, onSearch }: Props) {
           data={meshes.data.map(({ id, name }) => ({ value: id, label: name }))}
         />
       </div>
-      <Asked mesh={mesh.id} search={search} onSearch={onSearch} />
+      <Workspace mesh={mesh.id} search={search} onSearch={onSearch} />
     </Page>
   )
 }
 
-function Asked({ mesh, search, onSearch }: Props & { mesh: string }) {
+function Workspace({ mesh, search, onSearch }: Props & { mesh: string }) {
   const changes = search.changes ?? []
   const roster = useQuery(rosterQuery(mesh))
   const applications = useQuery(applicationsQuery)
-  const found = useQuery(whatIfQuery(mesh, changes, search.place ?? false))
+  const result = useQuery(whatIfQuery(mesh, changes, search.place ?? false))
   const broken = (!roster.data && roster.error) || (!applications.data && applications.error)
   if (broken) return <Failed what={strings.theMesh} error={broken} />
   if (!roster.data || !applications.data) return <Loading what={strings.meshLower} />
   const { vms } = roster.data
-  const mine = applications.data.filter((one) => one.mesh.id === mesh)
+  const ofMesh = applications.data.filter((application) => application.mesh.id === mesh)
   const set = (next: Change[]) => onSearch({ changes: next.length > 0 ? next : undefined })
   const add = (change: Change) => set([...changes, change])
   return (
     <>
-      <Board vms={vms} applications={mine} changes={changes} onChange={add} />
+      <Board vms={vms} applications={ofMesh} changes={changes} onChange={add} />
       <Panel title={strings.changes}>
-        <Changing vms={vms} applications={mine} onChange={add} />
+        <ChangeForms vms={vms} applications={ofMesh} onChange={add} />
         {changes.length > 0 && (
           <>
             <ol className={styles.changes} aria-label={strings.changesInOrder}>
@@ -99,7 +99,7 @@ function Asked({ mesh, search, onSearch }: Props & { mesh: string }) {
           checked={search.place ?? false}
           onChange={(event) => onSearch({ place: event.currentTarget.checked || undefined })}
         />
-        <Kept
+        <SavedScenarios
           mesh={mesh}
           changes={changes}
           place={search.place ?? false}
@@ -117,8 +117,8 @@ function Asked({ mesh, search, onSearch }: Props & { mesh: string }) {
           }
         />
       </Panel>
-      <ActionError error={found.error} />
-      {found.data ? <Fates found={found.data} /> : !found.error && <Loading what={strings.resultsLower} />}
+      <ActionError error={result.error} />
+      {result.data ? <Results result={result.data} /> : !result.error && <Loading what={strings.resultsLower} />}
     </>
   )
 }

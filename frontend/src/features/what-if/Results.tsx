@@ -9,31 +9,31 @@ import { Notice } from '~/ui/State'
 import styles from './scenarios.module.css'
 import { strings } from './strings'
 
-/** What becomes of every application, and of the paths. */
-export function Fates({ found }: { found: WhatIf }) {
+/** Predicted performance of every application, and the round trips. */
+export function Results({ result }: { result: WhatIf }) {
   return (
     <>
-      {found.broken.length > 0 && (
+      {result.broken.length > 0 && (
         <Notice tone="warn" title={strings.constraintsViolated}>
-          {found.broken.join('; ')}.
+          {result.broken.join('; ')}.
         </Notice>
       )}
-      {found.placed.length > 0 && (
+      {result.placed.length > 0 && (
         <Notice tone="info" title={strings.placesFound}>
-          {found.placed
+          {result.placed
             .map(({ application, task, vm }) => strings.taskOnVm(application.name, task.name, vm.name))
             .join('; ')}
           .
         </Notice>
       )}
-      {found.applications.length === 0 ? (
+      {result.applications.length === 0 ? (
         <Notice tone="info" title={strings.noApplications}>
           {strings.noApplicationsLead}
         </Notice>
       ) : (
         <Records
           label={strings.beforeAndAfter}
-          rows={found.applications}
+          rows={result.applications}
           id={({ application }) => application.id}
           columns={[
             { title: strings.application, cell: ({ application }) => application.name, as: 'head' },
@@ -55,7 +55,7 @@ export function Fates({ found }: { found: WhatIf }) {
           ]}
         />
       )}
-      <Grids trips={found.trips} />
+      <Grids trips={result.trips} />
     </>
   )
 }

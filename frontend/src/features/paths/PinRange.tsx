@@ -1,7 +1,7 @@
 import { Button, Group, TextInput } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { useKeepRange } from '~/api/usage'
+import { usePinRange } from '~/api/usage'
 import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { Dialog } from '~/ui/Dialog'
@@ -14,9 +14,9 @@ interface Range {
 }
 
 /** Pin the range on the screen: measurements of the whole mesh are kept beyond retention. */
-export function KeepRange({ meshId, seconds }: { meshId: string; seconds: number }) {
+export function PinRange({ meshId, seconds }: { meshId: string; seconds: number }) {
   const clock = useClock()
-  const keep = useKeepRange()
+  const keep = usePinRange()
   const [range, setRange] = useState<Range | null>(null)
 
   function open() {

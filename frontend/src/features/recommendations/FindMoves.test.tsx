@@ -2,9 +2,9 @@
 import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { answerApi, bodiesOf, fail, reply } from '~/testing/api'
+import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
-import { Ask } from './Ask'
+import { FindMoves } from './FindMoves'
 
 const MESHES = [{ id: 'm', name: 'production' }]
 const find = async () => {
@@ -14,7 +14,7 @@ const find = async () => {
 
 test('moves are requested with the chosen policy, and their page opens once they are found', async () => {
   let looks = 0
-  const sent = answerApi({
+  const sent = mockApi({
     'GET /v1/meshes': MESHES,
     'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
     'GET /v1/jobs/j': () =>
@@ -25,7 +25,7 @@ test('moves are requested with the chosen policy, and their page opens once they
           : { id: 'j', state: 'succeeded', result: { recommendation_id: 'r' } },
       ),
   })
-  const router = await showPage(<Ask />)
+  const router = await showPage(<FindMoves />)
   await userEvent.selectOptions(screen.getByLabelText('Policy'), 'NoMora, as published')
   await userEvent.click(screen.getByLabelText('Include the flow network'))
   await find()
@@ -37,12 +37,12 @@ test('moves are requested with the chosen policy, and their page opens once they
 })
 
 test('a search that fails gives the reason, and the form keeps its choices', async () => {
-  answerApi({
+  mockApi({
     'GET /v1/meshes': MESHES,
     'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
     'GET /v1/jobs/j': { id: 'j', state: 'failed', error: { detail: 'No application runs on this mesh.' } },
   })
-  await showPage(<Ask />)
+  await showPage(<FindMoves />)
   await userEvent.selectOptions(screen.getByLabelText('Policy'), 'Capacity and anti-affinity')
   await find()
   expect(await screen.findByText('No application runs on this mesh.')).toBeTruthy()
@@ -50,14 +50,14 @@ test('a search that fails gives the reason, and the form keeps its choices', asy
 })
 
 test('a refused request gives the reason', async () => {
-  answerApi({ 'GET /v1/meshes': MESHES, 'POST /v1/recommendations': () => fail(429, 'Too many requests.') })
-  await showPage(<Ask />)
+  mockApi({ 'GET /v1/meshes': MESHES, 'POST /v1/recommendations': () => fail(429, 'Too many requests.') })
+  await showPage(<FindMoves />)
   await find()
   expect((await screen.findByRole('alert')).textContent).toContain('Too many requests.')
 })
 
 test('without a mesh, nothing can be requested', async () => {
-  answerApi({ 'GET /v1/meshes': [] })
-  await showPage(<Ask />)
+  mockApi({ 'GET /v1/meshes': [] })
+  await showPage(<FindMoves />)
   expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Find moves' }).disabled).toBe(true)
 })

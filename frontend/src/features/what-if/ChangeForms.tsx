@@ -15,14 +15,14 @@ interface Props {
 }
 
 /** Changes that are not dragged: added latency, recreated VMs, other curves. */
-export function Changing({ vms, applications, onChange }: Props) {
+export function ChangeForms({ vms, applications, onChange }: Props) {
   const curves = useQuery(curvesQuery)
   const zones = [...new Set(vms.map(({ zone_name }) => zone_name))].sort()
 
-  const form = (made: (value: (name: string) => string) => Change) => (event: FormEvent<HTMLFormElement>) => {
+  const form = (toChange: (value: (name: string) => string) => Change) => (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const data = new FormData(event.currentTarget)
-    onChange(made((name) => String(data.get(name))))
+    onChange(toChange((name) => String(data.get(name))))
   }
 
   return (

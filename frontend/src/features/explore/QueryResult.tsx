@@ -5,19 +5,19 @@ import { Failed, Loading } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
 import styles from './explore.module.css'
 
-/** An answer, or why there is none yet. `asked` is the key of the question, where a job may have to answer it. */
-export function Answered<T>({
+/** Show the data of a query, or the reason why there is none. `queryKey` names a query that may become a job. */
+export function QueryResult<T>({
   query,
-  asked = [],
+  queryKey = [],
   what,
   children,
 }: {
   query: UseQueryResult<T>
-  asked?: QueryKey
+  queryKey?: QueryKey
   what: string
-  children: (answer: T) => ReactNode
+  children: (data: T) => ReactNode
 }) {
-  const waiting = useWaiting(asked)
+  const waiting = useWaiting(queryKey)
   if (query.error && !query.data) {
     return <Failed what={what} error={query.error} retry={() => void query.refetch()} />
   }

@@ -2,9 +2,9 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { answerApi, bodiesOf, fail, reply } from '~/testing/api'
+import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
-import { KeepRange } from './KeepRange'
+import { PinRange } from './PinRange'
 
 async function pin() {
   await userEvent.click(screen.getByRole('button', { name: 'Pin this range' }))
@@ -15,8 +15,8 @@ async function pin() {
 }
 
 test('the range on the screen is pinned with a reason', async () => {
-  const sent = answerApi({ 'POST /v1/pins': () => reply(201, { id: 'p' }) })
-  await showPage(<KeepRange meshId="m" seconds={900} />)
+  const sent = mockApi({ 'POST /v1/pins': () => reply(201, { id: 'p' }) })
+  await showPage(<PinRange meshId="m" seconds={900} />)
   const dialog = await pin()
   expect(await dialog.findByText('Range pinned.')).toBeTruthy()
   const [body] = bodiesOf(sent, 'POST /v1/pins') as [{ started_at: string; ended_at: string }]
@@ -24,9 +24,9 @@ test('the range on the screen is pinned with a reason', async () => {
   expect(Date.parse(body.ended_at) - Date.parse(body.started_at)).toBe(900_000)
 })
 
-test('a refused range gives the reason and keeps what was typed', async () => {
-  answerApi({ 'POST /v1/pins': () => fail(409, 'Quota exceeded: 11 pins requested, 10 allowed.') })
-  await showPage(<KeepRange meshId="m" seconds={900} />)
+test('a refused range shows the reason and keeps the typed values', async () => {
+  mockApi({ 'POST /v1/pins': () => fail(409, 'Quota exceeded: 11 pins requested, 10 allowed.') })
+  await showPage(<PinRange meshId="m" seconds={900} />)
   const dialog = await pin()
   expect((await dialog.findByRole('alert')).textContent).toContain('Quota exceeded')
   expect(dialog.getByRole<HTMLInputElement>('textbox', { name: /^Reason/ }).value).toBe('Complaint')

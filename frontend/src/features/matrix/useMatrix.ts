@@ -1,9 +1,9 @@
-/** From the newest answer to what the heatmap paints: grid, axis, colours and a steady scale. */
+/** Grid, axis, colours and a steady scale of the heatmap, from the newest response. */
 
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { Matrix } from '~/api/matrix'
-import { pictureQuery, type Shown } from '~/api/measurements'
+import { matrixQuery, type Shown } from '~/api/measurements'
 import type { Roster } from '~/api/types'
 import { useWaiting } from '~/api/waiting'
 import type { Axis } from '~/charts/heatmap/Axes'
@@ -18,7 +18,7 @@ import { ramp } from './metrics'
 import type { MatrixSearch } from './search'
 import { strings } from './strings'
 
-/** What the codes of a picture stand for. */
+/** Return the meaning of the codes of a matrix. */
 export function codingOf({ metric, when }: Shown): Coding {
   if (!when?.versus) return metric
   if (when.percent) return 'percent'
@@ -47,7 +47,7 @@ function axisOf(roster: Roster, by: Granularity): Axis {
   }
 }
 
-/** Marks the values that their clock error could explain away. An asymmetry carries the error of both directions. */
+/** Mark values within their clock error. An asymmetry has the error of both directions. */
 export function withinError(metric: Metric, codes: Uint16Array, errors: Uint16Array): Uint8Array {
   const factor = metric === 'asymmetry' ? 2 : 1
   const reach = Array.from(
@@ -77,7 +77,7 @@ function gridOf(metric: Metric, matrix: Matrix, errors: Matrix | undefined): Gri
   }
 }
 
-/** The 1st to 99th percentile of what is shown, rounded, and kept until the values have left it far behind. */
+/** Return the rounded 1st to 99th percentile of the shown values, kept until the values differ strongly from it. */
 function useHeldDomain(key: string, metric: Coding, grid: Grid | undefined, fixed: Domain | null): Domain {
   const { scale, least } = facts(metric)
   const [held, setHeld] = useState<{ key: string; domain: Domain } | null>(null)
@@ -93,23 +93,23 @@ function useHeldDomain(key: string, metric: Coding, grid: Grid | undefined, fixe
   )
 }
 
-/** "One-way delay, p99", or what has changed of it. */
-export function pictureTitle(shown: Shown): string {
+/** "One-way delay, p99", or "Change of one-way delay, p99". */
+export function matrixTitle(shown: Shown): string {
   const of = title(shown.metric, shown.statistic)
   if (shown.slowest) return strings.ofSlowestFlow(of)
   return shown.when?.versus ? strings.changeOf(of.charAt(0).toLowerCase() + of.slice(1)) : of
 }
 
-export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, theme: Theme) {
-  const asked = pictureQuery(meshId, wanted)
-  const query = useQuery(asked)
-  const waiting = useWaiting(asked.queryKey)
-  // What is on the screen may still be the answer to the question before.
-  const shown: Shown = query.data?.of ?? wanted
+export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, theme: Theme) {
+  const options = matrixQuery(meshId, chosen)
+  const query = useQuery(options)
+  const waiting = useWaiting(options.queryKey)
+  // The screen may still show the response to the previous query.
+  const shown: Shown = query.data?.of ?? chosen
   const coding = codingOf(shown)
   const { isClocked, scale } = facts(coding)
   const errors = useQuery({
-    ...pictureQuery(meshId, { ...shown, metric: 'clock_error', slowest: false }),
+    ...matrixQuery(meshId, { ...shown, metric: 'clock_error', slowest: false }),
     enabled: isClocked && query.data !== undefined,
   })
   const matrix = query.data?.matrix
@@ -120,7 +120,7 @@ export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, 
     () => matrix && gridOf(shown.metric, matrix, isClocked ? errorMatrix : undefined),
     [matrix, errorMatrix, shown.metric, isClocked],
   )
-  const fixedText = coding === codingOf(wanted) ? search.scale : undefined
+  const fixedText = coding === codingOf(chosen) ? search.scale : undefined
   const fixed = useMemo(() => {
     const ends = numbers(fixedText, 2)
     return ends ? { low: ends[0] as number, high: ends[1] as number } : null
@@ -140,7 +140,7 @@ export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, 
       return value === null ? null : position(scale, { low, high }, value)
     }
     const table = colourTable(codeCount(coding), at, ramp(coding, theme), theme)
-    // No loss is the good news of almost every cell: it must not shine.
+    // Almost every cell has no loss: that must not stand out.
     if (coding === 'loss') table.plain[codeOfValue('loss', 0)] = pack(QUIET[theme])
     return table
   }, [coding, scale, low, high, theme])
@@ -163,4 +163,4 @@ export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, 
   }
 }
 
-export type Picture = ReturnType<typeof usePicture>
+export type MatrixView = ReturnType<typeof useMatrix>

@@ -5,8 +5,8 @@ import { strings } from './strings'
 
 const DAY_S = 86_400
 
-/** How many windows, how many VMs, how long. */
-export function PatienceFields({ draft, patch, wrong }: PartProps) {
+/** The evaluation of a rule: windows, VMs and times. */
+export function EvaluationFields({ draft, patch, wrong }: PartProps) {
   return (
     <Panel title={strings.evaluation}>
       <div className={pageStyles.form}>

@@ -19,10 +19,10 @@ interface Props {
 }
 
 /** Scenarios that were kept: opened, kept under a name, changed, forgotten. */
-export function Kept({ mesh, changes, place, scenario, onOpen }: Props) {
+export function SavedScenarios({ mesh, changes, place, scenario, onOpen }: Props) {
   const { data: all } = useQuery(scenariosQuery)
-  const mine = (all ?? []).filter((one) => one.mesh.id === mesh)
-  const open = mine.find(({ id }) => id === scenario)
+  const ofMesh = (all ?? []).filter((scenario) => scenario.mesh.id === mesh)
+  const open = ofMesh.find(({ id }) => id === scenario)
   const keep = useKeepScenario()
   const change = useChangeScenario()
   const forget = useDeleteScenario()
@@ -40,8 +40,8 @@ export function Kept({ mesh, changes, place, scenario, onOpen }: Props) {
         <NativeSelect
           label={strings.savedScenarios}
           value={open?.id ?? ''}
-          onChange={(event) => onOpen(mine.find(({ id }) => id === event.currentTarget.value) ?? null)}
-          data={[{ value: '', label: strings.none }, ...mine.map(({ id, name }) => ({ value: id, label: name }))]}
+          onChange={(event) => onOpen(ofMesh.find(({ id }) => id === event.currentTarget.value) ?? null)}
+          data={[{ value: '', label: strings.none }, ...ofMesh.map(({ id, name }) => ({ value: id, label: name }))]}
         />
         {open && (
           <>

@@ -15,7 +15,7 @@ const POLICY_OPTIONS = options(POLICIES)
 const OBJECTIVE_OPTIONS = [{ value: '', label: strings.policyDefault }, ...options(OBJECTIVES)]
 
 /** Request moves on a mesh, follow the job, and open the recommendation. */
-export function Ask() {
+export function FindMoves() {
   const meshes = useQuery(meshesQuery)
   const ask = useAskForMoves()
   const [jobId, setJobId] = useState<string | null>(null)
@@ -77,20 +77,20 @@ export function Ask() {
         </Button>
       </form>
       <ActionError error={ask.error} />
-      {jobId && <Following key={jobId} jobId={jobId} />}
+      {jobId && <JobProgress key={jobId} jobId={jobId} />}
     </Panel>
   )
 }
 
-function Following({ jobId }: { jobId: string }) {
+function JobProgress({ jobId }: { jobId: string }) {
   const navigate = useNavigate()
   const { data: job, error } = useQuery(workQuery(jobId))
-  const found = job?.result?.recommendation_id
+  const recommendationId = job?.result?.recommendation_id
   useEffect(() => {
-    if (typeof found === 'string') {
-      void navigate({ to: '/recommendations/$recommendationId', params: { recommendationId: found } })
+    if (typeof recommendationId === 'string') {
+      void navigate({ to: '/recommendations/$recommendationId', params: { recommendationId: recommendationId } })
     }
-  }, [found, navigate])
+  }, [recommendationId, navigate])
   if (error) return <ActionError error={error} />
   if (!job || job.state === 'queued') return <Notice tone="info">{strings.waitingForWorker}</Notice>
   if (job.state === 'running') return <Notice tone="info">{job.note || strings.searching}</Notice>

@@ -1,0 +1,179 @@
+/** Queries of the explore page: series, distribution, variability, losses, largest changes, spikes. */
+
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { Granularity, Metric, Statistic } from '~/lib/dimensions'
+import { baseOf, rangeOf, type Span, type Versus } from '~/lib/spans'
+import { client, unwrap } from './client'
+import { responseOrOutput } from './jobs'
+import type { Distribution, Losses, ManySeries, Movers, Spikes, Variability } from './types'
+
+export interface ExploreParameters {
+  selections: string[]
+  span: Span
+  until: string | undefined
+  metric: Metric
+  statistic: Statistic
+  versus: Versus
+  by: Granularity
+  interval: '1h' | '1d'
+}
+
+/** The query parameters of each view, in the form of the API. */
+export const QUERY = {
+  series: (parameters: ExploreParameters) => ({
+    ...rangeOf(parameters.span, parameters.until),
+    selections: parameters.selections,
+    metric: parameters.metric,
+    statistics: [parameters.statistic],
+    points: 600,
+  }),
+  distribution: (parameters: ExploreParameters) => ({
+    ...rangeOf(parameters.span, parameters.until),
+    selections: parameters.selections,
+    metric: parameters.metric === 'round_trip' ? ('round_trip' as const) : ('one_way_delay' as const),
+  }),
+  variability: (parameters: ExploreParameters) => QUERY.distribution(parameters),
+  losses: (parameters: ExploreParameters) => ({
+    ...rangeOf(parameters.span, parameters.until),
+    selections: parameters.selections,
+    interval: parameters.interval,
+  }),
+  movers: (parameters: ExploreParameters) => {
+    const range = rangeOf(parameters.span, parameters.until)
+    return {
+      ...range,
+      ...baseOf(range, parameters.versus),
+      by: parameters.by,
+      metric: parameters.metric,
+      statistic: parameters.statistic,
+      limit: 50,
+    }
+  },
+  spikes: (parameters: ExploreParameters) => {
+    const range = rangeOf(parameters.span, parameters.until)
+    const [kind, source, target] = (parameters.selections[0] ?? 'mesh').split(':')
+    if (kind === 'path' && source && target) return { ...range, source_vm_id: source, target_vm_id: target }
+    if (kind === 'zones' && source && target) return { ...range, source_zone_id: source, target_zone_id: target }
+    return range
+  },
+}
+
+/** Return the URL of a view as a file. */
+export function fileOf(
+  meshId: string,
+  view: keyof typeof QUERY,
+  parameters: ExploreParameters,
+  format: string,
+): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(QUERY[view](parameters))) {
+    for (const item of Array.isArray(value) ? value : [value]) query.append(name, String(item))
+  }
+  if (view === 'spikes') query.delete('limit')
+  query.set('format', format)
+  return `/v1/meshes/${meshId}/${view}?${query}`
+}
+
+const key = (meshId: string, view: string, parameters: unknown) => ['meshes', meshId, 'range', view, parameters]
+const path = (meshId: string) => ({ mesh_id: meshId })
+
+export const manySeriesQuery = (meshId: string, parameters: ExploreParameters) =>
+  queryOptions({
+    queryKey: key(meshId, 'series', parameters),
+    queryFn: (context) =>
+      responseOrOutput<ManySeries>(
+        client.GET('/v1/meshes/{mesh_id}/series', {
+          params: { path: path(meshId), query: QUERY.series(parameters) },
+          signal: context.signal,
+        }),
+        context,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  })
+
+export const distributionQuery = (meshId: string, parameters: ExploreParameters) =>
+  queryOptions({
+    queryKey: key(meshId, 'distribution', parameters),
+    queryFn: (context) =>
+      responseOrOutput<Distribution>(
+        client.GET('/v1/meshes/{mesh_id}/distribution', {
+          params: { path: path(meshId), query: QUERY.distribution(parameters) },
+          signal: context.signal,
+        }),
+        context,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  })
+
+export const variabilityQuery = (meshId: string, parameters: ExploreParameters) =>
+  queryOptions({
+    queryKey: key(meshId, 'variability', parameters),
+    queryFn: (context) =>
+      responseOrOutput<Variability>(
+        client.GET('/v1/meshes/{mesh_id}/variability', {
+          params: { path: path(meshId), query: QUERY.variability(parameters) },
+          signal: context.signal,
+        }),
+        context,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  })
+
+export const lossesQuery = (meshId: string, parameters: ExploreParameters) =>
+  queryOptions({
+    queryKey: key(meshId, 'losses', parameters),
+    queryFn: (context) =>
+      responseOrOutput<Losses>(
+        client.GET('/v1/meshes/{mesh_id}/losses', {
+          params: { path: path(meshId), query: QUERY.losses(parameters) },
+          signal: context.signal,
+        }),
+        context,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  })
+
+export const moversQuery = (meshId: string, parameters: ExploreParameters) =>
+  queryOptions({
+    queryKey: key(meshId, 'movers', parameters),
+    queryFn: (context) =>
+      responseOrOutput<Movers>(
+        client.GET('/v1/meshes/{mesh_id}/movers', {
+          params: { path: path(meshId), query: QUERY.movers(parameters) },
+          signal: context.signal,
+        }),
+        context,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  })
+
+export const spikesQuery = (meshId: string, parameters: ExploreParameters) =>
+  queryOptions({
+    queryKey: key(meshId, 'spikes', parameters),
+    queryFn: () =>
+      unwrap<Spikes>(
+        // The contract also names file formats; without a format the response is a page.
+        client.GET('/v1/meshes/{mesh_id}/spikes', {
+          params: { path: path(meshId), query: { ...QUERY.spikes(parameters), limit: 200 } },
+        }) as Promise<{ data?: Spikes; error?: unknown; response: Response }>,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  })
+
+export const spikeQuery = (meshId: string, spikeId: string) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'spike', spikeId],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/meshes/{mesh_id}/spikes/{spike_id}', {
+          params: { path: { mesh_id: meshId, spike_id: spikeId } },
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  })

@@ -1,0 +1,61 @@
+/** Jobs: their list, and responses that a job computes. */
+
+import { type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
+import { client, unwrap } from './client'
+import type { Job } from './types'
+import { setWaiting } from './waiting'
+
+const POLLS_EVERY_MS = 1_000
+
+interface Call {
+  data?: unknown
+  error?: unknown
+  response: Response
+}
+
+const pause = (signal: AbortSignal) =>
+  new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(resolve, POLLS_EVERY_MS)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    })
+  })
+
+/** The parts of a query's context that a request needs. */
+export interface Context {
+  signal: AbortSignal
+  queryKey: QueryKey
+  client: QueryClient
+}
+
+/** Return the response, or the output of the job that computes it. Leaving the page does not cancel the job. */
+export async function responseOrOutput<T>(
+  call: Promise<Call>,
+  { signal, queryKey, client: cache }: Context,
+  parseAs: 'json' | 'arrayBuffer' = 'json',
+) {
+  const { response } = await call
+  const body = await unwrap(call)
+  if (response.status !== 202) return body as T
+  // The response to a request for bytes is bytes, also when it describes a job.
+  let job = (body instanceof ArrayBuffer ? JSON.parse(new TextDecoder().decode(body)) : body) as Job
+  try {
+    while (job.state === 'queued' || job.state === 'running') {
+      setWaiting(cache, queryKey, job)
+      await pause(signal)
+      job = await unwrap(client.GET('/v1/jobs/{job_id}', { params: { path: { job_id: job.id } }, signal }))
+    }
+    if (job.state !== 'succeeded') throw new Error(job.error?.detail ?? 'The job was cancelled.')
+    const output = client.GET('/v1/jobs/{job_id}/output', { params: { path: { job_id: job.id } }, parseAs, signal })
+    return (await unwrap(output as Promise<Call>)) as T
+  } finally {
+    setWaiting(cache, queryKey, null)
+  }
+}
+
+export const jobsQuery = queryOptions({
+  queryKey: ['jobs'],
+  queryFn: () => unwrap(client.GET('/v1/jobs', { params: { query: { limit: 100 } } })),
+  refetchInterval: 2_000,
+})
