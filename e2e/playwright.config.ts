@@ -20,7 +20,7 @@ const browser = (...args: string[]) => ({
  * Journeys walk through the running product. It is the one at SINEMORA_E2E_URL, signed in to with SINEMORA_E2E_EMAIL
  * and SINEMORA_E2E_PASSWORD; without these, a product is started on a free port and stopped afterwards.
  *
- * Pages need no product: they show recorded answers. `record` renews that recording, and runs only with SINEMORA_RECORD=1.
+ * Pages need no product: they show recorded responses. `record` renews that recording, and runs only with SINEMORA_RECORD=1.
  */
 export default defineConfig({
   outputDir: 'results',
@@ -29,14 +29,14 @@ export default defineConfig({
   timeout: 300_000,
   expect: {
     timeout: 30_000,
-    // Other machines smooth letters differently; a button that loses its colour is more than this share of a page.
+    // Other machines smooth letters differently; a button without its colour exceeds this share of a page.
     toHaveScreenshot: { maxDiffPixelRatio: 0.003, threshold: 0.2, stylePath: 'support/screenshots.css' },
   },
   snapshotPathTemplate: 'screenshots/{arg}{ext}',
   forbidOnly: true,
   reporter: 'list',
   use: {
-    // Nothing moves: on a busy machine a button of a dialog that slides in is missed by the click that is aimed at it.
+    // No motion: on a busy machine a click misses a button of a dialog that slides in.
     contextOptions: { reducedMotion: 'reduce' },
     screenshot: 'only-on-failure',
     trace: 'retain-on-failure',
@@ -46,7 +46,7 @@ export default defineConfig({
     {
       name: 'journeys',
       testDir: 'journeys',
-      // Real agents, real packets and one product: the journeys take turns.
+      // The journeys share agents and a product, so they run one after the other.
       workers: 1,
       use: { viewport: { width: 1440, height: 900 } },
     },

@@ -16,7 +16,7 @@ interface Roster {
 }
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`curves are compared, the choice is in the address, on a ${colorScheme} page`, async ({ inside: page }) => {
+  test(`curves are compared, and the choice is in the URL, on a ${colorScheme} page`, async ({ inside: page }) => {
     await page.emulateMedia({ colorScheme })
     await page.goto('/curves')
     await expect(page.getByRole('heading', { level: 1, name: 'Curves' })).toBeVisible()
@@ -40,7 +40,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   })
 }
 
-test('what a delay costs on a measured path', async ({ inside: page, mesh }) => {
+test('the cost of added latency on a measured path', async ({ inside: page, mesh }) => {
   const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
   const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
   await page.goto('/curves/memcached-server')
@@ -50,7 +50,7 @@ test('what a delay costs on a measured path', async ({ inside: page, mesh }) => 
   for (let i = 0; i < 20; i++) await slider.press('ArrowRight')
   await expect(page).toHaveURL(/added=100/)
   await expect(page.getByRole('strong').filter({ hasText: '79.7 %' })).toBeVisible()
-  await page.getByLabel('In addition to measured latency in').selectOption(mesh.id)
+  await page.getByLabel('Add to measured latency in').selectOption(mesh.id)
   await page.getByLabel('From', { exact: true }).selectOption(source.id)
   await page.getByLabel('To', { exact: true }).selectOption(target.id)
   await expect(page).toHaveURL(new RegExp(`source=${source.id}&target=${target.id}`))

@@ -1,7 +1,7 @@
 import { type Agent, startAgent } from '../support/agent'
 import { expect, expectAccessible, nanoseconds, read, remove, test } from '../support/journey'
 
-/** Addresses and ports of this journey's own, apart from those of any other mesh on this machine. */
+/** Addresses and ports that no other mesh on this machine uses. */
 const NETWORK = `127.${100 + (process.pid % 100)}.${1 + (process.ppid % 250)}.`
 const EVENT_PORT = 31_319
 
@@ -37,7 +37,7 @@ test('two machines enrol with the shown command, turn green, and their delay is 
     agents.push(startAgent(line, `${name}-1`, `${NETWORK}1`, EVENT_PORT))
     const arrivals = page.getByRole('list', { name: 'Machines of this mesh' })
     await expect(arrivals.getByRole('listitem')).toContainText([`${name}-1`], { timeout: 60_000 })
-    await expect(page.getByText('A path needs two ends: run the command on a second machine.')).toBeVisible()
+    await expect(page.getByText('A path needs two machines: run the command on a second one.')).toBeVisible()
 
     agents.push(startAgent(line, `${name}-2`, `${NETWORK}2`, EVENT_PORT))
     await expect(arrivals.getByText('First window received')).toHaveCount(2, { timeout: 120_000 })
@@ -55,7 +55,7 @@ test('two machines enrol with the shown command, turn green, and their delay is 
       expect(Math.abs(shown / (values[0]?.[1] as number) - 1)).toBeLessThan(1 / 128 + 0.005)
     }).toPass()
 
-    await test.step('a revoked agent is shown as such and told so', async () => {
+    await test.step('a revoked agent is shown as revoked and logs it', async () => {
       await page.getByRole('link', { name: 'VMs', exact: true }).click()
       const row = page.getByRole('row', { name: new RegExp(`^${name}-2 `) })
       await expect(row).toContainText('Reporting')
@@ -64,7 +64,7 @@ test('two machines enrol with the shown command, turn green, and their delay is 
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
       await expect(row).toContainText('Revoked')
       await expectAccessible(page)
-      await expect.poll(() => agents[1]?.said(), { timeout: 120_000 }).toContain('revoked')
+      await expect.poll(() => agents[1]?.output(), { timeout: 120_000 }).toContain('revoked')
     })
 
     await test.step('the mesh is deleted again', async () => {
@@ -82,7 +82,7 @@ test('two machines enrol with the shown command, turn green, and their delay is 
   }
 })
 
-test('a viewer of the address of an unknown mesh learns that it is unknown', async ({ inside: page }) => {
+test('the URL of an unknown mesh shows that it is unknown', async ({ inside: page }) => {
   await page.goto('/meshes/00000000-0000-4000-8000-000000000000')
   await expect(page.getByRole('alert')).toContainText('Unknown mesh.')
   await expect(page.getByRole('alert')).toContainText('Request')

@@ -8,7 +8,7 @@ interface Distribution {
   items: { count: number; title: string }[]
 }
 
-test('a path is added to the distribution, kept in the address, and downloaded as it is shown', async ({
+test('a path is added to the distribution, kept in the URL, and downloaded as shown', async ({
   inside: page,
   mesh,
 }) => {
@@ -34,15 +34,12 @@ test('a path is added to the distribution, kept in the address, and downloaded a
   expect((await file.text()).split('\n')[0]).toBe('selection,title,low_ns,high_ns,count,cumulative_share')
 })
 
-test('a question that becomes a job says so and how far it is, and then shows the answer', async ({
-  inside: page,
-  mesh,
-}) => {
-  // What is asked for is answered by a job at once, as if it took too long.
+test('a query that becomes a job shows its progress and then its result', async ({ inside: page, mesh }) => {
+  // Every query becomes a job at once, as if it took too long.
   await page.route('**/losses?**', (route) =>
     route.continue({ headers: { ...route.request().headers(), prefer: 'respond-async' } }),
   )
-  // Its first look at the job waits until we have looked.
+  // Delay the first poll of the job until the page was checked.
   let look: () => void = () => {}
   const looked = new Promise<void>((done) => {
     look = done

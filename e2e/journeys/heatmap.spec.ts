@@ -8,19 +8,19 @@ interface Path {
   outbound: { p50_ns: number; sent: number; clock_error_ns: number }
 }
 
-test('the heatmap shows the numbers the API answers', async ({ inside: page, mesh }) => {
+test('the heatmap shows the numbers of the API', async ({ inside: page, mesh }) => {
   const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
   const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
   await page.goto(`/meshes/${mesh.id}?cell=0,1`)
   const cell = page.getByRole('gridcell')
   await expect(cell).toHaveText(new RegExp(`^${source.name} to ${target.name}, p50 [\\d.]+ (ns|µs|ms)$`))
 
-  // The next window may arrive between the two readings: they are taken again until both are of the same one.
+  // The next window may arrive between the two readings: repeat until both are from one window.
   await expect(async () => {
     const shown = await cell.innerText()
     const { values } = await read<{ values: number[][] }>(page, `/v1/meshes/${mesh.id}/matrix?metric=one_way_delay`)
     const answered = values[0]?.[1] as number
-    // Three digits on the page, one part in 128 in the code.
+    // The page has three digits, the code a precision of 1 in 128.
     expect(Math.abs(nanoseconds(shown) / answered - 1)).toBeLessThan(1 / 128 + 0.005)
   }).toPass()
 
@@ -85,7 +85,7 @@ test('the keyboard walks the grid and opens a path', async ({ inside: page, mesh
   await at(0, 1)
 })
 
-test('what is looked at is in the address', async ({ inside: page, mesh }) => {
+test('the view is in the URL', async ({ inside: page, mesh }) => {
   await page.goto(`/meshes/${mesh.id}`)
   await page.getByText('Zone × zone').click()
   await page.getByRole('combobox', { name: 'Metric' }).selectOption('Round trip')
@@ -98,18 +98,18 @@ test('what is looked at is in the address', async ({ inside: page, mesh }) => {
   await expect(page.getByRole('region', { name: 'Legend' })).toContainText('Round trip, p99')
 })
 
-test('an address that says something wrongly leaves that out', async ({ inside: page, mesh }) => {
+test('invalid parameters of a URL are ignored', async ({ inside: page, mesh }) => {
   await page.goto(`/meshes/${mesh.id}?span=86400&metric=rainbow&by=zone`)
   await expect(page.getByRole('grid', { name: 'One-way delay, p50 by zone pair' })).toBeVisible()
 })
 
-test('the legend names the four ways of having no value', async ({ inside: page, mesh }) => {
+test('the legend names the four states without a value', async ({ inside: page, mesh }) => {
   await page.goto(`/meshes/${mesh.id}`)
   const legend = page.getByRole('region', { name: 'Legend' })
   for (const name of ['Not planned', 'No data yet', 'Stale', 'Lost']) await expect(legend.getByText(name)).toBeVisible()
 })
 
-test('the worst paths are a table that leads to each of them', async ({ inside: page, mesh }) => {
+test('the table of worst paths links to each path', async ({ inside: page, mesh }) => {
   await page.goto(`/meshes/${mesh.id}`)
   const table = page.getByRole('table', { name: 'Worst paths' })
   await expect(table.getByRole('link')).not.toHaveCount(0)

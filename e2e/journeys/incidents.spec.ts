@@ -1,10 +1,10 @@
 import { type Agent, startAgent } from '../support/agent'
 import { expect, expectAccessible, read, remove, test, write } from '../support/journey'
 
-/** Addresses and ports of this journey's own, apart from those of any other mesh on this machine. */
+/** Addresses and ports that no other mesh on this machine uses. */
 const NETWORK = `127.${200 + (process.pid % 50)}.${1 + (process.ppid % 250)}.`
 const EVENT_PORT = 31_519
-/** The machine may be busy: an agent is silent for a while before it counts, and is heard again in its own time. */
+/** Timeout on a busy machine: silence counts only after a while, and the agent takes time to report again. */
 const PATIENT = { timeout: 180_000 }
 
 interface Rule {
@@ -12,7 +12,7 @@ interface Rule {
   condition: { kind: string }
 }
 
-test('an agent stops: its incident appears, is acknowledged with a note, and is over when the agent goes on', async ({
+test('an agent stops: its incident appears, is acknowledged with a note, and ends when the agent continues', async ({
   inside: page,
 }) => {
   test.setTimeout(900_000)
@@ -20,13 +20,13 @@ test('an agent stops: its incident appears, is acknowledged with a note, and is 
   const mesh = await write<{ id: string }>(page, 'POST', '/v1/meshes', { name, window_s: 2 })
   const agents: Agent[] = []
   try {
-    // What follows from silence on paths comes sooner than silence: here it is about who is gone.
+    // Rules on paths would fire before the rule on the silent agent: disable them.
     const rules = await read<{ items: Rule[] }>(page, `/v1/alert-rules?mesh_id=${mesh.id}`)
     for (const { id, condition } of rules.items) {
       if (condition.kind !== 'silent') await write(page, 'PATCH', `/v1/alert-rules/${id}`, { enabled: false })
     }
-    const said = { mesh_id: mesh.id, max_uses: 2 }
-    const { command } = await write<{ command: string }>(page, 'POST', '/v1/enrolment-tokens', said)
+    const tokenRequest = { mesh_id: mesh.id, max_uses: 2 }
+    const { command } = await write<{ command: string }>(page, 'POST', '/v1/enrolment-tokens', tokenRequest)
     for (const number of [1, 2]) {
       const zone = `--zone-provider aws --zone-region eu-west-1 --zone-name stopping-${number}`
       agents.push(startAgent(`${command} ${zone}`, `${name}-${number}`, `${NETWORK}${number}`, EVENT_PORT))
@@ -41,7 +41,7 @@ test('an agent stops: its incident appears, is acknowledged with a note, and is 
     await expect.poll(reporting, PATIENT).toBe(2)
 
     const incident = page.getByRole('row', { name: new RegExp(`${name}-2.*Critical`) })
-    await test.step('it appears in the list while somebody looks', async () => {
+    await test.step('it appears in the open list', async () => {
       await page.goto('/incidents')
       await expect(page.getByRole('heading', { level: 1, name: 'Incidents' })).toBeVisible()
       await expect(incident).toHaveCount(0)
@@ -50,7 +50,7 @@ test('an agent stops: its incident appears, is acknowledged with a note, and is 
       await expect(incident).toContainText('Ongoing')
     })
 
-    await test.step('somebody takes it, with a note', async () => {
+    await test.step('a user acknowledges it with a note', async () => {
       await incident.getByRole('link').first().click()
       await expect(page.getByRole('heading', { level: 1 })).toContainText(`${name}-2`)
       await page.getByRole('button', { name: 'Acknowledge' }).click()
@@ -62,7 +62,7 @@ test('an agent stops: its incident appears, is acknowledged with a note, and is 
       await expectAccessible(page)
     })
 
-    await test.step('the agent goes on, and the incident is resolved', async () => {
+    await test.step('the agent continues, and the incident is resolved', async () => {
       agents[1]?.thaw()
       await expect.poll(reporting, PATIENT).toBe(2)
       await expect(page.getByRole('heading', { level: 1 })).toContainText(`${name}-2`)

@@ -6,7 +6,7 @@ interface Source {
 }
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`an application is learnt from, or it is said why not, on a ${colorScheme} page`, async ({
+  test(`a metric source shows its finding or the reason why there is none, on a ${colorScheme} page`, async ({
     inside: page,
     mesh,
   }) => {
@@ -26,14 +26,14 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await expect(source.getByText('Waiting for data')).toBeVisible()
     await expect(page.getByText(/^Metric source created/)).toBeVisible()
     const { items } = await read<{ items: Source[] }>(page, '/v1/metric-sources')
-    const made = items.find((one) => one.name === name) as Source
+    const created = items.find((item) => item.name === name) as Source
     try {
       const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
       const points = [1, 2, 3].map((back) => ({
         at: new Date(Date.now() - back * 60_000).toISOString(),
         value: 1000 + back,
       }))
-      const pushed = await page.request.post(`/v1/metric-sources/${made.id}/points`, {
+      const pushed = await page.request.post(`/v1/metric-sources/${created.id}/points`, {
         data: { points },
         headers: { 'X-CSRF-Token': csrf_token },
       })
@@ -51,7 +51,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await expect(source).toBeHidden()
     } finally {
       const left = await read<{ items: Source[] }>(page, '/v1/metric-sources')
-      if (left.items.some(({ id }) => id === made.id)) await remove(page, `/v1/metric-sources/${made.id}`)
+      if (left.items.some(({ id }) => id === created.id)) await remove(page, `/v1/metric-sources/${created.id}`)
     }
   })
 }
@@ -83,7 +83,7 @@ test('a curve is renamed', async ({ inside: page }) => {
   }
 })
 
-test('the test bed’s own round trip does not count', async ({ inside: page, mesh }) => {
+test('the round trip of the test bed is subtracted', async ({ inside: page, mesh }) => {
   const { vms } = await read<{ vms: { id: string }[] }>(page, `/v1/meshes/${mesh.id}/roster`)
   const [source, target] = vms.map(({ id }) => id)
   await page.goto(`/curves/memcached-server?mesh=${mesh.id}&source=${source}&target=${target}`)

@@ -28,7 +28,7 @@ test('a path shows both directions, the round trip and loss over time', async ({
   await expect(page).toHaveURL(new RegExp(`/paths/${target.id}/${source.id}\\?last=1h`))
 })
 
-test('the cursor over a chart tells the value at that time', async ({ inside: page, mesh }) => {
+test('the cursor over a chart shows the value at that time', async ({ inside: page, mesh }) => {
   const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
   const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
   await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}?tz=utc`)
@@ -44,7 +44,7 @@ test('the cursor over a chart tells the value at that time', async ({ inside: pa
   }).toPass({ timeout: 60_000 })
 })
 
-test('a range is kept with its reason, listed, and let go', async ({ inside: page, mesh }) => {
+test('a range is pinned with a reason, listed, and unpinned', async ({ inside: page, mesh }) => {
   const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
   const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
   const reason = `journey ${Date.now()}`

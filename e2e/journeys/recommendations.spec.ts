@@ -1,6 +1,6 @@
 import { expect, expectAccessible, read, remove, test } from '../support/journey'
 
-test('an application is declared in a minute, and moves are asked for', async ({ inside: page, mesh }) => {
+test('an application is added in a minute, and moves are requested', async ({ inside: page, mesh }) => {
   const name = `journey ${Date.now()}`
   const { vms } = await read<{ vms: { id: string; name: string }[] }>(page, `/v1/meshes/${mesh.id}/roster`)
   const [root, other] = vms as [(typeof vms)[number], (typeof vms)[number]]
@@ -26,7 +26,7 @@ test('an application is declared in a minute, and moves are asked for', async ({
   await page.goto('/recommendations')
   await page.getByLabel('Maximum moves').fill('3')
   await page.getByRole('button', { name: 'Find moves' }).click()
-  // Loopback is the same for all: whatever is found, it says on what it rests.
+  // All paths are loopback, so the result may vary; it always states its basis.
   await expect(page.getByRole('heading', { name: 'Basis' })).toBeVisible({ timeout: 60_000 })
   await expect(page.getByText(/^Chosen on [\d,]+ windows?, evaluated on [\d,]+ held-out windows?/)).toBeVisible()
   await expectAccessible(page)

@@ -1,6 +1,6 @@
 import { credentials, expect, expectAccessible, test } from '../support/journey'
 
-test('a wrong password is told in words, the right one leads to where one was going', async ({ page }) => {
+test('a wrong password shows an error, the right one leads to the requested page', async ({ page }) => {
   await page.goto('/vms?tz=utc')
   await expect(page.getByRole('heading', { name: 'Sign in to Sinemora' })).toBeVisible()
   await expectAccessible(page)
@@ -18,7 +18,7 @@ test('a wrong password is told in words, the right one leads to where one was go
   await expect(page).toHaveURL(/\/vms\?tz=utc$/)
 })
 
-test('signing out ends it: going back shows nothing', async ({ inside: page, mesh }) => {
+test('signing out ends the session: going back shows nothing', async ({ inside: page, mesh }) => {
   await page.goto('/')
   await expect(page.getByRole('heading', { name: mesh.name })).toBeVisible()
   await page.getByRole('button', { name: 'Account' }).click()

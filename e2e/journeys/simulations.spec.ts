@@ -2,7 +2,7 @@ import { expect, expectAccessible, test, write } from '../support/journey'
 import { policies, world } from '../support/simulation'
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`the report of a simulation is read and forgotten on a ${colorScheme} page`, async ({ inside: page }) => {
+  test(`the report of a simulation is shown and deleted on a ${colorScheme} page`, async ({ inside: page }) => {
     const name = `journey ${colorScheme} ${Date.now()}`
     const { id } = await write<{ id: string }>(page, 'POST', '/v1/simulations', { name, world, policies })
     await page.emulateMedia({ colorScheme })

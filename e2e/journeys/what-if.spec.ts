@@ -1,6 +1,9 @@
 import { expect, expectAccessible, read, remove, test } from '../support/journey'
 
-test('slower paths between two zones show in what an application would keep', async ({ inside: page, mesh }) => {
+test('slower paths between two zones change the predicted performance of an application', async ({
+  inside: page,
+  mesh,
+}) => {
   const name = `what if ${Date.now()}`
   const { vms } = await read<{ vms: { name: string; zone_name: string }[] }>(page, `/v1/meshes/${mesh.id}/roster`)
   const root = vms[0] as (typeof vms)[number]
@@ -25,7 +28,7 @@ test('slower paths between two zones show in what an application would keep', as
     .getByRole('region', { name: 'Applications before and after' })
     .getByRole('row', { name: new RegExp(name) })
   const [now, then, , change] = [0, 1, 2, 3].map((at) => row.getByRole('cell').nth(at))
-  // What is kept is told once some windows know the path.
+  // A prediction needs some windows of the path.
   await expect(async () => {
     await page.goto(`/what-if?mesh=${mesh.id}`)
     await expect(then as NonNullable<typeof then>).toContainText(' %')
@@ -39,7 +42,7 @@ test('slower paths between two zones show in what an application would keep', as
   await expect(change as NonNullable<typeof change>).toContainText('−')
   const share = async (cell: typeof now) => Number.parseFloat((await cell?.innerText()) ?? '')
   expect(await share(then)).toBeLessThan(await share(now))
-  // The question is in the address.
+  // The changes are in the URL.
   await page.reload()
   await expect(change as NonNullable<typeof change>).toContainText('−')
   await expectAccessible(page)

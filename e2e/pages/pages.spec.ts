@@ -23,7 +23,7 @@ const test = base.extend<object, { replay: Replay }>({
     },
     { scope: 'worker' },
   ],
-  // The address is the same each time, because some pages show it; the server is reached as its proxy.
+  // Some pages show their URL, so it is constant; a proxy leads to the server.
   proxy: async ({ replay }, use) => use({ server: replay.url }),
 })
 
@@ -32,7 +32,7 @@ function stop(server: Server): Promise<void> {
   return new Promise((done) => server.close(() => done()))
 }
 
-/** Lists without items show what to do next. */
+/** Empty lists show the next step. */
 const EMPTY = [
   'meshes',
   'vms',
@@ -61,7 +61,7 @@ const VIEWS: [string, string, View][] = [
 ]
 
 for (const [name, address, view] of VIEWS) {
-  test(`${name} looks as it did and is accessible, light and dark`, async ({ page, context, replay }, { config }) => {
+  test(`${name} looks as before and is accessible, light and dark`, async ({ page, context, replay }, { config }) => {
     replay.missed.clear()
     await context.addCookies([{ name: VIEW, value: view, url: ORIGIN }])
     await page.clock.setFixedTime(recording.now)

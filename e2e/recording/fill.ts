@@ -99,7 +99,7 @@ export async function fillProduct(page: Page, mesh: { id: string; name: string }
   await some('/v1/jobs', (items) => items.every(({ state }) => state !== 'queued' && state !== 'running'))
 }
 
-/** Create an object; return its id, or undefined where there is one of this name already. */
+/** Create an object; return its id, or undefined if the name exists. */
 async function ensure(page: Page, path: string, data: object): Promise<string | undefined> {
   const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
   const answer = await page.request.post(path, { data, headers: { 'X-CSRF-Token': csrf_token } })

@@ -4,7 +4,7 @@ import { keyOf, type Recording, saveRecording } from '../support/recording'
 import { fillProduct } from './fill'
 import { findPages } from './pages'
 
-test('record what every page asks for', async ({ inside: page, mesh, baseURL }) => {
+test('record the requests of every page', async ({ inside: page, mesh, baseURL }) => {
   test.setTimeout(1_800_000)
   await fillProduct(page, mesh)
   const recording: Recording = {
@@ -13,7 +13,7 @@ test('record what every page asks for', async ({ inside: page, mesh, baseURL }) 
     answers: {},
   }
   await page.clock.setFixedTime(recording.now)
-  // A stream that is open and silent: new windows would add requests that no page asks for when it is replayed.
+  // Open a silent stream: new windows would add requests that do not occur when the page is replayed.
   await page.addInitScript(() => {
     class SilentStream extends EventTarget {
       onopen: (() => void) | null = null

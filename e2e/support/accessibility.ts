@@ -1,4 +1,4 @@
-/** Checks of accessibility with axe-core, which no page may fail. */
+/** Checks of accessibility with axe-core, which every page must pass. */
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -43,7 +43,7 @@ function unreadable({ incomplete }: Findings): Finding[] {
     .filter(({ nodes }) => nodes.length > 0)
 }
 
-/** Rules that depend on colours: what is left to check of a page that was checked in another theme. */
+/** Rules that depend on colours: the remaining ones for a page checked in the other theme. */
 export const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
 
 /** Expect no violation of any axe rule (or of `rules`) and no unreadable text, once transitions have ended. */

@@ -9,32 +9,32 @@ const BINARY = process.env.SINEMORA_E2E_AGENT ?? resolve(import.meta.dirname, '.
 
 export interface Agent {
   name: string
-  said: () => string
-  /** Holds it as it is: it is there, and does nothing. */
+  output: () => string
+  /** Suspend the process. */
   freeze: () => void
-  /** Lets it go on. */
+  /** Continue the process. */
   thaw: () => void
   stop: () => Promise<void>
 }
 
 /**
- * Runs `command` as it stands in a shell, with what tells two machines on one apart added: name, loopback address,
- * unprivileged ports, own folder.
+ * Run `command` in a shell, with options that separate two agents on one machine: name, loopback address,
+ * unprivileged ports, folder.
  */
 export function startAgent(command: string, name: string, address: string, eventPort: number): Agent {
   if (!existsSync(BINARY)) throw new Error(`The agent is not built (${BINARY}): make setup`)
   const state = mkdtempSync(join(tmpdir(), `sinemora-agent-${name}-`))
   const own = `--name ${name} --listen-address ${address} --event-port ${eventPort} --general-port ${eventPort + 1}`
-  const said: string[] = []
+  const output: string[] = []
   const child: ChildProcess = spawn('sh', ['-c', `exec ${command} ${own} --state-dir ${state} --metrics-listen off`], {
     env: { ...process.env, PATH: [dirname(BINARY), process.env.PATH].join(delimiter) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => said.push(String(text)))
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => output.push(String(text)))
   const ended = new Promise<void>((done) => child.once('exit', () => done()))
   return {
     name,
-    said: () => said.join(''),
+    output: () => output.join(''),
     freeze: () => child.kill('SIGSTOP'),
     thaw: () => child.kill('SIGCONT'),
     stop: async () => {

@@ -1,17 +1,20 @@
-/** What the journeys share: a signed-in page, the demonstration mesh, accessibility. */
+/** Fixtures of the journeys: a signed-in page, the demonstration mesh, accessibility. */
 
 import { test as base, expect, type Page } from '@playwright/test'
 
 export { expect } from '@playwright/test'
 export { expectAccessible } from './accessibility'
 
-function given(name: string): string {
+function required(name: string): string {
   const value = process.env[name]
   if (!value) throw new Error(`${name} is not set.`)
   return value
 }
 
-export const credentials = () => ({ email: given('SINEMORA_E2E_EMAIL'), password: given('SINEMORA_E2E_PASSWORD') })
+export const credentials = () => ({
+  email: required('SINEMORA_E2E_EMAIL'),
+  password: required('SINEMORA_E2E_PASSWORD'),
+})
 
 interface Mesh {
   id: string
@@ -19,18 +22,18 @@ interface Mesh {
 }
 
 interface Fixtures {
-  /** A page that is signed in; nobody is on `page`. */
+  /** A signed-in page; `page` is not signed in. */
   inside: Page
-  /** The mesh that measures from the start. */
+  /** The demonstration mesh. */
   mesh: Mesh
 }
 
 export const test = base.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function needs from this pattern
-  baseURL: async ({}, use) => use(given('SINEMORA_E2E_URL')),
+  baseURL: async ({}, use) => use(required('SINEMORA_E2E_URL')),
   inside: async ({ page }, use) => {
-    const answer = await page.request.post('/v1/auth/sign-in', { data: credentials() })
-    expect(answer.ok()).toBe(true)
+    const response = await page.request.post('/v1/auth/sign-in', { data: credentials() })
+    expect(response.ok()).toBe(true)
     await use(page)
   },
   mesh: async ({ inside }, use) => {
@@ -41,27 +44,27 @@ export const test = base.extend<Fixtures>({
   },
 })
 
-/** What the API answers to whoever is signed in on the page. */
+/** Return the API's response to the signed-in user of the page. */
 export async function read<T>(page: Page, path: string): Promise<T> {
-  const answer = await page.request.get(path)
-  expect(answer.ok(), `${path} answers ${answer.status()}`).toBe(true)
-  return (await answer.json()) as T
+  const response = await page.request.get(path)
+  expect(response.ok(), `${path} responds with ${response.status()}`).toBe(true)
+  return (await response.json()) as T
 }
 
-/** Asks the API to make or change something, as whoever is signed in on the page. */
+/** Create or change an object as the signed-in user of the page. */
 export async function write<T>(page: Page, method: 'POST' | 'PUT' | 'PATCH', path: string, data: object): Promise<T> {
   const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
   const headers = { 'X-CSRF-Token': csrf_token, 'If-Match': '*' }
-  const answer = await page.request.fetch(path, { method, data, headers })
-  expect(answer.ok(), `${path} answers ${answer.status()}`).toBe(true)
-  return (await answer.json()) as T
+  const response = await page.request.fetch(path, { method, data, headers })
+  expect(response.ok(), `${path} responds with ${response.status()}`).toBe(true)
+  return (await response.json()) as T
 }
 
-/** Deletes what a journey made. */
+/** Delete an object that a journey created. */
 export async function remove(page: Page, path: string) {
   const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
-  const answer = await page.request.delete(path, { headers: { 'X-CSRF-Token': csrf_token } })
-  expect(answer.ok(), `${path} answers ${answer.status()}`).toBe(true)
+  const response = await page.request.delete(path, { headers: { 'X-CSRF-Token': csrf_token } })
+  expect(response.ok(), `${path} responds with ${response.status()}`).toBe(true)
 }
 
 const UNITS: Record<string, number> = { ns: 1, µs: 1e3, ms: 1e6, s: 1e9 }

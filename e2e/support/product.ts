@@ -1,4 +1,4 @@
-/** The product of the journeys: the one at SINEMORA_E2E_URL, or one that is started before and stopped after them. */
+/** The product of the journeys: at SINEMORA_E2E_URL, or started before and stopped after them. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const START_PATIENCE_MS = 300_000
 const STOP_PATIENCE_MS = 60_000
 
-/** Start a product, unless one is given or only recorded pages are shown. */
+/** Start a product, unless there is a URL or only recorded pages are shown. */
 export default async function start(): Promise<(() => Promise<void>) | undefined> {
   if (process.argv.includes('--project=pages')) return undefined
   if (process.env.SINEMORA_E2E_URL) {

@@ -1,4 +1,4 @@
-/** Answers of the API, recorded once so that a page shows the same data each time. */
+/** Recorded responses of the API, so that a page shows the same data each time. */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,11 +14,11 @@ export interface Answer {
 }
 
 export interface Recording {
-  /** The moment at which the pages are shown, in milliseconds since 1970. */
+  /** The mocked time of the pages, in milliseconds since 1970. */
   now: number
   /** Addresses of the pages, by name. */
   pages: Record<string, string>
-  /** Answers by request: see `keyOf`. */
+  /** Responses by request: see `keyOf`. */
   answers: Record<string, Answer>
 }
 
@@ -27,7 +27,7 @@ export function loadRecording(): Recording {
   return JSON.parse(readFileSync(FILE, 'utf8'))
 }
 
-/** Store a recording, one answer a line; `replacements` stand for what names the machine it was made on. */
+/** Store a recording, one response per line; `replacements` replace names of the recording machine. */
 export function saveRecording({ now, pages, answers }: Recording, replacements: [string, string][]) {
   const lines = Object.entries(answers)
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,4 +1,4 @@
-/** A server of the built front end and of recorded answers: the product as pages see it, without a backend. */
+/** Serves the built front end and recorded responses: the product without a backend. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { extname, join, normalize, resolve } from 'node:path'
 import { type Answer, keyOf, type Recording } from './recording'
 
-/** The cookie that chooses what a page gets: the recorded answers, none of their items, or those of nobody signed in. */
+/** The cookie that selects the responses: as recorded, without items, or signed out. */
 export const VIEW = 'replay'
 export type View = 'recorded' | 'empty' | 'signed-out'
 
@@ -25,7 +25,7 @@ const SIGNED_OUT: Answer = { status: 401, type: 'application/problem+json', body
 export async function startReplay(recording: Recording, missed: Set<string>): Promise<{ url: string; server: Server }> {
   if (!existsSync(join(BUILT, 'index.html'))) throw new Error('The front end is not built: make setup')
   const server = createServer((request, response) => {
-    // Pages correct their clock by this header: it has to agree with the clock they are given.
+    // Pages correct their clock by this header: it has to agree with the mocked clock.
     response.setHeader('Date', new Date(recording.now).toUTCString())
     const path = new URL(request.url ?? '/', 'http://sinemora.example').pathname
     if (!path.startsWith('/v1/')) sendFile(path, response)
@@ -36,7 +36,7 @@ export async function startReplay(recording: Recording, missed: Set<string>): Pr
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
 }
 
-/** Send a built file, or the page itself for an address that is none. */
+/** Send a built file, or the page itself for any other path. */
 function sendFile(path: string, response: ServerResponse) {
   const file = join(BUILT, normalize(path))
   const chosen = extname(file) && existsSync(file) ? file : join(BUILT, 'index.html')
@@ -47,7 +47,7 @@ function sendFile(path: string, response: ServerResponse) {
   response.end(readFileSync(chosen))
 }
 
-/** Open a live stream on which nothing happens. */
+/** Open a live stream without events. */
 function openStream(response: ServerResponse) {
   response.writeHead(200, { 'Content-Type': 'text/event-stream' })
   response.write(':\n\n')
@@ -58,9 +58,9 @@ async function answer(recording: Recording, request: IncomingMessage, response: 
   for await (const part of request) parts.push(part as Buffer)
   const key = keyOf(request.method ?? 'GET', request.url ?? '/', Buffer.concat(parts).toString('utf8'))
   const view = new RegExp(`${VIEW}=([a-z-]+)`).exec(request.headers.cookie ?? '')?.[1] as View | undefined
-  const found = recording.answers[key]
-  if (!found && view !== 'empty') missed.add(key)
-  const { status, type, body, bytes } = view === 'signed-out' ? SIGNED_OUT : (found ?? UNKNOWN)
+  const recorded = recording.answers[key]
+  if (!recorded && view !== 'empty') missed.add(key)
+  const { status, type, body, bytes } = view === 'signed-out' ? SIGNED_OUT : (recorded ?? UNKNOWN)
   response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' })
   response.end(
     bytes === undefined ? JSON.stringify(view === 'empty' ? emptied(body) : body) : Buffer.from(bytes, 'base64'),
