@@ -32,12 +32,19 @@ def join_mesh(session: Session, mesh_id: UUID, vm_id: UUID) -> bool:
 def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState]:
     """Return the tenant's meshes with their members in the order of matrices; only one mesh with `mesh_id`.
 
+    One statement reads both, so that the members belong to the revision. With two, a VM that joins in between would be
+    missing under the revision that counts it, and agents that know this revision would never fetch its plan again.
     Members are sorted here: collations of databases differ.
     """
-    statement = select(Mesh).order_by(Mesh.key)
-    rows = (
+    statement = (
         select(
-            MeshVm.mesh_id,
+            Mesh.id,
+            Mesh.key,
+            Mesh.name,
+            Mesh.window_s,
+            Mesh.rate_hz,
+            Mesh.flows,
+            Mesh.revision,
             Vm.id,
             Vm.key,
             Vm.name,
@@ -49,30 +56,23 @@ def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState
             Agent.id.is_not(None),
             Vm.responder,
         )
-        .join(Vm, and_(Vm.tenant_id == MeshVm.tenant_id, Vm.id == MeshVm.vm_id))
-        .join(Zone, and_(Zone.tenant_id == Vm.tenant_id, Zone.id == Vm.zone_id))
+        .outerjoin(MeshVm, and_(MeshVm.tenant_id == Mesh.tenant_id, MeshVm.mesh_id == Mesh.id))
+        .outerjoin(Vm, and_(Vm.tenant_id == MeshVm.tenant_id, Vm.id == MeshVm.vm_id))
+        .outerjoin(Zone, and_(Zone.tenant_id == Vm.tenant_id, Zone.id == Vm.zone_id))
         .outerjoin(Agent, and_(Agent.tenant_id == Vm.tenant_id, Agent.vm_id == Vm.id, Agent.revoked_at.is_(None)))
+        .order_by(Mesh.key)
     )
     if mesh_id is not None:
         statement = statement.where(Mesh.id == mesh_id)
-        rows = rows.where(MeshVm.mesh_id == mesh_id)
+    settings: dict[UUID, tuple[int, str, int, int, int, int]] = {}
     members: dict[UUID, list[Member]] = defaultdict(list)
-    for of_mesh, *values in session.execute(rows):
-        members[of_mesh].append(Member(*values))
+    for id, key, name, window_s, rate_hz, flows, revision, *member in session.execute(statement):
+        settings[id] = key, name, window_s, rate_hz, flows, revision
+        if member[0] is not None:
+            members[id].append(Member(*member))
     return [
-        MeshState(
-            id=mesh.id,
-            key=mesh.key,
-            name=mesh.name,
-            window_s=mesh.window_s,
-            rate_hz=mesh.rate_hz,
-            flows=mesh.flows,
-            revision=mesh.revision,
-            members=tuple(
-                sorted(members[mesh.id], key=lambda member: (member.zone_name, str(member.zone_id), member.name))
-            ),
-        )
-        for mesh in session.scalars(statement)
+        MeshState(id, *values, tuple(sorted(members[id], key=lambda vm: (vm.zone_name, str(vm.zone_id), vm.name))))
+        for id, values in settings.items()
     ]
 
 

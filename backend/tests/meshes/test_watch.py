@@ -10,11 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from sinemora.kit import db
+from sinemora.kit.db import tenant_session
 from sinemora.main import server
-from sinemora.meshes import watch
-from tests.callers import AgentCaller, Member, MeshWorld
+from sinemora.meshes import queries, watch
+from tests.callers import AgentCaller, Member, MeshWorld, enrol
 
 
 def poll(agent: AgentCaller, etag: str, wait_s: float) -> tuple[int, float]:
@@ -153,3 +155,24 @@ def test_all_agents_of_a_tenant_share_a_reading(
         plans = list(pool.map(lambda agent: agent.get("/v1/agents/self/plan").json(), agents))
     assert all(len(plan["meshes"][0]["peers"]) == 11 for plan in plans)
     assert len(readings) <= 4
+
+
+def test_members_belong_to_the_revision_whoever_joins_meanwhile(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    world = make_mesh(owner, 2)
+    token = owner.created("/v1/enrolment-tokens", {"mesh_id": str(world.id)})["token"]
+    late: list[AgentCaller] = []
+
+    def join(*_: object) -> None:
+        """Let a VM join as soon as the first statement has read what is there."""
+        if not late:
+            late.append(world.agents[0])
+            late[0] = enrol(owner.http, token, "late", "a", "10.0.9.9")
+
+    with tenant_session(owner.tenant_id) as session:
+        event.listen(session.connection(), "after_cursor_execute", join)
+        (seen,) = queries.mesh_states(session)
+        event.remove(session.connection(), "after_cursor_execute", join)
+    with tenant_session(owner.tenant_id) as session:
+        (now,) = queries.mesh_states(session)
+    assert now.revision > seen.revision
+    assert (len(seen.members), len(now.members)) == (2, 3)
