@@ -1,8 +1,12 @@
-"""Cache of the meshes and VMs of each tenant, by the keys in reports: ingest reads the database every few seconds."""
+"""Cache of the meshes and VMs of each tenant, by the keys in reports: ingest reads the database every few seconds.
+
+A mesh or VM that the cache lacks may be newer than the last read. Only a read that began after the report arrived tells
+that it is gone, and only then may its measurements be left out.
+"""
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 import numpy as np
@@ -19,23 +23,36 @@ from sinemora.meshes.models import Mesh
 from sinemora.tenants import quotas
 
 KEPT_S = 5.0
-# An unknown key may be new: it is looked up again, but not once for every report that names it.
-ASKED_AGAIN_S = 0.5
+# Reports with unknown keys wait for a read of their own, which begins at most this often.
+READ_AGAIN_S = 0.5
 _TENANTS_KEPT = 10_000
+_GONE_KEPT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class TenantKeys:
-    """Meshes by key, the sorted keys of all VMs and the quota of a tenant, as read at `read_s` (monotonic)."""
+    """Meshes by key, the sorted keys of all VMs and the quota of a tenant, as read at `read_s` (monotonic).
+
+    `gone_meshes` and `gone_vms` are keys named by reports that arrived before the read: it would have found them.
+    """
 
     read_s: float
     meshes: dict[int, MeshRevision]
     vm_keys: Ints
     windows_per_s: float
+    gone_meshes: set[int] = field(default_factory=set)
+    gone_vms: set[int] = field(default_factory=set)
 
-    def knows(self, mesh_keys: set[int], targets: list[Ints]) -> bool:
-        """Return True when all of these meshes and VMs are known."""
-        return mesh_keys <= self.meshes.keys() and all(self.known(keys).all() for keys in targets)
+    def tells(self, mesh_keys: set[int], targets: list[Ints], arrived_s: float) -> bool:
+        """Return True when each of these meshes and VMs is known or gone, asked by a report of `arrived_s`."""
+        meshes = mesh_keys - self.meshes.keys()
+        vms = {key for keys in targets for key in keys[~self.known(keys)].tolist()}
+        if arrived_s <= self.read_s:
+            if len(self.gone_meshes) + len(self.gone_vms) < _GONE_KEPT:
+                self.gone_meshes.update(meshes)
+                self.gone_vms.update(vms)
+            return True
+        return meshes <= self.gone_meshes and vms <= self.gone_vms
 
     def known(self, keys: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Return flags of the keys that are VMs of the tenant."""
@@ -57,17 +74,23 @@ class KeyCache:
         kept = self._kept.get(tenant_id)
         return kept if kept is not None and time.monotonic() - kept.read_s < KEPT_S else None
 
-    async def of(self, tenant_id: UUID, mesh_keys: set[int], targets: list[Ints]) -> TenantKeys:
-        """Return the tenant's keys, read again when they are old or lack one of these."""
-        kept = self._kept.get(tenant_id)
-        if kept is not None:
-            age_s = time.monotonic() - kept.read_s
-            if age_s < ASKED_AGAIN_S or (age_s < KEPT_S and kept.knows(mesh_keys, targets)):
+    async def of(self, tenant_id: UUID, mesh_keys: set[int], targets: list[Ints], arrived_s: float) -> TenantKeys:
+        """Return keys of the tenant that decide about these, named by a report that arrived at `arrived_s`.
+
+        At most `KEPT_S` old. `arrived_s` is monotonic.
+        """
+        while True:
+            kept = self._kept.get(tenant_id)
+            age_s = time.monotonic() - kept.read_s if kept is not None else KEPT_S
+            if kept is not None and age_s < KEPT_S and kept.tells(mesh_keys, targets, arrived_s):
                 return kept
-        reading = self._reading.get(tenant_id)
-        if reading is None:  # many agents report at the same moment: one of them reads
-            reading = self._reading[tenant_id] = asyncio.create_task(self._read(tenant_id))
-        return await asyncio.shield(reading)
+            if age_s < READ_AGAIN_S:
+                await asyncio.sleep(READ_AGAIN_S - age_s)
+                continue
+            reading = self._reading.get(tenant_id)
+            if reading is None:  # many agents report at the same moment: one of them reads
+                reading = self._reading[tenant_id] = asyncio.create_task(self._read(tenant_id))
+            await asyncio.shield(reading)
 
     async def _read(self, tenant_id: UUID) -> TenantKeys:
         try:

@@ -104,14 +104,14 @@ class IngestPipeline:
         return skipped
 
     async def _take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
-        now_s = time.time()
-        keys = self.keys.kept(agent.tenant_id) or await self.keys.of(agent.tenant_id, set(), [])
+        now_s, arrived_s = time.time(), time.monotonic()
+        keys = self.keys.kept(agent.tenant_id) or await self.keys.of(agent.tenant_id, set(), [], arrived_s)
         decoded = await self._decode(Received(agent, Body(body, media_type, encoding, agent.vm_key), now_s, keys))
         admitted = decoded.admitted
         if admitted is None:
             windows = decoded.windows
             meshes, targets = {window.mesh_key for window in windows}, [window.targets for window in windows]
-            keys = await self.keys.of(agent.tenant_id, meshes, targets)
+            keys = await self.keys.of(agent.tenant_id, meshes, targets, arrived_s)
             (admitted,) = _admit([_submission(agent, windows, keys, now_s)])
         if isinstance(admitted, ProductError):
             raise admitted

@@ -21,6 +21,7 @@ from sinemora.kit.errors import ProductError
 from sinemora.measurements.codec import frame
 from sinemora.measurements.ingest import pipeline
 from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora.measurements.ingest.key_cache import KEPT_S, READ_AGAIN_S
 from sinemora.measurements.ingest.validation import NO_CLOCK, windows_of
 from sinemora.measurements.store import inserts
 from tests.callers import MeshWorld
@@ -213,7 +214,6 @@ def test_a_removed_peer_is_left_out_and_the_rest_is_stored(mesh, owner):
     gone = mesh.agents[2]
     answer = owner.delete(f"/v1/vms/{gone.vm_id}", headers={"If-Match": "*"})
     assert answer.status_code == 204, answer.text
-    time.sleep(0.6)  # keys are kept for moments
     sent(mesh.agents[0], report_of(mesh.key, peers))
     ((row),) = rows(mesh, "SELECT target_keys, n FROM probe_frames f JOIN rosters r ON r.key = roster_key")
     assert (row.target_keys, row.n) == ([mesh.agents[1].vm_key], 1)
@@ -225,11 +225,27 @@ def test_a_vm_that_left_the_mesh_may_empty_its_spool(mesh, owner):
     assert count(mesh, "probe_frames") == 1
 
 
-def test_a_mesh_made_a_moment_ago_is_known(mesh, owner, make_mesh):
-    sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh)))  # fills what is kept of the tenant
-    time.sleep(0.6)
-    second = make_mesh(owner, 2, name="second")
-    sent(second.agents[0], report_of(second.key, peers_of(second)))
+def test_nothing_of_vms_and_meshes_made_a_moment_ago_is_left_out(mesh, owner, make_mesh):
+    for name in ("second", "third", "fourth"):
+        second = make_mesh(owner, 2, name=name)
+        sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(2)))  # fills what is kept of the tenant
+        third = make_mesh(owner, 2, name=f"{name}-again")
+        for world in (second, third):
+            sent(world.agents[0], report_of(world.key, peers_of(world)))
+            stored = rows(mesh, "SELECT n FROM probe_frames WHERE mesh_key = :key", key=world.key)
+            assert [row.n for row in stored] == [1]
+
+
+def test_reports_that_name_a_gone_vm_do_not_wait_for_one_another(mesh, owner):
+    gone = mesh.agents[2]
+    sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(2)))
+    assert owner.delete(f"/v1/vms/{gone.vm_id}", headers={"If-Match": "*"}).status_code == 204
+    time.sleep(KEPT_S)
+    began_s = time.monotonic()
+    for windows_ago in range(4, 34):
+        sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(windows_ago)))
+    assert time.monotonic() - began_s < 30 * READ_AGAIN_S / 2
+    assert {row.n for row in rows(mesh, "SELECT n FROM probe_frames ORDER BY started_at LIMIT 30")} == {1}
 
 
 def test_a_window_from_the_future_names_the_skew(mesh):
