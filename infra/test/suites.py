@@ -12,7 +12,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,8 +34,10 @@ VITEST = (*NPX, "vitest", "run", "--reporter=default", "--reporter=junit", "--ou
 AGENT = {"SINEMORA_BUILD_FOLDER": "debug"}  # the quick build, not the one for release
 # Where Python of ours is, from the backend.
 PYTHON = (".", "../infra", "../migrations", "../agent/bench", "../agent/fuzz", "../agent/interop")
-# The lane next to that of the backend: on two cores both end at about the same time.
+# The lane next to that of the backend, and the suites that are run by whichever lane has nothing else left: on two
+# cores both end at about the same time.
 OTHERS = "others"
+EITHER = "either"
 NO_NAMESPACES = "not run: this machine gives users no network namespaces; run it as root"
 NO_TAPS = "not run: this machine gives users no TAP interfaces; run them as root"
 TAP = Path("/dev/net/tun")
@@ -60,17 +65,12 @@ SUITES = [
         (sys.executable, "../infra/test/rust_modules.py", "agent/src", "delaybox/src", "native/src"),
         lane=OTHERS,
     ),
-    Suite("biome", "frontend", (*NPX, "biome", "check", ".")),
-    Suite("tsc", "frontend", (*NPX, "tsc", "--noEmit")),
-    Suite("biome-e2e", "e2e", (*NPX, "biome", "check", ".")),
-    Suite("tsc-e2e", "e2e", (*NPX, "tsc", "--noEmit")),
-    Suite("types-drift", "frontend", ("npm", "run", "--silent", "gen:check")),
-    Suite(
-        "vitest",
-        "frontend",
-        VITEST,
-        "junit",
-    ),
+    Suite("vitest", "frontend", VITEST, "junit", lane=EITHER),
+    Suite("tsc", "frontend", (*NPX, "tsc", "--noEmit"), lane=EITHER),
+    Suite("biome", "frontend", (*NPX, "biome", "check", "."), lane=EITHER),
+    Suite("tsc-e2e", "e2e", (*NPX, "tsc", "--noEmit"), lane=EITHER),
+    Suite("biome-e2e", "e2e", (*NPX, "biome", "check", "."), lane=EITHER),
+    Suite("types-drift", "frontend", ("npm", "run", "--silent", "gen:check"), lane=EITHER),
     Suite(
         "cargo-test",
         "agent",
@@ -147,19 +147,32 @@ def main(arguments: list[str]) -> int:
 
 
 def run_all(chosen: list[Suite]) -> dict[str, Tally]:
-    """Run the suites of each lane one after the other, the lanes side by side; return what came of each."""
+    """Run the suites of each lane one after the other, the lanes side by side; return what came of each.
+
+    A lane that has ended takes the suites of `EITHER`, one at a time.
+    """
     listed = running.listed_tests()
     allowed, taps = namespaces_allowed(), taps_allowed()
     results: dict[str, Tally] = {}
+    shared = deque(suite for suite in chosen if suite.lane == EITHER)
+
+    def turns(suites: list[Suite]) -> Iterator[Suite]:
+        yield from suites
+        with suppress(IndexError):  # the other lane took the last one
+            while True:
+                yield shared.popleft()
 
     def lane(suites: list[Suite]) -> None:
-        for suite in suites:
+        for suite in turns(suites):
             if running.is_stopping():
                 return
             results[suite.name] = _run(suite if taps else without_namespaces(suite), listed, len(chosen) == 1, allowed)
 
-    lanes = {suite.lane: [other for other in chosen if other.lane == suite.lane] for suite in chosen}
-    with ThreadPoolExecutor(max(1, len(lanes))) as pool:
+    lanes: dict[str, list[Suite]] = {"backend": [], OTHERS: []}
+    for suite in chosen:
+        if suite.lane != EITHER:
+            lanes.setdefault(suite.lane, []).append(suite)
+    with ThreadPoolExecutor(len(lanes)) as pool:
         futures = [pool.submit(lane, suites) for suites in lanes.values()]
         try:
             for future in futures:

@@ -253,6 +253,14 @@ def test_suites_of_two_lanes_are_added_up_and_their_logs_kept(
     assert (tmp_path / "logs" / "test-good.log").read_text() == "quiet\n"
 
 
+def test_a_lane_that_has_ended_takes_suites_of_either(suites: ModuleType, running: ModuleType, tmp_path: Path) -> None:
+    waits = f"until [ -e {tmp_path}/taken ]; do sleep 0.05; done"
+    slow = running.Suite("slow", ".", ("timeout", "20", "sh", "-c", waits))
+    taken = running.Suite("taken", ".", ("touch", f"{tmp_path}/taken"), lane=suites.EITHER)
+    results = suites.run_all([slow, taken])
+    assert [(name, tally.passed) for name, tally in results.items()] == [("slow", 1), ("taken", 1)]
+
+
 def test_a_suite_that_needs_namespaces_is_not_run_without_them(
     suites: ModuleType, running: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
