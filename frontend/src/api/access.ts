@@ -1,6 +1,6 @@
 /** The signed-in user, API keys, and the version of the server. */
 
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
 
@@ -9,6 +9,12 @@ export const sessionQuery = queryOptions({
   queryFn: () => unwrap(client.GET('/v1/auth/session')),
   staleTime: 5 * 60_000,
 })
+
+/** Return true when the signed-in user may edit; viewers do not see actions they cannot use. */
+export function useEdits(): boolean {
+  const { data: session } = useQuery(sessionQuery)
+  return session !== undefined && session.role !== 'viewer'
+}
 
 export const aboutQuery = queryOptions({
   queryKey: ['about'],

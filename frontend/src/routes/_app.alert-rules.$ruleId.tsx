@@ -1,5 +1,5 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { RulePage } from '~/features/alerts/RuleEditor'
+import { RulePage } from '~/features/alerts/rules/RuleEditor'
 
 export const Route = createFileRoute('/_app/alert-rules/$ruleId')({ component: RuleRoute })
 

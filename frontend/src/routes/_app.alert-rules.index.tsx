@@ -1,6 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { RulesPage } from '~/features/alerts/RulesPage'
-import { rulesSearch } from '~/features/alerts/search'
+import { RulesPage } from '~/features/alerts/rules/RulesPage'
+import { rulesSearch } from '~/features/alerts/rules/search'
 
 export const Route = createFileRoute('/_app/alert-rules/')({ validateSearch: rulesSearch, component: RulesRoute })
 

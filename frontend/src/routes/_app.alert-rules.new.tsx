@@ -1,6 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { NewRulePage } from '~/features/alerts/NewRulePage'
-import { rulesSearch } from '~/features/alerts/search'
+import { NewRulePage } from '~/features/alerts/rules/NewRulePage'
+import { rulesSearch } from '~/features/alerts/rules/search'
 
 export const Route = createFileRoute('/_app/alert-rules/new')({ validateSearch: rulesSearch, component: NewRuleRoute })
 

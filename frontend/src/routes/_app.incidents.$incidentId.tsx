@@ -1,5 +1,5 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { IncidentPage } from '~/features/incidents/IncidentPage'
+import { IncidentPage } from '~/features/alerts/incidents/IncidentPage'
 
 export const Route = createFileRoute('/_app/incidents/$incidentId')({ component: IncidentRoute })
 

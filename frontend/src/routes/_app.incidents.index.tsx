@@ -1,6 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { IncidentsPage } from '~/features/incidents/IncidentsPage'
-import { incidentsSearch } from '~/features/incidents/search'
+import { IncidentsPage } from '~/features/alerts/incidents/IncidentsPage'
+import { incidentsSearch } from '~/features/alerts/incidents/search'
 
 export const Route = createFileRoute('/_app/incidents/')({
   validateSearch: incidentsSearch,

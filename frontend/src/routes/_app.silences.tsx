@@ -1,4 +1,4 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { SilencesPage } from '~/features/alerts/SilencesPage'
+import { SilencesPage } from '~/features/alerts/silences/SilencesPage'
 
 export const Route = createFileRoute('/_app/silences')({ component: SilencesPage })

@@ -1,7 +1,7 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
 import type { Matcher } from '~/api/silences'
 import { pageStyles } from '~/ui/Page'
-import { LABELS } from './silenceWords'
+import { LABELS } from './matcherWords'
 import { strings } from './strings'
 
 /** A matcher while it is typed; `id` identifies its row. */

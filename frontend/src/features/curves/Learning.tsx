@@ -2,6 +2,7 @@ import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import {
   metricPairsQuery,
@@ -19,7 +20,6 @@ import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { type Status, StatusMark } from '~/ui/StatusMark'
-import { useEdits } from '../session/useEdits'
 import styles from './curves.module.css'
 import { strings } from './strings'
 

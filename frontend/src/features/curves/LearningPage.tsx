@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { useEdits } from '~/api/access'
 import { Page } from '~/ui/Page'
-import { useEdits } from '../session/useEdits'
 import styles from './curves.module.css'
 import { Sources } from './Learning'
 import { NewSource } from './NewSource'

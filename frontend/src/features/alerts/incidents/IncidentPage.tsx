@@ -1,0 +1,170 @@
+import { Anchor } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEdits } from '~/api/access'
+import { type Incident, incidentQuery } from '~/api/incidents'
+import { formatShare } from '~/lib/performance'
+import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { formatCount, formatSignedDelay, NO_VALUE } from '~/lib/units'
+import { useClock } from '~/ui/clock'
+import { Page, Panel, pageStyles } from '~/ui/Page'
+import { Records } from '~/ui/Records'
+import { Failed, Loading, Notice } from '~/ui/State'
+import { IncidentList } from '../IncidentList'
+import { SEVERITIES, STATES } from '../incidentWords'
+import { strings } from '../strings'
+import { Decisions } from './Decisions'
+import { Evidence } from './Evidence'
+import { NoteForm } from './NoteForm'
+
+/** One incident: suspects, evidence, affected applications and timeline. */
+export function IncidentPage({ incidentId }: { incidentId: string }) {
+  const read = useQuery(incidentQuery(incidentId))
+  const edits = useEdits()
+  const clock = useClock()
+  if (read.error && !read.data) {
+    return <Failed what={strings.theIncident} error={read.error} retry={() => void read.refetch()} />
+  }
+  if (!read.data) return <Loading what={strings.incidentLower} />
+  const { incident, etag } = read.data
+  return (
+    <Page
+      title={incident.title}
+      lead={
+        <>
+          {strings.severityStateOn(SEVERITIES[incident.severity].word, STATES[incident.state].toLowerCase())}{' '}
+          <Anchor
+            size="sm"
+            underline="always"
+            renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: incident.mesh.id }} />}
+          >
+            {incident.mesh.name}
+          </Anchor>
+          .
+        </>
+      }
+      action={edits && <Decisions incident={incident} etag={etag} />}
+    >
+      {incident.silenced_by && (
+        <Notice tone="info" title={strings.notificationsSilenced}>
+          {incident.silenced_by}
+        </Notice>
+      )}
+      {incident.found_late_at && (
+        <Notice tone="info" title={strings.detectedLate}>
+          {strings.detectedLateAt(momentOf(incident.found_late_at, clock))}
+        </Notice>
+      )}
+      {incident.merged_into && (
+        <Notice tone="info">
+          {strings.mergedInto}{' '}
+          <Link to="/incidents/$incidentId" params={{ incidentId: incident.merged_into }}>
+            {strings.anotherIncident}
+          </Link>
+          .
+        </Notice>
+      )}
+      <Facts incident={incident} clock={clock} />
+      <Evidence incident={incident} />
+      {incident.applications.length > 0 && <Affected incident={incident} />}
+      <Panel title={strings.timeline}>
+        <Records
+          label={strings.timeline}
+          rows={incident.timeline}
+          id={(entry) => `${entry.at} ${entry.kind} ${entry.text}`}
+          columns={[
+            { title: strings.time, cell: ({ at }) => momentOf(at, clock) },
+            { title: strings.event, cell: ({ kind }) => kind.replaceAll('_', ' '), as: 'head' },
+            { title: strings.actor, cell: ({ actor }) => actor },
+            { title: strings.details, cell: ({ text }) => text, as: 'wrap' },
+          ]}
+        />
+        {edits && <NoteForm incidentId={incident.id} />}
+      </Panel>
+      {incident.similar.length > 0 && (
+        <Panel title={strings.similarIncidents}>
+          <IncidentList label={strings.earlierIncidents} incidents={incident.similar} />
+        </Panel>
+      )}
+    </Page>
+  )
+}
+
+function momentOf(at: string, clock: Clock): string {
+  const date = new Date(at)
+  return `${formatMoment(date, clock)} ${zoneName(clock, date)}`
+}
+
+function Facts({ incident, clock }: { incident: Incident; clock: Clock }) {
+  const { evidence } = incident
+  return (
+    <dl className={pageStyles.facts}>
+      <div>
+        <dt>{strings.suspect}</dt>
+        <dd>{incident.culprit.words}</dd>
+      </div>
+      <div>
+        <dt>{strings.started}</dt>
+        <dd>{momentOf(incident.onset_at, clock)}</dd>
+      </div>
+      <div>
+        <dt>{strings.ended}</dt>
+        <dd>{incident.ended_at ? momentOf(incident.ended_at, clock) : strings.ongoing}</dd>
+      </div>
+      <div>
+        <dt>{strings.paths}</dt>
+        <dd>{formatCount(evidence.paths)}</dd>
+      </div>
+      <div>
+        <dt>{strings.rise}</dt>
+        <dd>{evidence.rise_ns === null ? NO_VALUE : formatSignedDelay(evidence.rise_ns)}</dd>
+      </div>
+      <div>
+        <dt>{strings.rulesShort}</dt>
+        <dd>{incident.rules.join(', ')}</dd>
+      </div>
+      <div>
+        <dt>{strings.assignee}</dt>
+        <dd>{incident.assignee ?? strings.unassigned}</dd>
+      </div>
+    </dl>
+  )
+}
+
+function Affected({ incident }: { incident: Incident }) {
+  return (
+    <Panel title={strings.affectedApplications}>
+      <Records
+        label={strings.applications}
+        rows={incident.applications}
+        id={(application) => application.id}
+        columns={[
+          {
+            title: strings.application,
+            cell: (application) => (
+              <Anchor
+                size="sm"
+                renderRoot={(root) => (
+                  <Link {...root} to="/applications/$applicationId" params={{ applicationId: application.id }} />
+                )}
+              >
+                {application.name}
+              </Anchor>
+            ),
+            as: 'head',
+          },
+          {
+            title: strings.predictedPerformance,
+            cell: (application) => (application.performance === null ? NO_VALUE : formatShare(application.performance)),
+            as: 'number',
+          },
+          {
+            title: strings.objective,
+            cell: (application) => (application.objective === null ? NO_VALUE : formatShare(application.objective)),
+            as: 'number',
+          },
+        ]}
+      />
+    </Panel>
+  )
+}

@@ -1,0 +1,83 @@
+import { Checkbox, Group, NativeSelect } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import type { Route } from '~/api/receivers'
+import { Dialog } from '~/ui/Dialog'
+import { FormActions } from '~/ui/FormActions'
+import { pageStyles } from '~/ui/Page'
+import { ActionError } from '~/ui/State'
+import { MatcherFields } from '../MatcherFields'
+import { strings } from '../strings'
+import { REPEATS } from './routeTree'
+
+interface Props {
+  /** The edited branch; null while there is none. */
+  branch: Route | null
+  isNew: boolean
+  receivers: string[]
+  saving: { isPending: boolean; error: unknown }
+  onSave: (route: Route) => void
+  onClose: () => void
+}
+
+const TOLD = [
+  { value: '', label: strings.inherited },
+  { value: 'yes', label: strings.yes },
+  { value: 'no', label: strings.no },
+]
+const resolvedOf = (value: string) => (value === '' ? null : value === 'yes')
+
+/** Edit one route: matchers, receivers and options. */
+export function BranchEditor({ branch, isNew, receivers, saving, onSave, onClose }: Props) {
+  const [matchers, setMatchers] = useState((branch?.matchers ?? []).map((matcher, id) => ({ ...matcher, id })))
+  const repeats = REPEATS.some(({ value }) => value === String(branch?.repeat_s ?? ''))
+    ? REPEATS
+    : [...REPEATS, { value: String(branch?.repeat_s), label: strings.everySeconds(branch?.repeat_s ?? 0) }]
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    if (!branch) return
+    const form = new FormData(event.currentTarget)
+    onSave({
+      matchers: matchers.map(({ label, value, negate }) => ({ label, value: value.trim(), negate })),
+      receivers: receivers.filter((name) => form.getAll('receivers').includes(name)),
+      repeat_s: Number(form.get('repeat')) || null,
+      resolved: resolvedOf(String(form.get('resolved'))),
+      continue_: form.get('continue') !== null,
+      routes: branch.routes ?? [],
+    })
+  }
+
+  return (
+    <Dialog title={isNew ? strings.newRoute : strings.editRoute} opened={branch !== null} onClose={onClose}>
+      {branch && (
+        <form className={pageStyles.panelForm} onSubmit={submit}>
+          <MatcherFields matchers={matchers} onChange={setMatchers} wrong={() => undefined} optional />
+          <Checkbox.Group label={strings.receivers} defaultValue={branch.receivers ?? []}>
+            <Group gap="md" mt="xs">
+              {receivers.map((name) => (
+                <Checkbox key={name} name="receivers" value={name} label={name} />
+              ))}
+            </Group>
+          </Checkbox.Group>
+          <div className={pageStyles.form}>
+            <NativeSelect
+              name="repeat"
+              label={strings.repeatUntilAcknowledged}
+              defaultValue={String(branch.repeat_s ?? '')}
+              data={repeats}
+            />
+            <NativeSelect
+              name="resolved"
+              label={strings.notifyWhenResolved}
+              defaultValue={branch.resolved == null ? '' : branch.resolved ? 'yes' : 'no'}
+              data={TOLD}
+            />
+          </div>
+          <Checkbox name="continue" defaultChecked={branch.continue_} label={strings.continueToNext} />
+          <ActionError error={saving.error} />
+          <FormActions onCancel={onClose} saving={saving.isPending} />
+        </form>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,59 @@
+import { Anchor } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { serverNow } from '~/api/connection'
+import { type Delivery, deliveriesQuery } from '~/api/receivers'
+import { formatCount } from '~/lib/units'
+import { Age } from '~/ui/Age'
+import { useClock } from '~/ui/clock'
+import { Panel, pageStyles } from '~/ui/Page'
+import { Records } from '~/ui/Records'
+import { ActionError, Loading } from '~/ui/State'
+import { strings } from '../strings'
+import { DELIVERY_STATES } from './receiverWords'
+
+/** The newest hundred deliveries with state and response. */
+export function DeliveryLog() {
+  const clock = useClock()
+  const { data, error } = useQuery(deliveriesQuery)
+  return (
+    <Panel title={strings.deliveries}>
+      {error && !data ? (
+        <ActionError error={error} />
+      ) : !data ? (
+        <Loading what={strings.deliveriesLower} />
+      ) : data.length === 0 ? (
+        <p className={pageStyles.lead}>{strings.noDeliveries}</p>
+      ) : (
+        <Records
+          label={strings.deliveries}
+          rows={data}
+          id={(delivery) => delivery.id}
+          columns={[
+            { title: strings.receiver, cell: (delivery) => delivery.receiver, as: 'head' },
+            { title: strings.subject, cell: (delivery) => <About delivery={delivery} /> },
+            { title: strings.state, cell: (delivery) => DELIVERY_STATES[delivery.state] },
+            { title: strings.attempts, cell: (delivery) => formatCount(delivery.attempts), as: 'number' },
+            {
+              title: strings.created,
+              cell: (delivery) => <Age at={delivery.created_at} clock={clock} now={serverNow} />,
+            },
+            { title: strings.response, cell: (delivery) => delivery.answer, as: 'wrap' },
+          ]}
+        />
+      )}
+    </Panel>
+  )
+}
+
+function About({ delivery: { about, incident_id } }: { delivery: Delivery }) {
+  if (incident_id === null) return about
+  return (
+    <Anchor
+      size="sm"
+      renderRoot={(root) => <Link {...root} to="/incidents/$incidentId" params={{ incidentId: incident_id }} />}
+    >
+      {about.replaceAll('_', ' ')}
+    </Anchor>
+  )
+}

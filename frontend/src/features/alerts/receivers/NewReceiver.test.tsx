@@ -1,0 +1,65 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test } from 'vitest'
+import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { NewReceiver } from './NewReceiver'
+
+const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label)
+const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
+
+test('a receiver is created with the fields of its type, and the form is empty again', async () => {
+  const sent = mockApi({ 'POST /v1/receivers': () => reply(201, { id: 'r' }) })
+  await showPage(<NewReceiver />)
+  await userEvent.type(field('Name'), ' On-call ')
+  await userEvent.type(field('To'), 'a@example.com, b@example.com')
+  await press('Add receiver')
+  expect(bodiesOf(sent, 'POST /v1/receivers')).toEqual([
+    { name: 'On-call', kind: 'email', settings: { to: ['a@example.com', 'b@example.com'] } },
+  ])
+  expect(field('Name').value).toBe('')
+})
+
+test('another type of receiver has other fields', async () => {
+  const sent = mockApi({ 'POST /v1/receivers': () => reply(201, { id: 'r' }) })
+  await showPage(<NewReceiver />)
+  await userEvent.selectOptions(field('Type'), 'PagerDuty')
+  expect(screen.queryByLabelText('To')).toBeNull()
+  expect(field('Routing key').type).toBe('password')
+  await userEvent.type(field('Name'), 'Pager')
+  await userEvent.type(field('Routing key'), 'k')
+  await press('Add receiver')
+  expect(bodiesOf(sent, 'POST /v1/receivers')).toEqual([
+    { name: 'Pager', kind: 'pagerduty', settings: {}, secret: { routing_key: 'k' } },
+  ])
+})
+
+test('a refused receiver keeps the typed values and shows the reason at the field', async () => {
+  mockApi({ 'POST /v1/receivers': () => refuse('settings/to', 'Not an e-mail address.') })
+  await showPage(<NewReceiver />)
+  await userEvent.type(field('Name'), 'On-call')
+  await userEvent.type(field('To'), 'nobody')
+  await press('Add receiver')
+  expect(await screen.findByText('Not an e-mail address.')).toBeTruthy()
+  expect(field('To').getAttribute('aria-invalid')).toBe('true')
+  expect([field('Name').value, field('To').value]).toEqual(['On-call', 'nobody'])
+})
+
+test('a form that is sent again after a failure creates one receiver', async () => {
+  let tries = 0
+  const sent = mockApi({
+    'POST /v1/receivers': () => (tries++ === 0 ? fail(500, 'Out of disk.') : reply(201, { id: 'r' })),
+  })
+  await showPage(<NewReceiver />)
+  await userEvent.type(field('Name'), 'On-call')
+  await userEvent.type(field('To'), 'a@example.com')
+  await press('Add receiver')
+  const alert = await screen.findByRole('alert')
+  expect(alert.textContent).toContain('Out of disk.')
+  expect(alert.textContent).toContain('r-1')
+  await press('Add receiver')
+  const keys = sent.filter(({ to }) => to === 'POST /v1/receivers').map(({ headers }) => headers.get('Idempotency-Key'))
+  expect(keys).toHaveLength(2)
+  expect(keys[0]).toBe(keys[1])
+})

@@ -1,0 +1,133 @@
+import { Group } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useEdits } from '~/api/access'
+import {
+  deliveriesQuery,
+  type Receiver,
+  receiversQuery,
+  routingQuery,
+  useDeleteReceiver,
+  useTestReceiver,
+  useWriteRouting,
+} from '~/api/receivers'
+import { NO_VALUE } from '~/lib/units'
+import { Confirm } from '~/ui/Confirm'
+import { Page, pageStyles } from '~/ui/Page'
+import { Records, RowAction } from '~/ui/Records'
+import { ActionError, Failed, Loading, Notice } from '~/ui/State'
+import { strings } from '../strings'
+import { DeliveryLog } from './DeliveryLog'
+import { EditReceiver } from './EditReceiver'
+import { NewReceiver } from './NewReceiver'
+import { Routes } from './Routes'
+import { atRoot, destination, isAtRoot, RECEIVER_KINDS, receivedIncidents } from './receiverWords'
+
+/** Receivers, routes and the log of deliveries. */
+export function ReceiversPage() {
+  const receivers = useQuery(receiversQuery)
+  const edits = useEdits()
+  if (receivers.error && !receivers.data) {
+    return <Failed what={strings.receivers} error={receivers.error} retry={() => void receivers.refetch()} />
+  }
+  return (
+    <Page title={strings.receivers} lead={strings.receiversLead}>
+      {!receivers.data ? (
+        <Loading what={strings.receiversLower} />
+      ) : receivers.data.length === 0 ? (
+        <p className={pageStyles.lead}>{strings.noReceivers}</p>
+      ) : (
+        <List receivers={receivers.data} edits={edits} />
+      )}
+      {edits && <NewReceiver />}
+      {receivers.data && receivers.data.length > 0 && <Routes edits={edits} />}
+      <DeliveryLog />
+    </Page>
+  )
+}
+
+function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
+  const routing = useQuery(routingQuery).data
+  const write = useWriteRouting()
+  const test = useTestReceiver()
+  const remove = useDeleteReceiver()
+  const [deleting, setDeleting] = useState<Receiver | null>(null)
+  const [changing, setChanging] = useState<Receiver | null>(null)
+
+  const actions = (receiver: Receiver) => {
+    const isDefault = routing !== undefined && isAtRoot(routing.root, receiver.name)
+    return (
+      <Group gap="sm" wrap="nowrap">
+        <RowAction label={strings.testReceiver(receiver.name)} onClick={() => test.mutate(receiver.id)}>
+          {strings.test}
+        </RowAction>
+        {routing && (
+          <RowAction
+            label={isDefault ? strings.removeAsDefault(receiver.name) : strings.makeDefault(receiver.name)}
+            onClick={() => write.mutate({ root: atRoot(routing.root, receiver.name, !isDefault), etag: routing.etag })}
+          >
+            {isDefault ? strings.removeDefault : strings.makeDefaultShort}
+          </RowAction>
+        )}
+        <RowAction label={strings.editReceiver(receiver.name)} onClick={() => setChanging(receiver)}>
+          {strings.edit}
+        </RowAction>
+        <RowAction label={strings.deleteName(receiver.name)} onClick={() => setDeleting(receiver)}>
+          {strings.delete}
+        </RowAction>
+      </Group>
+    )
+  }
+
+  return (
+    <>
+      <ActionError error={write.error ?? test.error} />
+      {test.data && <Tested deliveryId={test.data.id} name={test.data.receiver} />}
+      <Records
+        label={strings.receivers}
+        rows={receivers}
+        id={(receiver) => receiver.id}
+        columns={[
+          { title: strings.receiver, cell: (receiver) => receiver.name, as: 'head' },
+          { title: strings.kind, cell: (receiver) => RECEIVER_KINDS[receiver.kind] },
+          { title: strings.destination, cell: destination, as: 'wrap' },
+          {
+            title: strings.receives,
+            cell: (receiver) => (routing ? receivedIncidents(routing.root, receiver.name) : NO_VALUE),
+          },
+          ...(edits ? [{ title: strings.actions, cell: actions }] : []),
+        ]}
+      />
+      <EditReceiver receiver={changing} onClose={() => setChanging(null)} />
+      <Confirm
+        title={strings.deleteName(deleting?.name ?? '')}
+        action={strings.delete}
+        about={deleting?.id ?? null}
+        doing={remove}
+        onClose={() => setDeleting(null)}
+      >
+        {strings.deleteReceiverEffect}
+      </Confirm>
+    </>
+  )
+}
+
+/** The result of the newest test, once the log has it. */
+function Tested({ deliveryId, name }: { deliveryId: string; name: string }) {
+  const delivery = useQuery(deliveriesQuery).data?.find(({ id }) => id === deliveryId)
+  if (delivery?.state === 'sent') {
+    return (
+      <Notice tone="good" title={strings.testDelivered(name)}>
+        {delivery.answer}
+      </Notice>
+    )
+  }
+  if (delivery?.state === 'failed' || (delivery && delivery.attempts > 0)) {
+    return (
+      <Notice tone="bad" title={strings.testFailed(name)}>
+        {delivery.answer}
+      </Notice>
+    )
+  }
+  return <Notice tone="info">{strings.testSending(name)}</Notice>
+}

@@ -1,0 +1,67 @@
+/** The fields of each kind of receiver, and their place in the body. Secrets are never shown again. */
+
+import type { Receiver, ReceiverInput, ReceiverKind } from '~/api/receivers'
+import { strings } from '../strings'
+
+export interface ReceiverField {
+  name: string
+  label: string
+  type: 'url' | 'text' | 'password'
+  part: 'settings' | 'secret'
+  placeholder?: string
+  optional?: boolean
+  /** Several, apart by commas or spaces. */
+  many?: boolean
+}
+
+export const RECEIVER_FIELDS: Record<ReceiverKind, ReceiverField[]> = {
+  email: [
+    {
+      name: 'to',
+      label: strings.emailTo,
+      type: 'text',
+      part: 'settings',
+      placeholder: strings.emailExample,
+      many: true,
+    },
+  ],
+  webhook: [
+    { name: 'url', label: strings.url, type: 'url', part: 'settings', placeholder: 'https://example.com/hooks/1' },
+    {
+      name: 'key',
+      label: strings.signingKey,
+      type: 'password',
+      part: 'secret',
+      placeholder: strings.optional,
+      optional: true,
+    },
+  ],
+  slack: [{ name: 'url', label: strings.slackUrl, type: 'url', part: 'secret', placeholder: strings.urlExample }],
+  pagerduty: [{ name: 'routing_key', label: strings.routingKey, type: 'password', part: 'secret' }],
+  teams: [{ name: 'url', label: strings.workflowUrl, type: 'url', part: 'secret', placeholder: strings.urlExample }],
+}
+
+const split = (text: string) => text.split(/[\s,;]+/).filter(Boolean)
+
+/** Return the typed settings and the secret, if typed. Settings without a field are kept. */
+export function bodyOf(
+  kind: ReceiverKind,
+  typed: Record<string, string>,
+  before: Receiver['settings'] = {},
+): Pick<ReceiverInput, 'settings' | 'secret'> {
+  const settings: Record<string, unknown> = { ...before }
+  const secret: Record<string, string> = {}
+  for (const { name, part, many } of RECEIVER_FIELDS[kind]) {
+    const text = (typed[name] ?? '').trim()
+    if (part === 'settings') settings[name] = many ? split(text) : text
+    else if (text) secret[name] = text
+  }
+  return { settings, ...(Object.keys(secret).length > 0 ? { secret } : {}) }
+}
+
+/** Return a setting as text; empty for a secret. */
+export function typedOf({ settings }: Receiver, { name, part }: ReceiverField): string {
+  if (part === 'secret') return ''
+  const value = settings[name]
+  return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : ''
+}

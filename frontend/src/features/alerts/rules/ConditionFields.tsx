@@ -1,0 +1,89 @@
+import { NativeSelect } from '@mantine/core'
+import { facts, METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
+import { NumberField } from '~/ui/NumberField'
+import { Panel, pageStyles } from '~/ui/Page'
+import { strings } from '../strings'
+import { type Draft, type PartProps, unitName } from './draft'
+import { KINDS, TIMESCALE_OPTIONS } from './ruleWords'
+
+/** The condition of a rule: its kind, and the fields of that kind. */
+export function ConditionFields({ draft, patch, wrong }: PartProps) {
+  const { kind, metric } = draft
+  const unit = unitName(draft)
+  const ofValue = kind === 'threshold' || kind === 'baseline'
+  return (
+    <Panel title={strings.condition}>
+      <div className={pageStyles.form}>
+        <NativeSelect
+          label={strings.type}
+          value={kind}
+          onChange={(event) => patch({ kind: event.currentTarget.value as Draft['kind'] })}
+          data={Object.entries(KINDS).map(([value, label]) => ({ value, label }))}
+          error={wrong('condition')}
+          w={300}
+        />
+        {ofValue && (
+          <NativeSelect
+            label={strings.metric}
+            value={metric}
+            onChange={(event) => patch({ metric: event.currentTarget.value as Draft['metric'] })}
+            data={METRIC_OPTIONS}
+          />
+        )}
+        {ofValue && facts(metric).hasStatistic && (
+          <NativeSelect
+            label={strings.statistic}
+            value={draft.statistic}
+            onChange={(event) => patch({ statistic: event.currentTarget.value as Draft['statistic'] })}
+            data={STATISTIC_OPTIONS}
+          />
+        )}
+        {(kind === 'threshold' || kind === 'performance') && (
+          <NumberField
+            label={kind === 'threshold' ? strings.aboveUnit(unit) : strings.belowObjectiveBy(unit)}
+            min={0}
+            step="any"
+            required={kind === 'threshold'}
+            value={draft.above}
+            onChange={(event) => patch({ above: event.currentTarget.value })}
+            error={wrong('condition/above')}
+            w={180}
+          />
+        )}
+        {kind === 'baseline' && (
+          <>
+            <NumberField
+              label={strings.deviations}
+              min={0.1}
+              max={100}
+              step="any"
+              required
+              value={draft.deviations}
+              onChange={(event) => patch({ deviations: event.currentTarget.value })}
+              error={wrong('condition/deviations')}
+              w={120}
+            />
+            <NativeSelect
+              label={strings.baseline}
+              value={draft.timescale}
+              onChange={(event) => patch({ timescale: event.currentTarget.value as Draft['timescale'] })}
+              data={TIMESCALE_OPTIONS}
+            />
+          </>
+        )}
+        {(kind === 'baseline' || kind === 'spike') && (
+          <NumberField
+            label={kind === 'spike' ? strings.aboveMedianBy(unit) : strings.minimumRise(unit)}
+            min={kind === 'spike' ? 0.001 : 0}
+            step="any"
+            required={kind === 'spike'}
+            value={draft.rise}
+            onChange={(event) => patch({ rise: event.currentTarget.value })}
+            error={wrong('condition/rise_ns')}
+            w={180}
+          />
+        )}
+      </div>
+    </Panel>
+  )
+}

@@ -1,0 +1,24 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { meshesQuery } from '~/api/meshes'
+import { Empty, Failed, Loading } from '~/ui/State'
+import { strings } from '../strings'
+import { RuleEditor } from './RuleEditor'
+
+/** A new rule of a mesh; of the first one where the address names none. */
+export function NewRulePage({ mesh }: { mesh: string | undefined }) {
+  const meshes = useQuery({ ...meshesQuery, enabled: mesh === undefined })
+  const meshId = mesh ?? meshes.data?.[0]?.id
+  if (meshId !== undefined) return <RuleEditor meshId={meshId} />
+  if (meshes.error) return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
+  if (!meshes.data) return <Loading what={strings.meshesLower} />
+  return (
+    <Empty
+      title={strings.noMesh}
+      action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>}
+    >
+      {strings.ruleNeedsMesh}
+    </Empty>
+  )
+}

@@ -1,0 +1,102 @@
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useEdits } from '~/api/access'
+import { type Rule, ruleQuery, useChangeRule, useCreateRule } from '~/api/rules'
+import { Problem } from '~/lib/problem'
+import { Page, Panel, pageStyles } from '~/ui/Page'
+import { ActionError, Failed, Loading } from '~/ui/State'
+import { SEVERITIES } from '../incidentWords'
+import { strings } from '../strings'
+import { BackTest } from './BackTest'
+import { ConditionFields } from './ConditionFields'
+import { type Draft, draftOf, inputOf, NEW_RULE, type PartProps } from './draft'
+import { EvaluationFields } from './EvaluationFields'
+import { RulePreview } from './RulePreview'
+import { conditionWords, scopeWords } from './ruleWords'
+import { ScopeFields } from './ScopeFields'
+
+/** An existing rule, to read or edit. */
+export function RulePage({ ruleId }: { ruleId: string }) {
+  const rule = useQuery(ruleQuery(ruleId))
+  if (rule.error && !rule.data) {
+    return <Failed what={strings.theRule} error={rule.error} retry={() => void rule.refetch()} />
+  }
+  if (!rule.data) return <Loading what={strings.ruleLower} />
+  return <RuleEditor key={rule.data.version} meshId={rule.data.mesh_id} rule={rule.data} />
+}
+
+/** The form of a rule; empty for a new one. */
+export function RuleEditor({ meshId, rule }: { meshId: string; rule?: Rule }) {
+  const navigate = useNavigate()
+  const edits = useEdits()
+  const create = useCreateRule(meshId)
+  const change = useChangeRule()
+  const [draft, setDraft] = useState(() => (rule ? draftOf(rule) : NEW_RULE))
+  const saving = rule ? change : create
+  const part: PartProps = {
+    draft,
+    patch: (changes) => setDraft((old) => ({ ...old, ...changes })),
+    wrong: (pointer) => (saving.error instanceof Problem ? saving.error.field(pointer) : undefined),
+  }
+  const input = inputOf(draft)
+  const onSuccess = () => void navigate({ to: '/alert-rules', search: { mesh: meshId } })
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    if (rule) change.mutate({ rule, changes: input }, { onSuccess })
+    else create.mutate(input, { onSuccess })
+  }
+
+  return (
+    <Page
+      title={rule ? rule.name : strings.newRule}
+      lead={`${conditionWords(input.condition)}; ${scopeWords(input.scope ?? {})}.`}
+    >
+      <form onSubmit={submit} className={pageStyles.panelForm}>
+        <Panel title={strings.rule}>
+          <div className={pageStyles.form}>
+            <TextInput
+              label={strings.name}
+              required
+              maxLength={100}
+              value={draft.name}
+              onChange={(event) => part.patch({ name: event.currentTarget.value })}
+              error={part.wrong('name')}
+              w={280}
+            />
+            <NativeSelect
+              label={strings.severity}
+              value={draft.severity}
+              onChange={(event) => part.patch({ severity: event.currentTarget.value as Draft['severity'] })}
+              data={Object.entries(SEVERITIES).map(([value, { word }]) => ({ value, label: word }))}
+            />
+            <TextInput
+              label={strings.runbook}
+              type="url"
+              placeholder={strings.urlExample}
+              value={draft.runbookUrl}
+              onChange={(event) => part.patch({ runbookUrl: event.currentTarget.value })}
+              error={part.wrong('runbook_url')}
+              w={280}
+            />
+          </div>
+        </Panel>
+        <ConditionFields {...part} />
+        <ScopeFields {...part} meshId={meshId} />
+        <EvaluationFields {...part} />
+        <ActionError error={saving.error} />
+        {edits && (
+          <Group>
+            <Button type="submit" loading={saving.isPending}>
+              {rule ? strings.save : strings.createRule}
+            </Button>
+          </Group>
+        )}
+      </form>
+      <RulePreview meshId={meshId} rule={input} path={draft.path} />
+      {edits && <BackTest meshId={meshId} rule={input} />}
+    </Page>
+  )
+}

@@ -1,0 +1,190 @@
+import { Anchor, Button, FileButton, Group, NativeSelect, Switch } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useEdits } from '~/api/access'
+import { meshesQuery } from '~/api/meshes'
+import { type Rule, rulesFile, rulesQuery, useBringRules, useChangeRule, useDeleteRule } from '~/api/rules'
+import type { Mesh } from '~/api/types'
+import { Confirm } from '~/ui/Confirm'
+import { Page, pageStyles } from '~/ui/Page'
+import { Records, RowAction } from '~/ui/Records'
+import { ActionError, Empty, Failed, Loading, Notice } from '~/ui/State'
+import { SEVERITIES } from '../incidentWords'
+import { strings } from '../strings'
+import { conditionWords, patienceWords, scopeWords } from './ruleWords'
+
+interface Props {
+  /** Id; the first mesh when absent. */
+  mesh: string | undefined
+  onMesh: (mesh: string) => void
+}
+
+/** The alert rules of a mesh. */
+export function RulesPage({ mesh, onMesh }: Props) {
+  const meshes = useQuery(meshesQuery)
+  if (meshes.error && !meshes.data) {
+    return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
+  }
+  if (!meshes.data) return <Loading what={strings.meshesLower} />
+  const shown = mesh ?? meshes.data[0]?.id
+  if (shown === undefined) {
+    return (
+      <Empty
+        title={strings.noMesh}
+        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>}
+      >
+        {strings.newMeshHasRules}
+      </Empty>
+    )
+  }
+  return <RulesOf key={shown} meshId={shown} meshes={meshes.data} onMesh={onMesh} />
+}
+
+function RulesOf({ meshId, meshes, onMesh }: { meshId: string; meshes: Mesh[]; onMesh: Props['onMesh'] }) {
+  const rules = useQuery(rulesQuery(meshId))
+  const edits = useEdits()
+  if (rules.error && !rules.data) {
+    return <Failed what={strings.rules} error={rules.error} retry={() => void rules.refetch()} />
+  }
+  return (
+    <Page
+      title={strings.rules}
+      lead={strings.rulesLead}
+      action={
+        <Group gap="xs" align="end">
+          <NativeSelect
+            aria-label={strings.mesh}
+            size="xs"
+            value={meshId}
+            data={meshes.map(({ id, name }) => ({ value: id, label: name }))}
+            onChange={(event) => onMesh(event.currentTarget.value)}
+          />
+          <Button
+            variant="default"
+            size="xs"
+            renderRoot={(root) => <a {...root} href={rulesFile(meshId)} download="rules.yaml" />}
+          >
+            {strings.downloadYaml}
+          </Button>
+          {edits && (
+            <Button size="xs" renderRoot={(root) => <Link {...root} to="/alert-rules/new" search={{ mesh: meshId }} />}>
+              {strings.newRule}
+            </Button>
+          )}
+        </Group>
+      }
+    >
+      {!rules.data ? (
+        <Loading what={strings.rulesLower} />
+      ) : rules.data.length === 0 ? (
+        <p className={pageStyles.lead}>{strings.noRules}</p>
+      ) : (
+        <List rules={rules.data} edits={edits} />
+      )}
+      {edits && <Bring meshId={meshId} />}
+    </Page>
+  )
+}
+
+function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
+  const change = useChangeRule()
+  const remove = useDeleteRule()
+  const [deleting, setDeleting] = useState<Rule | null>(null)
+  return (
+    <>
+      <ActionError error={change.error} />
+      <Records
+        label={strings.rules}
+        rows={rules}
+        id={(rule) => rule.id}
+        columns={[
+          {
+            title: strings.rule,
+            cell: (rule) => (
+              <Anchor
+                size="sm"
+                renderRoot={(root) => <Link {...root} to="/alert-rules/$ruleId" params={{ ruleId: rule.id }} />}
+              >
+                {rule.name}
+              </Anchor>
+            ),
+            as: 'head',
+          },
+          { title: strings.condition, cell: (rule) => conditionWords(rule.condition), as: 'wrap' },
+          { title: strings.scope, cell: (rule) => scopeWords(rule.scope), as: 'wrap' },
+          { title: strings.evaluation, cell: patienceWords },
+          { title: strings.severity, cell: (rule) => SEVERITIES[rule.severity].word },
+          {
+            title: strings.enabled,
+            cell: (rule) =>
+              edits ? (
+                <Switch
+                  size="xs"
+                  aria-label={strings.enableRule(rule.name)}
+                  checked={rule.enabled}
+                  disabled={change.isPending}
+                  onChange={(event) => change.mutate({ rule, changes: { enabled: event.currentTarget.checked } })}
+                />
+              ) : rule.enabled ? (
+                strings.yes
+              ) : (
+                strings.no
+              ),
+          },
+          ...(edits
+            ? [
+                {
+                  title: strings.actions,
+                  cell: (rule: Rule) => (
+                    <RowAction label={strings.deleteName(rule.name)} onClick={() => setDeleting(rule)}>
+                      {strings.delete}
+                    </RowAction>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      <Confirm
+        title={strings.deleteName(deleting?.name ?? '')}
+        action={strings.delete}
+        about={deleting?.id ?? null}
+        doing={remove}
+        onClose={() => setDeleting(null)}
+      >
+        {strings.deleteRuleEffect}
+      </Confirm>
+    </>
+  )
+}
+
+/** Import rules from a file. */
+function Bring({ meshId }: { meshId: string }) {
+  const bring = useBringRules(meshId)
+  const done = bring.data
+  return (
+    <>
+      <Group gap="sm">
+        <FileButton
+          accept=".yaml,.yml"
+          inputProps={{ 'aria-label': strings.rulesAsYaml }}
+          onChange={(file) => void file?.text().then((text) => bring.mutate(text))}
+        >
+          {(button) => (
+            <Button {...button} variant="default" size="xs" loading={bring.isPending}>
+              {strings.importYaml}
+            </Button>
+          )}
+        </FileButton>
+        <span className={pageStyles.lead}>{strings.importYamlEffect}</span>
+      </Group>
+      <ActionError error={bring.error} />
+      {done && (
+        <Notice tone="good">
+          {strings.importResult(done.created.length, done.changed.length, done.unchanged.length)}
+        </Notice>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,66 @@
+/** Texts of rules. */
+
+import type { Condition, Rule, RuleInput, Scope } from '~/api/rules'
+import { title } from '~/lib/metrics'
+import { formatDelay, formatRatio } from '~/lib/units'
+import { strings } from '../strings'
+
+export const KINDS: Record<Condition['kind'], string> = {
+  threshold: strings.kindThreshold,
+  baseline: strings.kindBaseline,
+  spike: strings.kindSpike,
+  silent: strings.kindSilent,
+  performance: strings.kindPerformance,
+}
+
+/** Kinds that look at paths. */
+const PER_PATH: readonly Condition['kind'][] = ['threshold', 'baseline', 'spike']
+
+/** Return true when a condition has a value over time on one path, which can be drawn. */
+export const canBeDrawn = ({ kind, metric }: RuleInput['condition']) => PER_PATH.includes(kind) && metric !== 'jitter'
+
+const TIMESCALES: Record<Condition['timescale'], string> = {
+  short: strings.baselineShort,
+  long: strings.baselineLong,
+  weekly: strings.baselineWeekly,
+}
+
+export const TIMESCALE_OPTIONS = Object.entries(TIMESCALES).map(([value, label]) => ({ value, label }))
+
+const amount = (metric: Condition['metric'], value: number) =>
+  metric === 'loss' ? formatRatio(value) : formatDelay(value)
+
+/** "One-way delay, p50: 5 deviations and 15 µs above the last half hour". */
+export function conditionWords(condition: Condition): string {
+  const { kind, metric, statistic, above, deviations, rise_ns, timescale } = condition
+  const what = title(metric, statistic)
+  switch (kind) {
+    case 'threshold':
+      return strings.conditionThreshold(what, amount(metric, above))
+    case 'baseline': {
+      const least = rise_ns > 0 ? strings.andAmount(amount(metric, rise_ns)) : ''
+      return strings.conditionBaseline(what, deviations, least, TIMESCALES[timescale])
+    }
+    case 'spike':
+      return strings.conditionSpike(formatDelay(rise_ns))
+    case 'silent':
+      return strings.kindSilent
+    case 'performance':
+      return strings.conditionPerformance(above > 0 ? `${formatRatio(above)} ` : '')
+  }
+}
+
+/** Describe the scope of a rule: a path must match every part. */
+export function scopeWords({ zones, zone_pair, vms, path, labels, application }: Scope): string {
+  const parts = [
+    zones?.length ? strings.scopeZones(zones.join(', ')) : '',
+    zone_pair ? strings.scopeBetween(zone_pair.join(strings.and)) : '',
+    vms?.length ? strings.scopeVms(vms.join(', ')) : '',
+    path ? path.join(' → ') : '',
+    ...Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`),
+    application ? strings.scopeApplication(application) : '',
+  ].filter(Boolean)
+  return parts.length > 0 ? parts.join('; ') : strings.allPaths
+}
+
+export const patienceWords = ({ windows_x, windows_y }: Rule) => strings.breachesOutOf(windows_x, windows_y)

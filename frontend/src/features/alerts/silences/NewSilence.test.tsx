@@ -1,0 +1,50 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test } from 'vitest'
+import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { NewSilence } from './NewSilence'
+
+const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label)
+const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
+
+test('a silence states its matchers, its end and its weekly window', async () => {
+  const sent = mockApi({ 'POST /v1/silences': () => reply(201, { id: 's' }) })
+  await showPage(<NewSilence />)
+  await userEvent.type(field('Value 1'), 'production')
+  await userEvent.type(field('Reason'), 'Switch replacement')
+  await userEvent.selectOptions(field('Ends in'), '1 week')
+  await userEvent.click(field('Only a weekly maintenance window'))
+  await userEvent.selectOptions(field('Weekday'), 'Saturday')
+  await press('Create silence')
+  const [body] = bodiesOf(sent, 'POST /v1/silences') as [Record<string, unknown>]
+  expect(body).toMatchObject({
+    comment: 'Switch replacement',
+    matchers: [{ label: 'mesh', value: 'production', negate: false }],
+    weekly: { weekday: 5, minute: 120, lasts_min: 120 },
+  })
+  expect((Date.parse(String(body.ends_at)) - Date.now()) / 3_600_000).toBeCloseTo(168, 1)
+  expect(field('Reason').value).toBe('')
+})
+
+test('matches of a silence are previewed, and nothing is created', async () => {
+  const sent = mockApi({ 'POST /v1/silence-previews': { incidents: [] } })
+  await showPage(<NewSilence />)
+  await userEvent.type(field('Value 1'), 'production')
+  await userEvent.type(field('Reason'), 'x')
+  await press('Preview matches')
+  expect(await screen.findByText('No incident of the last 7 days matches.')).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/silences')).toEqual([])
+  expect(field('Reason').value).toBe('x')
+})
+
+test('a refused silence keeps the typed values and shows the reason at the field', async () => {
+  mockApi({ 'POST /v1/silences': () => refuse('comment', 'Too short.') })
+  await showPage(<NewSilence />)
+  await userEvent.type(field('Value 1'), 'production')
+  await userEvent.type(field('Reason'), 'x')
+  await press('Create silence')
+  expect(await screen.findByText('Too short.')).toBeTruthy()
+  expect([field('Value 1').value, field('Reason').value]).toEqual(['production', 'x'])
+})

@@ -1,0 +1,92 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useEdits } from '~/api/access'
+import { serverNow } from '~/api/connection'
+import { type Silence, silencesQuery, useEndSilence } from '~/api/silences'
+import { formatMoment, zoneName } from '~/lib/time'
+import { Confirm } from '~/ui/Confirm'
+import { useClock } from '~/ui/clock'
+import { Page, pageStyles } from '~/ui/Page'
+import { Records, RowAction } from '~/ui/Records'
+import { Failed, Loading } from '~/ui/State'
+import { useNow } from '~/ui/useNow'
+import { matcherWords } from '../matcherWords'
+import { strings } from '../strings'
+import { NewSilence } from './NewSilence'
+import { weeklyWords } from './silenceWords'
+
+/** Silences, and the form that creates one. */
+export function SilencesPage() {
+  const silences = useQuery(silencesQuery)
+  const edits = useEdits()
+  if (silences.error && !silences.data) {
+    return <Failed what={strings.silences} error={silences.error} retry={() => void silences.refetch()} />
+  }
+  return (
+    <Page title={strings.silences} lead={strings.silencesLead}>
+      {!silences.data ? (
+        <Loading what={strings.silencesLower} />
+      ) : silences.data.length === 0 ? (
+        <p className={pageStyles.lead}>{strings.noSilences}</p>
+      ) : (
+        <List silences={silences.data} edits={edits} />
+      )}
+      {edits && <NewSilence />}
+    </Page>
+  )
+}
+
+function List({ silences, edits }: { silences: Silence[]; edits: boolean }) {
+  const clock = useClock()
+  const now = useNow(10_000, serverNow)
+  const end = useEndSilence()
+  const [ending, setEnding] = useState<Silence | null>(null)
+  const momentOf = (at: string) => `${formatMoment(new Date(at), clock)} ${zoneName(clock, new Date(at))}`
+  const isOver = ({ ends_at }: Silence) => Date.parse(ends_at) <= now
+  return (
+    <>
+      <Records
+        label={strings.silences}
+        rows={silences}
+        id={(silence) => silence.id}
+        columns={[
+          { title: strings.reason, cell: (silence) => silence.comment, as: 'head' },
+          {
+            title: strings.matchers,
+            cell: (silence) => silence.matchers.map(matcherWords).join(strings.and),
+            as: 'wrap',
+          },
+          { title: strings.schedule, cell: weeklyWords },
+          { title: strings.endsAt, cell: (silence) => momentOf(silence.ends_at) },
+          {
+            title: strings.state,
+            cell: (silence) => (isOver(silence) ? strings.expired : silence.active ? strings.active : strings.pending),
+          },
+          { title: strings.createdBy, cell: (silence) => silence.created_by, as: 'quiet' },
+          ...(edits
+            ? [
+                {
+                  title: strings.actions,
+                  cell: (silence: Silence) =>
+                    !isOver(silence) && (
+                      <RowAction label={strings.endName(silence.comment)} onClick={() => setEnding(silence)}>
+                        {strings.end}
+                      </RowAction>
+                    ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      <Confirm
+        title={strings.endName(ending?.comment ?? '')}
+        action={strings.end}
+        about={ending?.id ?? null}
+        doing={end}
+        onClose={() => setEnding(null)}
+      >
+        {strings.endSilenceEffect}
+      </Confirm>
+    </>
+  )
+}
