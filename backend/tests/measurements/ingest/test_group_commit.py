@@ -28,11 +28,13 @@ class Store:
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
+        self.called = threading.Event()
         self.held = threading.Event()
         self.held.set()
         self.refused: dict[str, Exception] = {}
 
     def __call__(self, reports: Sequence[str]) -> None:
+        self.called.set()
         self.held.wait(10)
         self.batches.append(list(reports))
         for report in reports:
@@ -98,9 +100,10 @@ def test_closing_stores_what_waits_and_refuses_what_comes():
         writer = BatchWriter(store, 100, 1)
         store.held.clear()
         waiting = [asyncio.ensure_future(outcome(writer.write(str(n), 1))) for n in range(5)]
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0)
         closing = asyncio.ensure_future(asyncio.to_thread(writer.close))
-        await asyncio.sleep(0.05)
+        while not writer._queue._stopping:
+            await asyncio.sleep(0.01)
         assert await outcome(writer.write("late", 1)) == "shutting_down"
         store.held.set()
         await closing
@@ -115,9 +118,9 @@ def test_a_store_that_hangs_does_not_hang_the_end():
         writer = BatchWriter(store, 100, 1)
         store.held.clear()
         held = asyncio.ensure_future(outcome(writer.write("held", 1)))
-        await asyncio.sleep(0.05)
+        await asyncio.to_thread(store.called.wait, 10)
         queued = asyncio.ensure_future(outcome(writer.write("queued", 1)))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0)
         await asyncio.to_thread(writer.close, 0.1)
         assert await queued == "shutting_down"
         store.held.set()
