@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 import uvicorn
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
+from sqlalchemy.orm import configure_mappers
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.alerts.detection import routes as detection
@@ -80,6 +81,7 @@ _IMPORTS = re.compile(r"/v1/meshes/[^/]+/imports")
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start and stop the background parts of the API."""
     configure_logging()
+    configure_mappers()  # else the first request does it, for a quarter of a second
     app.state.plan_watch = PlanWatch()
     async with pipeline.lifespan(app):
         yield

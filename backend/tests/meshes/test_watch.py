@@ -176,3 +176,23 @@ def test_members_belong_to_the_revision_whoever_joins_meanwhile(owner: Member, m
         (now,) = queries.mesh_states(session)
     assert now.revision > seen.revision
     assert (len(seen.members), len(now.members)) == (2, 3)
+
+
+def test_members_are_read_without_comparing_each_with_each(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    size = 80
+    world = make_mesh(owner, size)
+    seen: list[tuple[str, Any]] = []
+    with tenant_session(owner.tenant_id) as session:
+        event.listen(session.connection(), "before_cursor_execute", lambda *args: seen.append((args[2], args[3])))
+        assert len(queries.mesh_states(session, world.id)[0].members) == size
+        (statement, parameters) = seen[-1]
+        cursor = session.connection().connection.cursor()
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", parameters)
+        ((((plan,)),),) = cursor.fetchall()
+    assert compared(plan["Plan"]) <= 20 * size
+
+
+def compared(node: dict[str, Any]) -> float:
+    """Return the number of pairs of rows that the joins of a plan compared in vain."""
+    own = node.get("Rows Removed by Join Filter", 0) * node["Actual Loops"]
+    return float(own) + sum(compared(child) for child in node.get("Plans", []))

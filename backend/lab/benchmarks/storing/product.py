@@ -54,7 +54,28 @@ class Product:
     tenant_id: UUID
     secret: str
     postgres: PostgresServer
+    log: Path
     api: subprocess.Popen[bytes]
+
+    def restart(self) -> None:
+        """End the API and start a new process of it, which has answered nothing but that it is ready."""
+        self.api.terminate()
+        self.api.wait(20)
+        self.api = serve(self.log)
+        self.wait()
+
+    def wait(self) -> None:
+        """Return when the API is ready; exit with its log if it does not start."""
+        until_s = time.monotonic() + 60
+        while time.monotonic() < until_s:
+            try:
+                self.get("/readyz", "application/json")
+                return
+            except OSError:
+                if self.api.poll() is not None:
+                    break
+                time.sleep(0.2)
+        sys.exit(f"the API does not start:\n{self.log.read_text()[-2000:]}")
 
     def url(self, path: str) -> str:
         """Return an address of the API."""
@@ -141,7 +162,7 @@ def running() -> Iterator[Product]:
     postgres, valkey = PostgresServer(folder), ValkeyServer(folder)
     postgres.prepare()
     postgres.start()
-    api = None
+    product = None
     try:
         postgres.provision()
         valkey.prepare()
@@ -176,29 +197,21 @@ def running() -> Iterator[Product]:
                     expires_at=datetime.now(UTC) + timedelta(days=1),
                 )
             )
-        with (folder / "api.log").open("ab") as log:
-            api = subprocess.Popen([sys.executable, "-m", "sinemora.cli", "serve"], stdout=log, stderr=log)
-        product = Product(port, owner.tenant_id, secret, postgres, api)
-        _wait(product, folder / "api.log")
+        log = folder / "api.log"
+        product = Product(port, owner.tenant_id, secret, postgres, log, serve(log))
+        product.wait()
         yield product
     finally:
-        if api is not None:
-            api.terminate()
-            api.wait(20)
+        if product is not None:
+            product.api.terminate()
+            product.api.wait(20)
         engine().dispose()
         valkey.stop()
         postgres.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _wait(product: Product, log: Path) -> None:
-    until_s = time.monotonic() + 60
-    while time.monotonic() < until_s:
-        try:
-            product.get("/readyz", "application/json")
-            return
-        except OSError:
-            if product.api.poll() is not None:
-                break
-            time.sleep(0.2)
-    sys.exit(f"the API does not start:\n{log.read_text()[-2000:]}")
+def serve(log: Path) -> subprocess.Popen[bytes]:
+    """Start the API; it appends to `log`."""
+    with log.open("ab") as out:
+        return subprocess.Popen([sys.executable, "-m", "sinemora.cli", "serve"], stdout=out, stderr=out)
