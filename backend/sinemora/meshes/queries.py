@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from uuid import UUID
 
-from sqlalchemy import and_, select, text
+from sqlalchemy import and_, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -75,6 +75,15 @@ def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState
         MeshState(id, *values, tuple(sorted(members[id], key=lambda vm: (vm.zone_name, str(vm.zone_id), vm.name))))
         for id, values in settings.items()
     ]
+
+
+def committed_revision(session: Session, mesh_id: UUID) -> int | None:
+    """Return the revision of a mesh; None for an unknown mesh, and in a transaction that has written something.
+
+    What such a transaction sees may never be committed, and another one may give the same revision to other members.
+    """
+    unwritten = func.pg_current_xact_id_if_assigned().is_(None)
+    return session.scalar(select(Mesh.revision).where(Mesh.id == mesh_id, unwritten))
 
 
 def fingerprints(session: Session, tenant_ids: Collection[UUID]) -> dict[UUID, int]:

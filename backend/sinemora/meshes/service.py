@@ -9,12 +9,17 @@ from sqlalchemy.orm import Session
 from sinemora.inventory.service import get_vm
 from sinemora.kit.errors import NotFound, ProductError, still_used
 from sinemora.kit.http.etag import IfMatch
+from sinemora.kit.lru_cache import LruCache
 from sinemora.meshes import queries, usage
 from sinemora.meshes.models import Mesh, MeshVm
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.schemas import MeshCreate, MeshUpdate, RosterRead, RosterVm, RosterZone
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
+
+# The members of 1,000 VMs take a quarter as long to read as their newest matrix takes as a whole.
+_MEMBERS_KEPT = 50_000
+_states: LruCache[UUID, MeshState] = LruCache(_MEMBERS_KEPT)
 
 
 def get_mesh(session: Session, mesh_id: UUID) -> Mesh:
@@ -30,9 +35,15 @@ def mesh_state(session: Session, mesh_id: UUID) -> MeshState:
 
     `plan.planned(state.members)` returns the measured paths, `plan.clients(keys)` their clients.
     """
+    committed = queries.committed_revision(session, mesh_id)
+    kept = _states.get(mesh_id)
+    if kept is not None and kept.revision == committed:
+        return kept
     meshes = queries.mesh_states(session, mesh_id)
     if not meshes:
         raise NotFound("mesh")
+    if committed is not None:
+        _states.put(mesh_id, meshes[0], size=1 + len(meshes[0].members))
     return meshes[0]
 
 
