@@ -1,7 +1,6 @@
 """Time ranges of queries: validation, choice of tiers, and reading of frames."""
 
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.orm import Session
@@ -60,30 +59,18 @@ def read_frames(
 ) -> Iterator[list[StoredFrame]]:
     """Yield the frames of tier ranges in chunks, in the orders of `store.frames`, and report progress to the budget.
 
-    With `by_client`, the caller leaves the session alone until the last chunk: the next one is read meanwhile.
-
     ProductError `range_too_large`.
     """
     total = sum(frames.count_frames(session, mesh_key, part, vm_keys) for part in parts)
     budget.check(total)
     read = 0
     for group in [list(parts)] if by_client else [[part] for part in parts]:
-        chunks = frames.frames(
+        for chunk in frames.frames(
             session, mesh_key, group, sketches=sketches, vm_keys=vm_keys, by_client=by_client, by_time=by_time
-        )
-        for chunk in _ahead(chunks) if by_client else chunks:
+        ):
             yield chunk
             read += len(chunk)
             budget.report(read / max(total, 1))
-
-
-def _ahead(chunks: Iterator[list[StoredFrame]]) -> Iterator[list[StoredFrame]]:
-    """Yield chunks; a thread reads the next one from the database while the caller works on this one."""
-    with ThreadPoolExecutor(1, "read-ahead") as reader:
-        following = reader.submit(next, chunks, None)
-        while (chunk := following.result()) is not None:
-            following = reader.submit(next, chunks, None)
-            yield chunk
 
 
 def utc(at_s: int) -> datetime:
