@@ -9,27 +9,31 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+# The laboratory, and how figures of all benchmarks are printed and judged.
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "backend")]
 
-from lab import LabError, note  # noqa: E402
+from lab.benchmarks import figures  # noqa: E402
+
+from laboratory import LabError  # noqa: E402
 
 GROUPS = ("clock", "cpu", "loss", "packets", "footprint", "delaybox")
 
 
 def main() -> int:
-    """Run the groups of `ONLY`, all by default. Return 1 if one of them could not be measured."""
+    """Run the groups of `ONLY`, all by default. Return 1 if one could not be measured or a figure missed its bar."""
     present = [group for group in GROUPS if (HERE / f"{group}.py").exists()]
     selected = os.environ.get("ONLY", "").replace(",", " ").split() or present
     if unknown := set(selected) - set(present):
         sys.exit(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(present)}")
     failed = 0
     for group in selected:
-        note(f"── {group}")
+        figures.comment(f"── {group}")
         try:
             importlib.import_module(group).run()
         except LabError as error:
-            note(f"{group} could not be measured: {error}")
+            figures.comment(f"{group} could not be measured: {error}")
             failed += 1
+    figures.finish()
     return 1 if failed else 0
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sinemora.measurements.ingest.agent_pb2 import MeshWindow, Report
 
-from lab import Host, Lab, LabError, Process, wait_until
+from laboratory import Host, Lab, LabError, Process, wait_until
 
 HERE = Path(__file__).resolve().parent
 # Benchmarks measure the release build; tests run the quick one.

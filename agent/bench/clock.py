@@ -4,10 +4,12 @@ import statistics
 import time
 from collections.abc import Sequence
 
+from lab.benchmarks import figures
+
 import daemons
 from agents import Fleet
 from clocks import SYNTHETIC, Clock, Pair, WindowEnd, build
-from lab import Lab, LabError, figure, note
+from laboratory import Lab, LabError
 
 # For each window: true if its delays lie within the bound that it states.
 _coverage: list[bool] = []
@@ -23,14 +25,19 @@ APART_S = 16.0
 def run() -> None:
     """Measure every figure; scenarios that do not disturb each other run at the same time."""
     build()
+    errors = []
     for part in (_quiet_and_steps, _bursts, _standing_queue, _route_change, _returns):
         try:
             part()
         except LabError as error:
-            note(f"{part.__name__}: {error}")
+            errors.append(f"{part.__name__}: {error}")
     if _coverage:
         inside = 100 * sum(_coverage) / len(_coverage)
-        figure("agent_bound_coverage_percent", round(inside, 3), "percent", bar=99.9, windows=len(_coverage))
+        figures.report(
+            "agent_bound_coverage_percent", round(inside, 3), "percent", at_least=99.9, windows=len(_coverage)
+        )
+    if errors:
+        raise LabError("\n".join(errors))
 
 
 def _quiet_and_steps() -> None:
@@ -47,7 +54,7 @@ def _quiet_and_steps() -> None:
             _error(f"agent_clock_error_us_quiet_{rate}", pair, {1: 20, 16: 10, 128: 5}[rate])
         _first_value(quiet[1])
         for rate, pair in stepped.items():
-            note(f"step of 1 ms and 50 ppm at {rate}/s: {_spread(_count(pair, SETTLED_S))}")
+            figures.comment(f"step of 1 ms and 50 ppm at {rate}/s: {_spread(_count(pair, SETTLED_S))}")
 
 
 def _first_value(pair: Pair) -> None:
@@ -56,7 +63,8 @@ def _first_value(pair: Pair) -> None:
         made_s = report.made_at_ns / 1e9 - pair.began_s
         ends = {window.started_at_s + window.window_s - pair.began_s for window in report.windows}
         if any(end.at_s in ends and end.holds() for end in pair.window_ends()):
-            return figure("agent_first_direction_value_s_1", round(made_s, 2), "s", bar=3)
+            figures.report("agent_first_direction_value_s_1", round(made_s, 2), "s", at_most=3)
+            return
     raise LabError("no window had a delay of a direction within its bound")
 
 
@@ -112,9 +120,11 @@ def _route_change() -> None:
         inbound, outbound = shift("inbound"), shift("outbound")
         lines = pair.client.process.output().splitlines()
         events = [line for line in lines if "than before, in that direction only" in line]
-        note(f"route change: inbound by {inbound / 1e3:.1f} us, outbound by {outbound / 1e3:.1f} us; events: {events}")
+        figures.comment(
+            f"route change: inbound by {inbound / 1e3:.1f} us, outbound by {outbound / 1e3:.1f} us; events: {events}"
+        )
         error = 100 * max(abs(inbound - 100_000), abs(outbound)) / 100_000
-        figure("agent_route_change_error_percent", round(error, 1), "percent", bar=10)
+        figures.report("agent_route_change_error_percent", round(error, 1), "percent", at_most=10)
         _count(pair, SETTLED_S)
 
 
@@ -153,14 +163,16 @@ def _return(lab: Lab, rate: int, bursts: int) -> None:
         if after:
             back = (n for n, row in enumerate(after, 1) if row[2] <= 1.05 * base_in)
             returns.append(next(back, len(after) + 1))
-    note(f"{rate}/s: back after {returns} exchanges; the clean direction moved by {[round(b, 2) for b in bleeds]} %")
+    figures.comment(
+        f"{rate}/s: back after {returns} exchanges; the clean direction moved by {[round(b, 2) for b in bleeds]} %"
+    )
     if not returns:
         raise LabError(f"no window kept the end of a burst at {rate}/s")
     theirs = _ptpd_returns(ptpd, starts)
     more = {"bursts": len(returns), "ptpd": theirs, "ptpd_s": None if theirs is None else round(theirs / rate, 2)}
-    figure(f"agent_burst_return_exchanges_{rate}", statistics.median(returns), "exchanges", bar=2, **more)
+    figures.report(f"agent_burst_return_exchanges_{rate}", statistics.median(returns), "exchanges", at_most=2, **more)
     if rate == 16:
-        figure("agent_burst_bleed_percent_16", round(statistics.median(bleeds), 2), "percent", bar=5)
+        figures.report("agent_burst_bleed_percent_16", round(statistics.median(bleeds), 2), "percent", at_most=5)
     _count(pair, SETTLED_S)
 
 
@@ -175,7 +187,7 @@ def _ptpd_returns(ptpd: daemons.PtpdClient, starts: Sequence[float]) -> float | 
             base = statistics.median(calm)
             back = next((n for n, delay in enumerate(after, 1) if delay <= 1.05 * base), None)
             returns.append(back if back is not None else len(after))
-    note(f"ptpd is back after {returns} exchanges, or not before the next burst")
+    figures.comment(f"ptpd is back after {returns} exchanges, or not before the next burst")
     return statistics.median(returns) if returns else None
 
 
@@ -183,8 +195,8 @@ def _error(name: str, pair: Pair, bar: float) -> None:
     """Print the largest error of the offset at the end of a window, from 20 s on."""
     ends = _count(pair, SETTLED_S)
     worst_us = max(abs(end.error_ns) for end in ends) / 1e3
-    note(f"{name}: {_spread(ends)}")
-    figure(name, round(worst_us, 2), "us", bar=bar, windows=len(ends))
+    figures.comment(f"{name}: {_spread(ends)}")
+    figures.report(name, round(worst_us, 2), "us", at_most=bar, windows=len(ends))
 
 
 def _count(pair: Pair, from_s: float) -> list[WindowEnd]:
@@ -194,7 +206,9 @@ def _count(pair: Pair, from_s: float) -> list[WindowEnd]:
         raise LabError(f"no windows:\n{pair.client.process.output()[-1500:]}")
     outside = [end for end in ends if not end.holds()]
     for end in outside:
-        note(f"outside its bound at {end.at_s:.1f} s: {end.error_ns / 1e3:.1f} of {end.bound_ns / 1e3:.1f} us")
+        figures.comment(
+            f"outside its bound at {end.at_s:.1f} s: {end.error_ns / 1e3:.1f} of {end.bound_ns / 1e3:.1f} us"
+        )
     _coverage.extend(end not in outside for end in ends)
     return [end for end in ends if end.at_s >= from_s]
 

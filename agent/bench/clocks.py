@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 
 from agents import HERE, Agent, Fleet
-from lab import Lab, LabError, Process, tool
+from laboratory import Lab, LabError, Process, tool
 
 SYNTHETIC = HERE.parent / "target" / "synthetic" / "release" / "sinemora-agent"
 DELAYBOX = HERE.parent / "target" / "release" / "delaybox"

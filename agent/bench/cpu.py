@@ -7,14 +7,16 @@ The figures are of senders whose processor time does not include the reception a
 import statistics
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from lab.benchmarks import figures
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
 import daemons
 from agents import Agent, Fleet
-from lab import Lab, Process, cpu_in_turns, figure, note
+from laboratory import Lab, Process, cpu_in_turns
 
 ROUNDS, SECONDS = 4, 10.0
 CLIENTS = 20
@@ -61,14 +63,14 @@ def _twenty(lab: Lab) -> None:
     time.sleep(25)
     for address, group in clients.items():
         measuring = sum(client.is_slave and len(client.raw_delays_ns("D")) > 100 for client in group)
-        note(f"{measuring} of {CLIENTS} clients of {address} measure")
+        figures.comment(f"{measuring} of {CLIENTS} clients of {address} measure")
     before, began = {address: _answered(group) for address, group in clients.items()}, time.monotonic()
     _ratio(lab, "agent_cpu_ratio_to_ptpd_20x128", [ours.process], [master], clients=CLIENTS)
     passed = time.monotonic() - began
     ours_hz, ptpd_hz = (
         round((_answered(group) - before[address]) / passed / CLIENTS, 1) for address, group in clients.items()
     )
-    figure("agent_answers_in_time_hz_20x128", ours_hz, "1/s per client", ptpd=ptpd_hz)
+    figures.report("agent_answers_in_time_hz_20x128", ours_hz, "1/s per client", ptpd=ptpd_hz)
 
 
 def _answered(clients: Sequence[daemons.PtpdClient]) -> int:
@@ -76,19 +78,18 @@ def _answered(clients: Sequence[daemons.PtpdClient]) -> int:
     return sum(len(client.raw_delays_ns("D")) for client in clients)
 
 
-def _ratio(lab: Lab, name: str, ours: list[Process], ptpd: list[Process], **more: object) -> None:
+def _ratio(lab: Lab, name: str, ours: list[Process], ptpd: list[Process], **more: Any) -> None:
     """Print the ratio of the medians of the processor times over the rounds."""
     taken: dict[str, list[tuple[float, float]]] = {name: [], f"{name}_sender_pays": []}
     for turns in cpu_in_turns(lab, [*ours, *ptpd], ROUNDS, SECONDS):
         for of, shares in zip(taken, turns, strict=True):
             mine, theirs = shares[: len(ours)], shares[len(ours) :]
-            note(f"{of}: ours {mine}, ptpd {theirs} (% of a core)")
+            figures.comment(f"{of}: ours {mine}, ptpd {theirs} (% of a core)")
             taken[of].append((sum(mine), sum(theirs)))
     for of, rounds in taken.items():
         mine_percent, theirs_percent = (statistics.median(kind) for kind in zip(*rounds, strict=True))
-        percent = {"ours_percent": round(mine_percent, 3), "ptpd_percent": round(theirs_percent, 3)}
-        bar = {"bar": BARS[of]} if of in BARS else {}
-        figure(of, round(mine_percent / theirs_percent, 3), "ratio", **percent, **bar, **more)
+        percent: dict[str, Any] = {"ours_percent": round(mine_percent, 3), "ptpd_percent": round(theirs_percent, 3)}
+        figures.report(of, round(mine_percent / theirs_percent, 3), "ratio", at_most=BARS.get(of), **percent, **more)
 
 
 def _delays(rate_hz: int, client: Agent, slave: daemons.PtpdClient, since_s: float) -> None:
@@ -97,8 +98,15 @@ def _delays(rate_hz: int, client: Agent, slave: daemons.PtpdClient, since_s: flo
     """
     windows = client.await_windows(2, since_s)
     for direction, kind in (("inbound", "S"), ("outbound", "D")):
-        figure(f"agent_raw_{direction}_us_{rate_hz}", _of_windows(windows, direction), "us")
-        figure(f"ptpd_raw_{direction}_us_{rate_hz}", _of_list(slave.raw_delays_ns(kind)), "us")
+        for whose, spread in (
+            ("agent", _of_windows(windows, direction)),
+            ("ptpd", _of_list(slave.raw_delays_ns(kind))),
+        ):
+            figures.report(f"{whose}_raw_{direction}_us_{rate_hz}", spread["median"], "us", **_others(spread))
+
+
+def _others(spread: dict[str, float]) -> dict[str, Any]:
+    return {name: value for name, value in spread.items() if name != "median"}
 
 
 def _of_windows(windows: list[MeshWindow], direction: str) -> dict[str, float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from lab import Host, LabError, Process, tool
+from laboratory import Host, LabError, Process, tool
 
 # Columns of ptpd's statistics: their number, the message that a row is of, and the one-way delay.
 _COLUMNS, _EVENT = 17, 8

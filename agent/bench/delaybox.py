@@ -6,7 +6,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from lab import LabError, figure, note, tool
+from lab.benchmarks import figures
+
+from laboratory import LabError, tool
 
 PROGRAM = Path(__file__).resolve().parents[1] / "target" / "release" / "delaybox"
 PROBES = 4_000
@@ -27,18 +29,19 @@ def run() -> None:
         for verdict in report["directions"]:
             own, seen = (_off_us(verdict, column) for column in ("achieved_ns", "seen_ns"))
             worst_own, worst_seen = max(worst_own, own["p50"]), max(worst_seen, own["p50"], abs(seen["p50"]))
-            figure(
+            figures.report(
                 "delaybox_late_us",
-                own,
+                own["p50"],
                 "us",
+                late=own,
                 delay=verdict["delay"],
                 seen_outside=seen,
                 path_us=verdict["floor_ns"] / 1e3,
                 reordered=verdict["reordered"],
                 scheduler=report["scheduler"],
             )
-    figure("delaybox_median_error_us", round(worst_own, 2), "us")
-    figure("delaybox_median_error_seen_us", round(worst_seen, 2), "us")
+    figures.report("delaybox_median_error_us", round(worst_own, 2), "us")
+    figures.report("delaybox_median_error_seen_us", round(worst_seen, 2), "us")
     _loss()
 
 
@@ -49,8 +52,8 @@ def _loss() -> None:
     deviation = (PROBES * share * (1 - share)) ** 0.5
     sigmas = [abs(verdict["lost_in_box"] - PROBES * share) / deviation for verdict in verdicts]
     uncounted = sum(abs(verdict["not_arrived"] - verdict["lost_in_box"]) for verdict in verdicts)
-    figure("delaybox_loss_error_sigmas", round(max(sigmas), 2), "sigmas", bar=4)
-    figure("delaybox_uncounted_losses", uncounted, "packets", bar=0)
+    figures.report("delaybox_loss_error_sigmas", round(max(sigmas), 2), "sigmas", at_most=4)
+    figures.report("delaybox_uncounted_losses", uncounted, "packets", at_most=0)
 
 
 def _verify(outbound: str, inbound: str) -> dict[str, Any]:
@@ -62,7 +65,7 @@ def _verify(outbound: str, inbound: str) -> dict[str, Any]:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise LabError(done.stderr.strip())
-    note(f"   {outbound} | {inbound}")
+    figures.comment(f"   {outbound} | {inbound}")
     report: dict[str, Any] = json.loads(done.stdout)
     return report
 

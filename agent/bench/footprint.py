@@ -9,8 +9,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from lab.benchmarks import figures
+
 from agents import Agent, Fleet, peer
-from lab import Host, Lab, cpu_in_turns, cpu_percent, figure, note, wait_until
+from laboratory import Host, Lab, cpu_in_turns, cpu_percent, wait_until
 
 # Further addresses of a host. They are routed to it, as in a cloud's network: on one segment the kernel's table of
 # neighbours, 1,024 for all namespaces together, would limit the measurement.
@@ -37,16 +39,16 @@ def run() -> None:
         risen = _risen(before, after)
         done, skipped = risen("exchanges_completed_total"), risen("requests_left_out_total")
         due = SCHEDULE_PEERS * passed
-        figure(
+        figures.report(
             "agent_schedule_loss_percent_1000x1",
             round(100 * skipped / due, 4),
             "%",
-            bar=0,
+            at_most=0,
             seconds=round(passed),
             completed_percent=round(100 * done / due, 2),
             lost=risen("exchanges_lost_total"),
         )
-        figure("agent_core_percent_1000x1", round(share, 2), "% of a core")
+        figures.report("agent_core_percent_1000x1", round(share, 2), "% of a core")
         _memory(client, SCHEDULE_PEERS, bar=40)
 
 
@@ -56,13 +58,13 @@ def _shares(lab: Lab, client: Agent, responder: Agent) -> None:
     taken: dict[str, list[list[float]]] = {name: [], f"{name}_sender_pays": []}
     for turns in cpu_in_turns(lab, [client.process, responder.process], ROUNDS, CPU_S):
         for of, shares in zip(taken, turns, strict=True):
-            note(f"{of}: client {shares[0]:.3f} %, responder {shares[1]:.3f} % of a core")
+            figures.comment(f"{of}: client {shares[0]:.3f} %, responder {shares[1]:.3f} % of a core")
             taken[of].append(shares)
     for of, rounds in taken.items():
         client_percent, responder_percent = (statistics.median(role) for role in zip(*rounds, strict=True))
         roles = {"client_percent": round(client_percent, 3), "responder_percent": round(responder_percent, 3)}
-        bar = {"bar": 0.26} if of == name else {}
-        figure(of, round(max(client_percent, responder_percent), 3), "% of a core", **bar, **roles)
+        bar = 0.26 if of == name else None
+        figures.report(of, round(max(client_percent, responder_percent), 3), "% of a core", at_most=bar, **roles)
 
 
 def _fleet(lab: Lab, peers: int) -> tuple[Agent, Sequence[Agent]]:
@@ -95,7 +97,7 @@ def _more_addresses(client: Host, host: Host, nth: int) -> list[str]:
 def _memory(client: Agent, peers: int, bar: float) -> None:
     reports = len(client.reports())
     rss_mib = client.process.rss_mib()
-    figure(f"agent_rss_mib_{peers}", round(rss_mib, 1), "MiB", bar=bar, reports_sent=reports)
+    figures.report(f"agent_rss_mib_{peers}", round(rss_mib, 1), "MiB", at_most=bar, reports_sent=reports)
 
 
 def _risen(before: dict[str, Any], after: dict[str, Any]) -> Callable[[str], float]:

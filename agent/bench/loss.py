@@ -6,11 +6,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lab.benchmarks import figures
 from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
 from agents import Agent, Fleet
 from clocks import Clock, Pair
-from lab import Host, Lab, figure, note
+from laboratory import Host, Lab
 
 RATE_HZ, SECONDS = 128, 40
 SHARES = (0.01, 0.05, 0.1)
@@ -52,7 +53,7 @@ def _injected(lab: Lab) -> None:
         pair.client.follow([], 1)
     time.sleep(4)
     worst = max(sigmas for pair in pairs for sigmas in _compared(pair, began_s))
-    figure("agent_loss_error_sigmas", round(worst, 2), "sigmas", bar=3, shares=list(SHARES))
+    figures.report("agent_loss_error_sigmas", round(worst, 2), "sigmas", at_most=3, shares=list(SHARES))
 
 
 def _compared(pair: Lossy, began_s: float) -> list[float]:
@@ -63,7 +64,7 @@ def _compared(pair: Lossy, began_s: float) -> list[float]:
         sent, lost = _sums(windows, direction)
         dropped = _dropped(host)
         sigma = math.sqrt(sent * pair.share * (1 - pair.share))
-        note(f"{pair.share:.0%} {direction}: {dropped} dropped of {sent}, {lost} reported lost")
+        figures.comment(f"{pair.share:.0%} {direction}: {dropped} dropped of {sent}, {lost} reported lost")
         deviations.append(abs(lost - dropped) / sigma)
     return deviations
 
@@ -73,7 +74,7 @@ def _sums(windows: Sequence[MeshWindow], direction: str) -> tuple[int, int]:
     of: list[Columns] = [getattr(window, direction) for window in windows]
     known = [columns for columns in of if -1 not in (*columns.sent, *columns.lost)]
     if len(known) < len(of):
-        note(f"{direction}: unknown in {len(of) - len(known)} of {len(of)} windows")
+        figures.comment(f"{direction}: unknown in {len(of) - len(known)} of {len(of)} windows")
     return sum(sum(columns.sent) for columns in known), sum(sum(columns.lost) for columns in known)
 
 
@@ -112,4 +113,6 @@ def _far(lab: Lab) -> None:
     windows = pair.client.windows(pair.began_s + 1)
     sent, lost = _sums(windows, "round_trip")
     shortest_ms = min(window.round_trip.min_ns[0] for window in windows) / 1e6
-    figure("agent_false_loss_percent", round(100 * lost / sent, 3), "percent", bar=0, sent=sent, rtt_ms=shortest_ms)
+    figures.report(
+        "agent_false_loss_percent", round(100 * lost / sent, 3), "percent", at_most=0, sent=sent, rtt_ms=shortest_ms
+    )

@@ -4,8 +4,10 @@ import json
 import sys
 import time
 
+from lab.benchmarks import figures
+
 from agents import Fleet
-from lab import Host, Lab, figure, note
+from laboratory import Host, Lab
 
 SECONDS = 15
 # Name of the figure, protocol and rate. The compact exchange has more messages where requests are far apart.
@@ -46,9 +48,9 @@ def _one(lab: Lab, name: str, protocol: str, rate_hz: int) -> None:
     client.follow([responder.peer("client", protocol=protocol)], rate_hz)
     time.sleep(8)
     packets, size, exchanges = _passing(client.host, SECONDS)
-    note(f"{protocol} at {rate_hz}/s: {packets} packets, {size} bytes, {exchanges} exchanges")
+    figures.comment(f"{protocol} at {rate_hz}/s: {packets} packets, {size} bytes, {exchanges} exchanges")
     more = {"bytes": round(size / exchanges, 1), "rate_hz": rate_hz}
-    figure(f"agent_packets_per_exchange_{name}_{rate_hz}", round(packets / exchanges, 2), "packets", **more)
+    figures.report(f"agent_packets_per_exchange_{name}_{rate_hz}", round(packets / exchanges, 2), "packets", **more)
 
 
 def _passing(host: Host, seconds: float) -> tuple[int, int, int]:

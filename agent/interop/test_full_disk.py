@@ -3,7 +3,7 @@
 import time
 
 from agents import BINARY, Fleet
-from lab import Lab, wait_until
+from laboratory import Lab, wait_until
 
 # Mount a separate disk over the state folder, write the state of an agent that has run before, and fill the disk.
 _FULL_DISK = r"""

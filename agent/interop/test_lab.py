@@ -1,6 +1,6 @@
 """Tests of the laboratory."""
 
-from lab import Lab
+from laboratory import Lab
 
 
 def test_the_bridge_keeps_its_address_when_hosts_join() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import daemons
 from agents import Agent, Fleet
-from lab import Lab, wait_until
+from laboratory import Lab, wait_until
 
 RATE_HZ, LOG_INTERVAL = 16, -4
 

@@ -9,7 +9,7 @@ from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
 import daemons
 from agents import Fleet, peer
-from lab import Lab
+from laboratory import Lab
 
 RATE_HZ = 16
 RESPONDERS = {"ptpd": 11, "ptp4l": 12, "ptp4u": 13}

@@ -48,7 +48,7 @@ SUITES = [
     Suite("mypy", "backend", ("mypy",)),
     Suite("mypy-tests", "backend", ("mypy", "tests/embedded", "tests/toolchain")),
     Suite("mypy-infra", "infra", ("mypy", "--strict", "toolchain", "test", "packages", "prose")),
-    Suite("mypy-bench", "agent/bench", ("mypy", "--strict", ".")),
+    Suite("mypy-bench", "agent/bench", ("mypy", "--strict", "."), env={"MYPYPATH": str(ROOT / "backend")}),
     Suite("import-linter", "backend", ("lint-imports",)),
     Suite("openapi-drift", "backend", ("sinemora", "openapi", "--check", "openapi.json")),
     Suite(

@@ -6,7 +6,7 @@ import debian
 from common import TOOLS, VERSIONS, StepFailedError, remembered
 from steps import Log
 
-# Debian keeps these where only root's PATH leads; the laboratory looks there too (agent/bench/lab.py).
+# Debian keeps these where only root's PATH leads; the laboratory looks there too (agent/bench/laboratory.py).
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 

@@ -4,12 +4,10 @@ Nothing outside is changed. The namespaces belong to a separate user namespace, 
 clock of this machine. They end with the laboratory. All hosts share the machine's clock: true offsets are 0.
 """
 
-import json
 import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -30,16 +28,6 @@ _SETTLE_S = 2.0
 
 class LabError(Exception):
     """A failure to set up the laboratory, or a condition in it that was not met in time, with the remedy."""
-
-
-def figure(name: str, value: object, unit: str, **more: object) -> None:
-    """Print one figure as a JSON object on standard output."""
-    print(json.dumps({"figure": name, "value": value, "unit": unit, **more}), flush=True)
-
-
-def note(text: str) -> None:
-    """Print a note on standard error, apart from the figures."""
-    print(text, file=sys.stderr, flush=True)
 
 
 def tool(name: str) -> str:
