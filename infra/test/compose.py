@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def build(folder: Path) -> None:
-    """All images of the stack, in the engine's data folder."""
+    """Build all images of the stack in the engine's data folder."""
     write_settings(folder)
     prepare = (sys.executable, ROOT / "infra/toolchain/prepare.py", "compose")
     step("agent", lambda: run(*prepare, log=folder / "commands.log", limit_s=1800))
@@ -74,7 +74,7 @@ def stand_in(engine: Engine, target: str) -> None:
 
 
 def write_settings(folder: Path) -> None:
-    """What an operator writes into `.env`, with the images of the test."""
+    """Write what an operator writes into `.env`, with the images of the test."""
     settings = {
         "PUBLIC_URL": "http://127.0.0.1:8080",
         "HTTP_PORT": "8080",

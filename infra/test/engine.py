@@ -81,7 +81,7 @@ class Engine:
         run("docker-compose", *self._stack(), *arguments, log=self.log, env=self.env, cwd=ROOT, limit_s=limit_s)
 
     def ask(self, *arguments: str) -> str:
-        """What `docker …` prints."""
+        """Return what `docker …` prints."""
         answer = subprocess.run(["docker", *arguments], env=self.env, capture_output=True, text=True, timeout=60)
         return answer.stdout.strip()
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import grimp
+from lab.benchmarks import figures
 
 ROOT = Path(__file__).resolve().parents[2]
 PROSE = ROOT / "infra" / "prose" / "prose.py"
@@ -22,33 +23,31 @@ def main() -> None:
     files = [Path(name) for name in _git("ls-files", "-z").split("\0") if name and (ROOT / name).is_file()]
     backend = [path for path in files if path.parts[:2] == ("backend", "sinemora") and path.suffix == ".py"]
     agent = [path for path in files if path.parts[0] == "agent" and path.suffix == ".rs" and "tests" not in path.parts]
-    figure("size_backend_lines", _lines(path for path in backend if not path.name.endswith(_GENERATED)), "lines")
-    figure("size_agent_lines", _lines(agent), "lines")
+    figures.report(
+        "size_backend_lines", _lines(path for path in backend if not path.name.endswith(_GENERATED)), "lines"
+    )
+    figures.report("size_agent_lines", _lines(agent), "lines")
     product = [path for path in files if path.suffix in _CODE and path.parts[0] in ("agent", "backend", "frontend")]
     folder, count = Counter(path.parent for path in product).most_common(1)[0]
-    figure("size_largest_folder_files", count, "files", folder=str(folder))
+    figures.report("size_largest_folder_files", count, "files", folder=str(folder))
     decisions = [path for path in files if path.parts[:2] == ("docs", "decisions") and path.name[:4].isdecimal()]
-    figure("size_decisions", len(decisions), "records")
+    figures.report("size_decisions", len(decisions), "records")
     if PROSE.exists():
         printed = subprocess.run(["python3", PROSE], cwd=ROOT, capture_output=True, text=True, check=False).stdout
-        figure(
+        figures.report(
             "size_prose_findings", sum(bool(re.match(r"\S+:\d+", line)) for line in printed.splitlines()), "findings"
         )
     cycles = {"python": python_cycles(), "typescript": typescript_cycles(files), "rust": rust_cycles(files)}
     found = [sorted(cycle) for group in cycles.values() for cycle in group]
-    figure("size_import_cycles", len(found), "cycles", bar=0, cycles=found)
+    figures.report("size_import_cycles", len(found), "cycles", at_most=0, cycles=found)
     runs = json.loads(RUNS.read_text("utf-8")) if RUNS.exists() else {}
     for kind, bar in BARS.items():
-        run = runs.get(kind, {})
-        more = (
-            {"cores": run.get("cores"), "failed": run.get("failed")} if run else {"note": "no such run yet: make test"}
-        )
-        figure(f"test_seconds_{kind}", run.get("seconds"), "s", bar=bar, **more)
-
-
-def figure(name: str, value: object, unit: str, **more: object) -> None:
-    """Print one figure."""
-    print(json.dumps({"figure": name, "value": value, "unit": unit, **more}), flush=True)
+        if run := runs.get(kind):
+            more = {"cores": run.get("cores"), "failed": run.get("failed")}
+            figures.report(f"test_seconds_{kind}", run["seconds"], "s", at_most=bar, **more)
+        else:
+            figures.comment(f"test_seconds_{kind}: no such run yet: make test")
+    figures.finish()
 
 
 def python_cycles() -> list[set[str]]:
@@ -64,9 +63,11 @@ def typescript_cycles(files: Iterable[Path]) -> list[set[str]]:
     for path in modules:
         text = (ROOT / path).read_text("utf-8")
         for match in re.finditer(
-            r"""^(?:import|export)(?! type)[^'"]*? from '(\.[^']+)'|^import '(\.[^']+)'""", text, re.M
+            r"""^(?:import|export)(?! type)[^'"]*? from '([.~]/?[^']+)'|^import '([.~]/?[^']+)'""", text, re.M
         ):
-            target = Path(*_normal((path.parent / (match[1] or match[2])).parts))
+            name = match[1] or match[2]
+            source = Path("frontend/src", name[2:]) if name.startswith("~/") else path.parent / name
+            target = Path(*_normal(source.parts))
             ends = ("", ".ts", ".tsx", "/index.ts", "/index.tsx")
             edges[str(path)] |= {name for end in ends if Path(name := f"{target}{end}") in modules}
     return cycles(edges)

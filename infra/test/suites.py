@@ -31,6 +31,8 @@ BEGAN = ROOT / ".tools" / "test-began.json"
 PYTEST_AGAIN = ("--last-failed", "--last-failed-no-failures=none")
 NPX = ("npx", "--no-install")
 VITEST = (*NPX, "vitest", "run", "--reporter=default", "--reporter=junit", "--outputFile.junit={report}")
+# Benchmarks outside the backend print their figures as those of its lab do.
+LAB = {"MYPYPATH": str(ROOT / "backend")}
 AGENT = {"SINEMORA_BUILD_FOLDER": "debug"}  # the quick build, not the one for release
 # Where Python of ours is, from the backend.
 PYTHON = (".", "../infra", "../migrations", "../agent/bench", "../agent/fuzz", "../agent/interop")
@@ -47,8 +49,8 @@ SUITES = [
     Suite("ruff-format", "backend", ("ruff", "format", "--quiet", "--check", *PYTHON)),
     Suite("mypy", "backend", ("mypy",)),
     Suite("mypy-tests", "backend", ("mypy", "tests/embedded", "tests/toolchain")),
-    Suite("mypy-infra", "infra", ("mypy", "--strict", "toolchain", "test", "packages", "prose")),
-    Suite("mypy-bench", "agent/bench", ("mypy", "--strict", "."), env={"MYPYPATH": str(ROOT / "backend")}),
+    Suite("mypy-infra", "infra", ("mypy", "--strict", "toolchain", "test", "packages", "prose"), env=LAB),
+    Suite("mypy-bench", "agent/bench", ("mypy", "--strict", "."), env=LAB),
     Suite("import-linter", "backend", ("lint-imports",)),
     Suite("openapi-drift", "backend", ("sinemora", "openapi", "--check", "openapi.json")),
     Suite(

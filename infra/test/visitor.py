@@ -1,4 +1,4 @@
-"""Somebody who uses the product over HTTP, with the standard library only."""
+"""Someone who uses the product over HTTP, with the standard library only."""
 
 import http.cookiejar
 import json

@@ -19,6 +19,6 @@ def setting(name: str, default: str) -> str:
 
 
 def demo_agents() -> int:
-    """How many demonstration agents are wanted; an unreadable number is left for the backend to complain about."""
+    """Return the number of demonstration agents; an unreadable number is left for the backend to complain about."""
     value = setting("DEMO_AGENTS", "6")
     return int(value) if value.isdecimal() else 6

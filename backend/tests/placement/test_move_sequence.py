@@ -1,4 +1,4 @@
-"""Orders of moves: nobody ever needs a slot that is not free."""
+"""Orders of moves: no one ever needs a slot that is not free."""
 
 import numpy as np
 from hypothesis import given, settings

@@ -1,7 +1,7 @@
 """Cache of the meshes and VMs of each tenant, by the keys in reports: ingest reads the database every few seconds.
 
-A mesh or VM that the cache lacks may be newer than the last read. Only a read that began after the report arrived tells
-that it is gone, and only then may its measurements be left out.
+A mesh or VM that the cache lacks may be newer than the last read. Its measurements may be left out only after a read
+that began when the report had arrived and found neither.
 """
 
 import asyncio
