@@ -26,12 +26,16 @@ pub fn with_namespaces(name: &str, test: impl FnOnce()) {
         .args(["-Urn", "--"])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", name, "--nocapture"])
-        .status()
+        .output()
         .expect("unshare of util-linux");
+    let printed = [done.stdout, done.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed);
     assert!(
-        done.success(),
-        "{name} needs root, or a kernel that lets users create namespaces"
+        done.status.success(),
+        "{name} needs root, or a kernel that lets users create namespaces:\n{printed}"
     );
+    // A name that is no test's runs nothing, successfully.
+    assert!(printed.contains("1 passed"), "{name}:\n{printed}");
 }
 
 pub struct Boxed {
@@ -73,6 +77,20 @@ impl Boxed {
     pub fn stop(self) -> Report {
         self.remote.send(Command::Stop);
         self.running.join().unwrap().unwrap().report(&self.sides)
+    }
+
+    /// Counts the datagrams that arrived at a side (0 left, 1 right) but found no room in their socket: on a busy
+    /// machine its reader may sleep for longer than the room lasts.
+    pub fn crowded_out(&self, side: usize) -> u64 {
+        let namespace = self.sides[side].namespace();
+        let counters = namespace
+            .within(|| std::fs::read_to_string("/proc/thread-self/net/snmp"))
+            .unwrap();
+        let mut udp = counters.lines().filter(|line| line.starts_with("Udp:"));
+        let (names, values) = (udp.next().unwrap(), udp.next().unwrap());
+        let mut columns = names.split(' ').zip(values.split(' '));
+        let (_, count) = columns.find(|(name, _)| *name == "RcvbufErrors").unwrap();
+        count.parse().unwrap()
     }
 
     /// Opens a socket in the namespace of a side: 0 left, 1 right.

@@ -5,6 +5,11 @@ fn counters_are_exact_in_each_direction() {
     with_namespaces("counts::counters_are_exact_in_each_direction", || {
         let boxed = Boxed::between_new("delay=uniform:0,2ms loss=10%", "delay=1ms loss=25%");
         let (left, right) = (boxed.socket(0, LEFT), boxed.socket(1, RIGHT));
+        for socket in [&left, &right] {
+            socket
+                .set_read_timeout(Some(std::time::Duration::from_secs(2)))
+                .unwrap();
+        }
         let (to_right, to_left) = (right.local_addr().unwrap(), left.local_addr().unwrap());
         let (at_right, at_left) = std::thread::scope(|scope| {
             let receivers = [scope.spawn(|| drain(&right)), scope.spawn(|| drain(&left))];
@@ -16,13 +21,30 @@ fn counters_are_exact_in_each_direction() {
             let [at_right, at_left] = receivers.map(|receiver| receiver.join().unwrap());
             (at_right, at_left)
         });
+        let (crowded_left, crowded_right) = (boxed.crowded_out(0), boxed.crowded_out(1));
         let report = boxed.stop();
-        for (name, counted, arrived, share) in [
-            ("outbound", &report.outbound.counters, at_right, 0.1),
-            ("inbound", &report.inbound.counters, at_left, 0.25),
+        for (name, counted, arrived, crowded, share) in [
+            (
+                "outbound",
+                &report.outbound.counters,
+                at_right,
+                crowded_right,
+                0.1,
+            ),
+            (
+                "inbound",
+                &report.inbound.counters,
+                at_left,
+                crowded_left,
+                0.25,
+            ),
         ] {
             assert_eq!(counted.received_packets, 1_000, "{name}");
-            assert_eq!(counted.sent_packets, arrived.len() as u64, "{name}");
+            assert_eq!(
+                counted.sent_packets,
+                arrived.len() as u64 + crowded,
+                "{name}"
+            );
             assert_eq!(counted.lost_packets + counted.sent_packets, 1_000, "{name}");
             let deviations = (counted.lost_packets as f64 - 1_000.0 * share)
                 / (1_000.0 * share * (1.0 - share)).sqrt();
@@ -34,7 +56,7 @@ fn counters_are_exact_in_each_direction() {
 
 #[test]
 fn a_full_box_drops_and_counts_packets() {
-    with_namespaces("counts::a_full_box_drops_and_says_how_many", || {
+    with_namespaces("counts::a_full_box_drops_and_counts_packets", || {
         let boxed = Boxed::start(&delaybox::config::RawConfig {
             outbound: Some("delay=300ms".to_owned()),
             capacity: Some(10),

@@ -10,7 +10,7 @@ use crate::boxed::{LEFT, RIGHT, drain, with_namespaces};
 #[test]
 fn a_box_prints_its_namespaces_and_follows_its_input() {
     with_namespaces(
-        "namespaces::a_box_says_where_its_namespaces_are_and_follows_its_input",
+        "namespaces::a_box_prints_its_namespaces_and_follows_its_input",
         || {
             let mut program = Program::new(env!("CARGO_BIN_EXE_delaybox"))
                 .args(["run", "--control", "--both", "delay=1ms"])
@@ -73,29 +73,32 @@ fn a_box_prints_its_namespaces_and_follows_its_input() {
 
 #[test]
 fn errors_name_the_side_that_cannot_be_opened() {
-    with_namespaces("namespaces::what_cannot_be_opened_is_said", || {
-        for (args, code, expected) in [
-            (
-                &["--left", "netns:/nowhere/at/all"][..],
-                1,
-                "/nowhere/at/all of the left side cannot be opened",
-            ),
-            (&["--right", "if:no-such-if"], 1, "ip link"),
-            (&["--left-address", "10.1.0.1/24"], 2, "one network"),
-            (
-                &["--outbound", "delay=table:/none.csv"],
-                2,
-                "/none.csv cannot be read",
-            ),
-        ] {
-            let done = Program::new(env!("CARGO_BIN_EXE_delaybox"))
-                .arg("run")
-                .args(args)
-                .output()
-                .unwrap();
-            let message = String::from_utf8_lossy(&done.stderr);
-            assert!(message.contains(expected), "{args:?}: {message}");
-            assert_eq!(done.status.code(), Some(code), "{args:?}");
-        }
-    });
+    with_namespaces(
+        "namespaces::errors_name_the_side_that_cannot_be_opened",
+        || {
+            for (args, code, expected) in [
+                (
+                    &["--left", "netns:/nowhere/at/all"][..],
+                    1,
+                    "/nowhere/at/all of the left side cannot be opened",
+                ),
+                (&["--right", "if:no-such-if"], 1, "ip link"),
+                (&["--left-address", "10.1.0.1/24"], 2, "one network"),
+                (
+                    &["--outbound", "delay=table:/none.csv"],
+                    2,
+                    "/none.csv cannot be read",
+                ),
+            ] {
+                let done = Program::new(env!("CARGO_BIN_EXE_delaybox"))
+                    .arg("run")
+                    .args(args)
+                    .output()
+                    .unwrap();
+                let message = String::from_utf8_lossy(&done.stderr);
+                assert!(message.contains(expected), "{args:?}: {message}");
+                assert_eq!(done.status.code(), Some(code), "{args:?}");
+            }
+        },
+    );
 }

@@ -21,7 +21,7 @@ fn median_ns(boxed: &Boxed, direction: Direction, count: u32) -> i64 {
 #[test]
 fn each_direction_has_its_delay_and_follows_changes() {
     with_namespaces(
-        "precision::each_direction_has_its_own_delay_and_changes_when_told",
+        "precision::each_direction_has_its_delay_and_follows_changes",
         || {
             let boxed = Boxed::between_new("delay=3ms", "delay=uniform:8ms,12ms");
             let outbound = median_ns(&boxed, Direction::Outbound, 200);
@@ -92,9 +92,10 @@ fn verify_prints_injected_against_achieved() {
         for (at, ms) in [(0, 4.0), (1, 2.0)] {
             let verdict = &read["directions"][at];
             assert_eq!(verdict["lost_in_box"], verdict["not_arrived"], "{verdict}");
-            for seen in ["injected_ns", "achieved_ns", "seen_ns"] {
-                let median = verdict[seen]["p50"].as_f64().unwrap() / 1e6;
-                assert!((median - ms).abs() < 0.7, "{seen}: {verdict}");
+            // What was drawn is exact; a busy machine without real-time priority is late.
+            for (seen, late_ms) in [("injected_ns", 0.7), ("achieved_ns", 2.0), ("seen_ns", 2.0)] {
+                let off_ms = verdict[seen]["p50"].as_f64().unwrap() / 1e6 - ms;
+                assert!((-0.7..late_ms).contains(&off_ms), "{seen}: {verdict}");
             }
         }
         let table = run(&args);
