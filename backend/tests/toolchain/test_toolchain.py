@@ -271,7 +271,7 @@ def test_a_suite_that_needs_namespaces_is_not_run_without_them(
     assert "interop: not run: this machine gives users no network namespaces" in shown
     assert shown.splitlines()[-1] == "0 passed, 0 failed, 1 not run"
     cargo = suites.without_namespaces(running.Suite("cargo-test", ".", ("cargo", "test"), "cargo"))
-    assert "counts::a_full_box_drops_and_says_how_many" in cargo.command
+    assert "counts::a_full_box_drops_and_counts_packets" in cargo.command
 
 
 def test_users_need_the_device_of_tap_interfaces(
