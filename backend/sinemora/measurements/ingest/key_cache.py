@@ -43,8 +43,11 @@ class TenantKeys:
     gone_meshes: set[int] = field(default_factory=set)
     gone_vms: set[int] = field(default_factory=set)
 
-    def tells(self, mesh_keys: set[int], targets: list[Ints], arrived_s: float) -> bool:
-        """Return True when each of these meshes and VMs is known or gone, asked by a report of `arrived_s`."""
+    def decides(self, mesh_keys: set[int], targets: list[Ints], arrived_s: float) -> bool:
+        """Return True when each of these meshes and VMs is known or gone.
+
+        A report that arrived at `arrived_s` (monotonic) names them. What it names and this later read lacks is gone.
+        """
         meshes = mesh_keys - self.meshes.keys()
         vms = {key for keys in targets for key in keys[~self.known(keys)].tolist()}
         if arrived_s <= self.read_s:
@@ -82,7 +85,7 @@ class KeyCache:
         while True:
             kept = self._kept.get(tenant_id)
             age_s = time.monotonic() - kept.read_s if kept is not None else KEPT_S
-            if kept is not None and age_s < KEPT_S and kept.tells(mesh_keys, targets, arrived_s):
+            if kept is not None and age_s < KEPT_S and kept.decides(mesh_keys, targets, arrived_s):
                 return kept
             if age_s < READ_AGAIN_S:
                 await asyncio.sleep(READ_AGAIN_S - age_s)
@@ -91,7 +94,7 @@ class KeyCache:
             if reading is None:  # many agents report at the same moment: one of them reads
                 reading = self._reading[tenant_id] = asyncio.create_task(self._read(tenant_id))
             fresh = await asyncio.shield(reading)
-            if fresh.tells(mesh_keys, targets, arrived_s):  # however long the read took
+            if fresh.decides(mesh_keys, targets, arrived_s):  # however long the read took
                 return fresh
 
     async def _read(self, tenant_id: UUID) -> TenantKeys:
