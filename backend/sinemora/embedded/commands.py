@@ -99,7 +99,8 @@ def status() -> None:
     print(f"{state['address']}   {state['phase']}   process {state['pid']}   data in {folder.path}\n")
     print(f"{'':14}{'state':20}{'process':>9}  {'for':>10}  restarts")
     for name, process in state["processes"].items():
-        age = timedelta(seconds=max(0, round(time.time() - process["since"])))
+        since = process["since"]
+        age = "-" if since is None else timedelta(seconds=max(0, round(time.time() - since)))
         last = f"   last: {process['last_end']}" if process["restarts"] else ""
         print(f"{name:14}{process['state']:20}{process['pid'] or '-':>9}  {age!s:>10}  {process['restarts']}{last}")
     if any(process["state"] != "up" for process in state["processes"].values()):

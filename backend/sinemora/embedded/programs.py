@@ -198,7 +198,7 @@ class Child:
             "title": self.program.title,
             "pid": self.pid,
             "state": self._state(),
-            "since": time.time() - (time.monotonic() - self.started_at),
+            "since": None if self.pid is None else time.time() - (time.monotonic() - self.started_at),
             "restarts": self.restarts,
             "last_end": self.last_end,
             "log": str(self.log),

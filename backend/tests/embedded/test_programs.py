@@ -87,3 +87,7 @@ def test_a_long_log_is_set_aside_and_goes_on_in_the_same_file(tmp_path: Path, mo
     kept = sorted(path.name for path in tmp_path.iterdir())
     assert kept == ["api.log", *(f"api.log.{number}" for number in range(1, programs.LOG_KEPT + 1))]
     assert (tmp_path / "api.log.1").read_text().startswith(f"{programs.LOG_KEPT + 1}:")
+
+
+def test_a_process_that_has_not_started_has_no_age(tmp_path: Path) -> None:
+    assert Child(program("api"), tmp_path / "api.log").state()["since"] is None
