@@ -1,32 +1,60 @@
 //! The loop: read what arrived, release what is due, sleep until just before the next, spin the rest.
 
 use std::collections::VecDeque;
-use std::os::fd::AsFd;
+use std::fmt::Debug;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
 use crate::error::Error;
-use crate::line::settings::{Direction, Order, Scheduled, Settings};
-use crate::line::{Fate, Line};
-use crate::sides::{LARGEST_FRAME, Side, Sides};
-use crate::statistics::{Counters, Delays, DirectionReport, Report};
+use crate::line::Line;
+use crate::line::settings::{Order, Scheduled, Settings};
+use crate::queue::{Buffers, DelayQueue};
+use crate::statistics::{Counters, Delays};
 use crate::sys::{self, Scheduler, monotonic_ns};
 
-/// Frames to read from a side before the loop sends due ones again.
-const BATCH: usize = 32;
-/// Buffers kept for reuse, so that no packet waits for an allocation.
-const SPARE_BUFFERS: usize = 4096;
+/// Bytes of the largest packet: a segment of 64 KiB before it is cut, and its headers.
+pub const LARGEST_PACKET: usize = (64 << 10) + 128;
+
+/// What a box connects: it receives packets for lines, and sends them when their time has come.
+pub trait Ports {
+    /// What a packet needs to be sent again, apart from its bytes.
+    type Label: Copy + Debug + Send + 'static;
+
+    /// Return the files to wait for.
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>>;
+
+    /// Give all packets that have arrived to `accept`, at most some of each file. `room` holds the largest.
+    fn receive(
+        &self,
+        room: &mut [u8],
+        accept: &mut dyn FnMut(Arrival<'_, Self::Label>),
+    ) -> Result<(), Error>;
+
+    /// Send a packet of a line; return false if the kernel refuses it.
+    fn send(&self, line: usize, label: Self::Label, packet: &[u8]) -> bool;
+}
+
+/// Packet that has arrived for a line.
+#[derive(Debug)]
+pub struct Arrival<'a, L> {
+    pub line: usize,
+    pub label: L,
+    pub packet: &'a [u8],
+    pub wire_bytes: u64,
+}
 
 /// Settings of the loop itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    pub settings: [Settings; 2],
+    /// Of each line.
+    pub settings: Vec<Settings>,
     pub schedule: Vec<Scheduled>,
     pub seed: u64,
     /// Time before a packet is due at which the loop stops sleeping and spins; `i64::MAX`: it never sleeps.
     pub spin_ns: i64,
-    /// Capacity of a direction, packets.
+    /// Capacity of a line, packets.
     pub capacity: usize,
     /// Ask for real-time scheduling.
     pub fifo: bool,
@@ -47,61 +75,40 @@ pub enum Command {
     Stop,
 }
 
-/// Counters and durations at a moment; [`Snapshot::report`] does the slow part elsewhere than in the loop.
+/// Counters and durations at a moment. Making a report of it takes longer, and happens elsewhere than in the loop.
 #[derive(Debug)]
 pub struct Snapshot {
-    duration_ns: i64,
-    seed: u64,
-    scheduler: Scheduler,
-    directions: [(Counters, Delays); 2],
+    pub duration_ns: i64,
+    pub seed: u64,
+    pub scheduler: Scheduler,
+    pub lines: Vec<(Counters, Delays)>,
 }
 
-struct Held {
-    at_ns: i64,
-    arrived_ns: i64,
-    drawn_ns: i64,
-    frame: Vec<u8>,
-}
-
-struct DirectionState {
-    line: Line,
-    held: VecDeque<Held>,
-    counters: Counters,
-    delays: Delays,
-}
-
-/// Box with both ends open.
-pub struct Appliance {
-    sides: Arc<Sides>,
-    directions: [DirectionState; 2],
+/// Box with its ports open.
+pub struct Appliance<P: Ports> {
+    ports: Arc<P>,
+    lines: Vec<DelayQueue<P::Label>>,
     schedule: VecDeque<Scheduled>,
     options: Options,
-    spare: Vec<Vec<u8>>,
+    spare: Buffers,
     started_ns: i64,
     scheduler: Scheduler,
     recording: bool,
 }
 
-impl Appliance {
-    pub fn new(sides: Arc<Sides>, options: Options) -> Self {
+impl<P: Ports> Appliance<P> {
+    pub fn new(ports: Arc<P>, options: Options) -> Self {
         let mut schedule = options.schedule.clone();
         schedule.sort_by_key(|scheduled| scheduled.at_ns);
-        let state = |direction: Direction| DirectionState {
-            line: Line::new(
-                options.settings[direction.index()].clone(),
-                options.seed,
-                direction,
-            ),
-            held: VecDeque::new(),
-            counters: Counters::default(),
-            delays: Delays::default(),
-        };
+        let lines = options.settings.iter().zip(0..).map(|(settings, number)| {
+            DelayQueue::new(Line::new(settings.clone(), options.seed, number))
+        });
         Self {
-            sides,
-            directions: Direction::BOTH.map(state),
+            ports,
+            lines: lines.collect(),
             schedule: schedule.into(),
             options,
-            spare: Vec::new(),
+            spare: Buffers::default(),
             started_ns: monotonic_ns(),
             scheduler: Scheduler::Normal,
             recording: true,
@@ -116,13 +123,24 @@ impl Appliance {
     ) -> Result<Snapshot, Error> {
         self.scheduler = sys::prompt(self.options.fifo);
         self.started_ns = monotonic_ns();
-        let mut frame = vec![0; LARGEST_FRAME];
+        let mut room = vec![0; LARGEST_PACKET];
+        let ports = Arc::clone(&self.ports);
         loop {
             self.follow_schedule();
-            for direction in Direction::BOTH {
-                self.read(direction, &mut frame)?;
+            ports.receive(&mut room, &mut |arrival| {
+                self.lines[arrival.line].accept(
+                    arrival.packet,
+                    arrival.wire_bytes,
+                    arrival.label,
+                    self.options.capacity,
+                    &mut self.spare,
+                );
+            })?;
+            for (number, line) in self.lines.iter_mut().enumerate() {
+                line.release(self.recording, &mut self.spare, |packet, label| {
+                    ports.send(number, label, packet)
+                });
             }
-            self.release();
             loop {
                 match commands.try_recv() {
                     Err(TryRecvError::Empty) => break,
@@ -141,9 +159,9 @@ impl Appliance {
         match command {
             Command::Apply(order) => self.apply(&order),
             Command::Reset => self
-                .directions
+                .lines
                 .iter_mut()
-                .for_each(|state| state.delays = Delays::default()),
+                .for_each(|line| line.delays = Delays::default()),
             Command::Record(recording) => self.recording = recording,
             // The receiver may be gone.
             Command::Statistics(to) => drop(to.send(self.snapshot())),
@@ -167,77 +185,10 @@ impl Appliance {
     }
 
     fn apply(&mut self, order: &Order) {
-        for direction in order.directions {
-            let line = &mut self.directions[direction.index()].line;
+        for number in &order.lines {
+            let line = &mut self.lines[*number].line;
             let settings = order.change.applied_to(line.settings());
             line.set(settings);
-        }
-    }
-
-    fn read(&mut self, direction: Direction, frame: &mut [u8]) -> Result<(), Error> {
-        let side = &self.sides[direction.index()];
-        let state = &mut self.directions[direction.index()];
-        for _ in 0..BATCH {
-            let read = side.read(frame);
-            let read = read.map_err(|error| Error::system("a frame cannot be read", &error))?;
-            let Some(bytes) = read else { break };
-            let now = monotonic_ns();
-            let frame = &frame[..bytes];
-            let wire_bytes = Side::wire_bytes(frame);
-            state.counters.received_packets += 1;
-            state.counters.received_bytes += wire_bytes;
-            if state.held.len() >= self.options.capacity {
-                state.counters.overflowed_packets += 1;
-                continue;
-            }
-            match state.line.arrival(now, wire_bytes) {
-                Fate::Lost => state.counters.lost_packets += 1,
-                Fate::Dropped => state.counters.dropped_packets += 1,
-                Fate::Leaves { at_ns, drawn_ns } => {
-                    let mut kept = self.spare.pop().unwrap_or_default();
-                    kept.clear();
-                    kept.extend_from_slice(frame);
-                    state.held.push_back(Held {
-                        at_ns,
-                        arrived_ns: now,
-                        drawn_ns,
-                        frame: kept,
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn release(&mut self) {
-        for direction in Direction::BOTH {
-            let state = &mut self.directions[direction.index()];
-            let to = &self.sides[1 - direction.index()];
-            for _ in 0..BATCH {
-                let now = monotonic_ns();
-                if state.held.front().is_none_or(|next| next.at_ns > now) {
-                    break;
-                }
-                let Some(due) = state.held.pop_front() else {
-                    break;
-                };
-                let bytes = Side::wire_bytes(&due.frame);
-                if to.write(&due.frame) {
-                    state.counters.sent_packets += 1;
-                    state.counters.sent_bytes += bytes;
-                } else {
-                    state.counters.refused_packets += 1;
-                }
-                if self.recording {
-                    state.delays.drawn.add(due.drawn_ns);
-                    state.delays.planned.add(due.at_ns - due.arrived_ns);
-                    state.delays.achieved.add(now - due.arrived_ns);
-                    state.delays.late.add(now - due.at_ns);
-                }
-                if self.spare.len() < SPARE_BUFFERS {
-                    self.spare.push(due.frame);
-                }
-            }
         }
     }
 
@@ -245,10 +196,7 @@ impl Appliance {
         if self.options.spin_ns == i64::MAX {
             return Ok(());
         }
-        let released = self
-            .directions
-            .iter()
-            .filter_map(|state| state.held.front().map(|next| next.at_ns));
+        let released = self.lines.iter().filter_map(DelayQueue::next_ns);
         let scheduled = self
             .schedule
             .front()
@@ -258,12 +206,9 @@ impl Appliance {
         if limit.is_some_and(|ns| ns <= 0) {
             return Ok(());
         }
-        let files = [
-            self.sides[0].descriptor(),
-            self.sides[1].descriptor(),
-            wake.as_fd(),
-        ];
-        sys::wait_readable(files, limit)
+        let mut files = self.ports.descriptors();
+        files.push(wake.as_fd());
+        sys::wait_readable(&files, limit)
             .map_err(|error| Error::system("waiting for packets", &error))?;
         // The command itself is in the channel; what is in the stream only wakes.
         let _ = std::io::Read::read(&mut &*wake, &mut [0; 64]);
@@ -271,43 +216,15 @@ impl Appliance {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let direction = |state: &DirectionState| {
-            let counters = Counters {
-                in_box_packets: state.held.len() as u64,
-                clamped_draws: state.line.clamped(),
-                ..state.counters.clone()
-            };
-            (counters, state.delays.clone())
-        };
         Snapshot {
             duration_ns: monotonic_ns() - self.started_ns,
             seed: self.options.seed,
             scheduler: self.scheduler,
-            directions: [
-                direction(&self.directions[0]),
-                direction(&self.directions[1]),
-            ],
-        }
-    }
-}
-
-impl Snapshot {
-    /// Return the figures, with the kernel's own drop count.
-    pub fn report(&self, sides: &Sides) -> Report {
-        let direction = |direction: Direction| {
-            let (counters, delays) = &self.directions[direction.index()];
-            let counters = Counters {
-                missed_packets: sides[direction.index()].missed(),
-                ..counters.clone()
-            };
-            DirectionReport::new(counters, delays)
-        };
-        Report {
-            duration_s: self.duration_ns as f64 / 1e9,
-            seed: self.seed,
-            scheduler: self.scheduler.name(),
-            outbound: direction(Direction::Outbound),
-            inbound: direction(Direction::Inbound),
+            lines: self
+                .lines
+                .iter()
+                .map(|line| (line.counters(), line.delays.clone()))
+                .collect(),
         }
     }
 }

@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use crate::config::{Config, RawConfig};
 use crate::error::Error;
+use crate::relay::{RawRelay, Relay};
 use crate::units;
 use crate::verify::Request;
 
@@ -22,6 +23,8 @@ Examples:
       Between two interfaces that exist
   unshare -Urn delaybox verify --outbound delay=200us --inbound delay=pareto:300us,50us
       Injected against achieved, without root
+  delaybox relay hosts.toml
+      Between addresses of this machine, without root: every pair of hosts has its own delay
 
 Words of a direction (outbound is left to right, inbound is right to left):
   delay=   constant:100us (or 100us), uniform:50us,150us, normal:MEAN,SD, pareto:MEAN,SD[,SHAPE],
@@ -37,6 +40,20 @@ SIGTERM or SIGINT stop it. With --control, lines on standard input change it whi
 JSON object: `outbound add=100us`, `statistics`, `reset` (clears the durations), `stop`. The end of the input stops it.
 Exit codes: 0 stopped as asked, 1 failed, 2 a setting is wrong";
 
+const RELAY_FILE: &str = "\
+Example of a file:
+  ports = [319, 320]
+  hosts = [
+    { name = \"a-1\", group = \"a\", inner = \"127.0.1.1\", outer = \"127.0.2.1\" },
+    { name = \"b-1\", group = \"b\", inner = \"127.0.1.2\", outer = \"127.0.2.2\" },
+  ]
+  links = [{ from = \"a\", to = \"b\", words = \"delay=normal:200us,10us\" }]
+  changes = [\"30s a b add=400us\"]
+Programs of a host use its inner address; all others send to its outer one. Links and changes name hosts, groups or *.
+Also: seed, spin, capacity, realtime. With --control, lines on standard input change it: `a b add=400us`, `statistics`,
+`reset`, `stop`.
+Exit codes: 0 stopped as requested, 1 failed, 2 a setting is wrong";
+
 /// Command of delaybox.
 #[derive(Debug)]
 pub enum Task {
@@ -44,6 +61,8 @@ pub enum Task {
     Run { config: Config, control: bool },
     /// Compare injected with achieved.
     Verify { request: Request, json: bool },
+    /// Pass on the packets between addresses of this machine until stopped.
+    Relay { relay: Relay, control: bool },
 }
 
 /// Build the command line, for parsing and for `--help`.
@@ -63,8 +82,7 @@ pub fn command() -> Command {
                 .arg(text("right", "PLACE", "Right side, alike [default: new]"))
                 .arg(Arg::new("change").long("change").value_name("WHEN WHERE WHAT").action(ArgAction::Append)
                     .help("Change while it runs: '30s outbound add=100us'; may be given more than once"))
-                .arg(Arg::new("control").long("control").action(ArgAction::SetTrue)
-                    .help("Follow lines on standard input"))
+                .arg(control())
                 .after_help(RUN_OUTPUT),
         )
         .subcommand(
@@ -77,6 +95,21 @@ pub fn command() -> Command {
                 .arg(Arg::new("json").long("json").action(ArgAction::SetTrue)
                     .help("Print one JSON object instead of a table")),
         )
+        .subcommand(
+            Command::new("relay")
+                .about("Pass on UDP packets between addresses of this machine, each pair with its own delay")
+                .arg(Arg::new("file").value_name("FILE").required(true).value_parser(value_parser!(PathBuf))
+                    .help("Hosts, ports and links as TOML"))
+                .arg(control())
+                .after_help(RELAY_FILE),
+        )
+}
+
+fn control() -> Arg {
+    Arg::new("control")
+        .long("control")
+        .action(ArgAction::SetTrue)
+        .help("Follow lines on standard input")
 }
 
 fn settings() -> Vec<Arg> {
@@ -115,7 +148,13 @@ fn text(name: &'static str, value: &'static str, help: &'static str) -> Arg {
 pub fn task(matches: &ArgMatches) -> Result<Task, Error> {
     let (name, matches) = matches
         .subcommand()
-        .ok_or_else(|| Error::setting("the command", "must be run or verify"))?;
+        .ok_or_else(|| Error::setting("the command", "must be run, verify or relay"))?;
+    if let ("relay", Some(path)) = (name, matches.try_get_one::<PathBuf>("file").ok().flatten()) {
+        return Ok(Task::Relay {
+            relay: RawRelay::read(path)?.resolve()?,
+            control: matches.get_flag("control"),
+        });
+    }
     let file = match matches.get_one::<PathBuf>("config") {
         Some(path) => RawConfig::read(path)?,
         None => RawConfig::default(),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::appliance::Options;
 use crate::error::Error;
-use crate::line::settings::{Change, Scheduled, Settings};
+use crate::line::settings::{Change, Order, Scheduled, Settings};
 use crate::sides::{Addressing, Place};
 use crate::sys::Address;
 use crate::units;
@@ -86,7 +86,7 @@ impl RawConfig {
         let schedule: Result<Vec<Scheduled>, Error> = self
             .changes
             .iter()
-            .map(|text| Scheduled::parse(text).map_err(wrong("change")))
+            .map(|text| Scheduled::parse(text, Order::parse).map_err(wrong("change")))
             .collect();
         let mtu = self.mtu.unwrap_or(1500);
         if !(576..=65_535).contains(&mtu) {
@@ -102,10 +102,6 @@ impl RawConfig {
                 "0; a box that holds nothing passes nothing on",
             ));
         }
-        let spin_ns = match self.spin.as_deref() {
-            Some("always") => i64::MAX,
-            text => units::positive_ns(text.unwrap_or("60us")).map_err(wrong("spin"))?,
-        };
         Ok(Config {
             left: place("left", &self.left)?,
             right: place("right", &self.right)?,
@@ -115,14 +111,24 @@ impl RawConfig {
                 mtu,
             },
             options: Options {
-                settings: [outbound, inbound],
+                settings: vec![outbound, inbound],
                 schedule: schedule?,
                 seed: self.seed.unwrap_or(1),
-                spin_ns,
+                spin_ns: spin_of(self.spin.as_deref())?,
                 capacity,
                 fifo: self.realtime.unwrap_or(true),
             },
         })
+    }
+}
+
+/// Parse the time to spin before a packet is due, `always`, or nothing for the default.
+pub fn spin_of(text: Option<&str>) -> Result<i64, Error> {
+    match text {
+        Some("always") => Ok(i64::MAX),
+        text => {
+            units::positive_ns(text.unwrap_or("60us")).map_err(|why| Error::setting("spin", why))
+        }
     }
 }
 
@@ -154,7 +160,9 @@ mod tests {
         let config = flags.over(read(FILE).unwrap()).resolve().unwrap();
         assert_eq!(config.options.seed, 8);
         assert_eq!(config.options.schedule.len(), 2);
-        let [outbound, inbound] = &config.options.settings;
+        let [outbound, inbound] = &config.options.settings[..] else {
+            panic!("two directions");
+        };
         assert_eq!((outbound.loss, inbound.loss), (0.0, 0.01));
         assert_eq!(outbound.delay, inbound.delay);
     }

@@ -2,16 +2,14 @@
 
 use std::io::{BufRead, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::appliance::Command;
+use crate::appliance::{Command, Snapshot};
 use crate::error::Error;
 use crate::line::settings::Order;
-use crate::sides::Sides;
 
 /// Sender of commands that wakes the box.
 #[derive(Debug)]
@@ -82,10 +80,16 @@ pub fn stop_on_signals(remote: Remote) -> Result<(), Error> {
 }
 
 /// Execute lines of standard input and print one JSON object for each; the end of the input stops the box.
-pub fn follow_input(remote: Remote, sides: Arc<Sides>) -> Result<(), Error> {
+///
+/// `parse` reads changes, `report` converts statistics.
+pub fn follow_input(
+    remote: Remote,
+    parse: impl Fn(&str) -> Result<Order, String> + Send + 'static,
+    report: impl Fn(&Snapshot) -> serde_json::Value + Send + 'static,
+) -> Result<(), Error> {
     let body = move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            let answer = answer(line.trim(), &remote, &sides);
+            let answer = answer(line.trim(), &remote, &parse, &report);
             if writeln!(std::io::stdout(), "{answer}").is_err() {
                 break;
             }
@@ -99,7 +103,12 @@ pub fn follow_input(remote: Remote, sides: Arc<Sides>) -> Result<(), Error> {
         .map_err(|error| Error::system("a thread", &error))
 }
 
-fn answer(line: &str, remote: &Remote, sides: &Sides) -> serde_json::Value {
+fn answer(
+    line: &str,
+    remote: &Remote,
+    parse: impl Fn(&str) -> Result<Order, String>,
+    report: impl Fn(&Snapshot) -> serde_json::Value,
+) -> serde_json::Value {
     let ended = || serde_json::json!({ "error": "the box has ended" });
     // Confirm only what applies to the next packet.
     let done = |command| {
@@ -118,11 +127,11 @@ fn answer(line: &str, remote: &Remote, sides: &Sides) -> serde_json::Value {
             let (to, from) = channel();
             remote.send(Command::Statistics(to));
             match from.recv() {
-                Ok(snapshot) => serde_json::json!({ "statistics": snapshot.report(sides) }),
+                Ok(snapshot) => serde_json::json!({ "statistics": report(&snapshot) }),
                 Err(_) => ended(),
             }
         }
-        _ => match Order::parse(line) {
+        _ => match parse(line) {
             Ok(order) => done(Command::Apply(order)),
             Err(why) => serde_json::json!({
                 "error": format!("{why}; or write statistics, reset or stop")

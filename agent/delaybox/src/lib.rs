@@ -2,6 +2,7 @@
 //!
 //! The box connects two network namespaces (a TAP interface in each) or two existing interfaces (packet sockets).
 //! Each direction has its own delay distribution, loss and rate; packets of a direction never overtake each other.
+//! A [`relay`] does the same for the UDP packets between many addresses of one machine, without any privilege.
 //! The box replaces NetEm where the kernel has none, and at tens of microseconds, where NetEm is not precise.
 //!
 //! Purity: [`line`] (with its settings, delay distributions and rate limit), [`random`], [`units`] and [`summary`] use
@@ -14,7 +15,9 @@ pub mod control;
 pub mod error;
 pub mod line;
 pub mod probe;
+pub mod queue;
 pub mod random;
+pub mod relay;
 pub mod sides;
 pub mod statistics;
 pub mod summary;

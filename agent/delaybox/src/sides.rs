@@ -9,13 +9,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 
+use crate::appliance::{Arrival, Ports, Snapshot};
 use crate::error::Error;
+use crate::line::settings::Direction;
+use crate::queue::BATCH;
+use crate::statistics::{Counters, DirectionReport, Report};
 use crate::sys::{self, Address, Mac, Namespace};
 
 /// Name of the interface that the box creates.
 pub const INTERFACE: &str = "delay0";
-/// Largest frame: a whole segment of 64 KiB before it is cut, and its headers.
-pub const LARGEST_FRAME: usize = (64 << 10) + 128;
 /// `struct virtio_net_hdr` (linux/virtio_net.h) in front of each frame: a segment that the kernel has not cut yet, or a
 /// checksum it has not filled in, passes unchanged.
 const OFFLOAD_HEADER: usize = 10;
@@ -93,8 +95,61 @@ pub struct SideReport {
     pub address: Option<Ipv4Addr>,
 }
 
-/// Both ends, left first.
+/// Both ends, left first. A line for each direction takes the packets from one to the other.
 pub type Sides = [Side; 2];
+
+impl Ports for Sides {
+    type Label = ();
+
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        self.iter().map(Side::descriptor).collect()
+    }
+
+    fn receive(
+        &self,
+        room: &mut [u8],
+        accept: &mut dyn FnMut(Arrival<'_, ()>),
+    ) -> Result<(), Error> {
+        for (line, side) in self.iter().enumerate() {
+            for _ in 0..BATCH {
+                let read = side.read(room);
+                let read = read.map_err(|error| Error::system("a frame cannot be read", &error))?;
+                let Some(bytes) = read else { break };
+                let packet = &room[..bytes];
+                accept(Arrival {
+                    line,
+                    label: (),
+                    packet,
+                    wire_bytes: Side::wire_bytes(packet),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&self, line: usize, (): (), packet: &[u8]) -> bool {
+        self[1 - line].write(packet)
+    }
+}
+
+/// Return the figures of both directions, with the kernel's own drop counts.
+pub fn report(snapshot: &Snapshot, sides: &Sides) -> Report {
+    let direction = |direction: Direction| {
+        let (counters, delays) = &snapshot.lines[direction.index()];
+        let counters = Counters {
+            missed_packets: sides[direction.index()].missed(),
+            ..counters.clone()
+        };
+        DirectionReport::new(counters, delays)
+    };
+    Report {
+        duration_s: snapshot.duration_ns as f64 / 1e9,
+        seed: snapshot.seed,
+        scheduler: snapshot.scheduler.name(),
+        outbound: direction(Direction::Outbound),
+        inbound: direction(Direction::Inbound),
+    }
+}
 
 /// Open both ends.
 pub fn open(left: &Place, right: &Place, addressing: &Addressing) -> Result<Sides, Error> {

@@ -65,7 +65,7 @@ pub fn verify(request: &Request) -> Result<Verification, Error> {
     )?);
     let (remote, commands, wake) = Remote::new()?;
     let mut options = request.config.options.clone();
-    let requested = std::mem::take(&mut options.settings);
+    let requested = std::mem::replace(&mut options.settings, vec![Settings::default(); 2]);
     let seed = options.seed;
     let box_sides = Arc::clone(&sides);
     let running =
@@ -82,7 +82,7 @@ pub fn verify(request: &Request) -> Result<Verification, Error> {
 fn compare(
     sides: &Arc<Sides>,
     remote: &Remote,
-    requested: &[Settings; 2],
+    requested: &[Settings],
     request: &Request,
     seed: u64,
 ) -> Result<Verification, Error> {
@@ -146,7 +146,7 @@ fn statistics(remote: &Remote, sides: &Sides) -> Result<Report, Error> {
     let (to, from) = channel();
     remote.send(Command::Statistics(to));
     from.recv()
-        .map(|snapshot| snapshot.report(sides))
+        .map(|snapshot| sides::report(&snapshot, sides))
         .map_err(|_| Error::setting("verify", "the box has ended"))
 }
 

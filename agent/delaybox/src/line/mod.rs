@@ -7,7 +7,7 @@ pub mod table;
 
 use crate::random::Random;
 use bucket::Bucket;
-use settings::{Direction, Settings};
+use settings::Settings;
 
 /// Fate of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,13 +34,13 @@ pub struct Line {
 }
 
 impl Line {
-    pub fn new(settings: Settings, seed: u64, direction: Direction) -> Self {
-        let stream = 2 * direction.index() as u64;
+    /// Create a line that has seen no packet. Lines of different `number` draw independently from one `seed`.
+    pub fn new(settings: Settings, seed: u64, number: u64) -> Self {
         Self {
             bucket: settings.rate.map(Bucket::new),
             settings,
-            delays: Random::new(seed, stream),
-            losses: Random::new(seed, stream + 1),
+            delays: Random::new(seed, 2 * number),
+            losses: Random::new(seed, 2 * number + 1),
             last_leaves_ns: i64::MIN,
             clamped: 0,
         }
@@ -98,7 +98,7 @@ mod tests {
         let settings = Change::parse(text)
             .unwrap()
             .applied_to(&Settings::default());
-        Line::new(settings, seed, Direction::Outbound)
+        Line::new(settings, seed, 0)
     }
 
     fn leaves(line: &mut Line, now_ns: i64) -> i64 {

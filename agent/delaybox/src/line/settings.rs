@@ -123,10 +123,10 @@ impl Direction {
     }
 }
 
-/// Change and its directions.
+/// Change and the numbers of its lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
-    pub directions: &'static [Direction],
+    pub lines: Vec<usize>,
     pub change: Change,
 }
 
@@ -134,10 +134,7 @@ impl Order {
     /// Create the change that sets all of `settings`.
     pub fn all_of(direction: Direction, settings: &Settings) -> Self {
         Self {
-            directions: match direction {
-                Direction::Outbound => &Direction::BOTH[..1],
-                Direction::Inbound => &Direction::BOTH[1..],
-            },
+            lines: vec![direction.index()],
             change: Change {
                 delay: Some(settings.delay.clone()),
                 add_ns: Some(settings.add_ns),
@@ -153,7 +150,10 @@ impl Order {
             format!("{text:?} has no direction and change; write: outbound add=100us")
         })?;
         Ok(Self {
-            directions: Direction::parse(direction)?,
+            lines: Direction::parse(direction)?
+                .iter()
+                .map(|direction| direction.index())
+                .collect(),
             change: Change::parse(rest)?,
         })
     }
@@ -167,14 +167,17 @@ pub struct Scheduled {
 }
 
 impl Scheduled {
-    /// Parse `30s outbound add=100us`.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// Parse `30s` and an order, which `parse` reads: `30s outbound add=100us`.
+    pub fn parse(
+        text: &str,
+        parse: impl FnOnce(&str) -> Result<Order, String>,
+    ) -> Result<Self, String> {
         let (at, rest) = text.trim().split_once(char::is_whitespace).ok_or_else(|| {
-            format!("{text:?} has no time and change; write: 30s outbound add=100us")
+            format!("{text:?} has no time and change; write for example: 30s … add=100us")
         })?;
         Ok(Self {
             at_ns: units::positive_ns(at)?,
-            order: Order::parse(rest)?,
+            order: parse(rest)?,
         })
     }
 }
@@ -200,9 +203,10 @@ mod tests {
 
     #[test]
     fn a_schedule_has_a_time_a_direction_and_a_change() {
-        let scheduled = Scheduled::parse("30s inbound delay=uniform:1us,2us").unwrap();
+        let scheduled =
+            Scheduled::parse("30s inbound delay=uniform:1us,2us", Order::parse).unwrap();
         assert_eq!(scheduled.at_ns, 30_000_000_000);
-        assert_eq!(scheduled.order.directions, [Direction::Inbound]);
+        assert_eq!(scheduled.order.lines, [Direction::Inbound.index()]);
     }
 
     #[test]
@@ -217,15 +221,15 @@ mod tests {
             assert!(why.contains(expected), "{text}: {why}");
         }
         assert!(
-            Scheduled::parse("soon outbound add=1us")
+            Scheduled::parse("soon outbound add=1us", Order::parse)
                 .unwrap_err()
                 .contains("duration")
         );
         assert!(
-            Scheduled::parse("1s sideways add=1us")
+            Scheduled::parse("1s sideways add=1us", Order::parse)
                 .unwrap_err()
                 .contains("direction")
         );
-        assert!(Scheduled::parse("1s").is_err());
+        assert!(Scheduled::parse("1s", Order::parse).is_err());
     }
 }

@@ -76,7 +76,7 @@ impl Boxed {
 
     pub fn stop(self) -> Report {
         self.remote.send(Command::Stop);
-        self.running.join().unwrap().unwrap().report(&self.sides)
+        sides::report(&self.running.join().unwrap().unwrap(), &self.sides)
     }
 
     /// Counts the datagrams that arrived at a side (0 left, 1 right) but found no room in their socket: on a busy
