@@ -58,7 +58,7 @@ class Detection:
     """A cause with its firing rules: rule ids with their number of paths, highest severity.
 
     `windows_ago`: age of the first breach in windows, at most 16. `application`: the one below its objective, if the
-    rule is about performance.
+    rule is about performance. `spikes`: only rules about spikes fire.
     """
 
     cause: Cause
@@ -66,6 +66,7 @@ class Detection:
     severity: Severity
     windows_ago: int
     application: str | None = None
+    spikes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,11 @@ class _RuleView:
     firing: Flags
     bad: Flags
     known: Flags
+
+    @property
+    def is_spike(self) -> bool:
+        """Return whether the rule is about spikes."""
+        return self.rule.condition.kind is Kind.SPIKE
 
 
 def _rearrange(state: EvaluationState, keys: Ints) -> None:
@@ -235,13 +241,17 @@ def _silent_culprits(silent_mask: Flags, zone_of: Ints) -> list[tuple[Culprit, i
 def _grouped(
     views: Sequence[_RuleView], signed: Floats | None, window: Window, state: EvaluationState
 ) -> tuple[list[Detection], int]:
-    """Return causes of firing paths: of direction-aware rules first, then of what those leave unexplained."""
+    """Return causes of firing paths: of direction-aware rules first, then of what those leave unexplained.
+
+    Rules about spikes come last: rare spikes all over a mesh would otherwise hide a lasting rise of a few paths.
+    """
     shape = (window.keys.size,) * 2
     lost = window.values(Metric.LOSS, Statistic.MEAN) >= _LOST
     explained: list[Cause] = []
     for chosen in (
-        [view for view in views if view.rule.condition.directed],
+        [view for view in views if view.rule.condition.directed and not view.is_spike],
         [view for view in views if not view.rule.condition.directed],
+        [view for view in views if view.is_spike],
     ):
         if not any(view.firing.any() for view in chosen):
             continue
@@ -271,7 +281,8 @@ def _grouped(
             continue
         severity = max((view.rule.severity for view in views if view.rule.id in rules), key=SEVERITIES.index)
         ago = max(_seen_for(view.rule_state, cause.cells) for view in views if view.rule.id in rules)
-        detections.append(Detection(cause, rules, severity, ago))
+        spikes = all(view.is_spike for view in views if view.rule.id in rules)
+        detections.append(Detection(cause, rules, severity, ago, spikes=spikes))
     return detections, alone
 
 

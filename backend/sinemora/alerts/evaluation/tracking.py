@@ -23,7 +23,10 @@ _MUCH_BETTER = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """An incident during evaluation. `cells`: all paths (flat) it ever had; `score`: of its culprit."""
+    """An incident during evaluation. `cells`: all paths (flat) it ever had; `score`: of its culprit.
+
+    `spikes`: only rules about spikes have fired.
+    """
 
     id: str
     culprit: Culprit
@@ -33,6 +36,7 @@ class Track:
     seen_at_s: int
     ended_at_s: int | None = None
     application: str | None = None
+    spikes: bool = False
 
 
 class Transition(StrEnum):
@@ -97,6 +101,7 @@ def advance(
                 ended_at_s,
                 None,
                 detection.application,
+                detection.spikes,
             )
             changes.append(Change(Transition.OPENED, track, detection))
             continue
@@ -115,8 +120,8 @@ def _parent_of(detection: Detection, tracks: Sequence[Track]) -> Track | None:
     """Return the open incident that already had most of these paths: no new incident is opened for them."""
     cells = detection.cause.cells
     for track in tracks:
-        same_kind = track.ended_at_s is None and track.application == detection.application
-        if same_kind and cells.size and np.isin(cells, track.cells).mean() >= _PART:
+        same_kind = track.application == detection.application and track.spikes == detection.spikes
+        if same_kind and track.ended_at_s is None and cells.size and np.isin(cells, track.cells).mean() >= _PART:
             return track
     return None
 
@@ -139,7 +144,7 @@ def same_cause(track: Track, others: Sequence[Track]) -> Track | None:
             continue
         if other.culprit == track.culprit or _same_vm(other.culprit, track.culprit):
             return other
-        if track.cells.size and np.isin(track.cells, other.cells).mean() >= _PART:
+        if track.spikes == other.spikes and track.cells.size and np.isin(track.cells, other.cells).mean() >= _PART:
             return other
     return None
 
@@ -157,6 +162,7 @@ def _updated(track: Track, detection: Detection, ended_at_s: int, window_s: int)
         cells=np.union1d(track.cells, detection.cause.cells),
         seen_at_s=ended_at_s,
         ended_at_s=None,
+        spikes=track.spikes and detection.spikes,
     )
 
 
@@ -177,7 +183,8 @@ def _likeness(detection: Detection, inside: Flags, track: Track) -> float:
         return 2.0
     if _same_vm(detection.cause.culprit, track.culprit):
         return 1.5
-    if not track.cells.size:
+    # Spikes all over a mesh are another incident than a lasting rise within it.
+    if not track.cells.size or detection.spikes != track.spikes:
         return 0.0
     shared = np.isin(track.cells, detection.cause.cells, assume_unique=True).mean()
     return min(1.0 - 1e-9, max(float(shared), float(inside[track.cells].mean())))

@@ -94,10 +94,13 @@ def track_of(row: Incident, mesh: MeshState) -> Track | None:
         round(row.seen_at.timestamp()),
         None if row.ended_at is None else round(row.ended_at.timestamp()),
         row.evidence.get("application"),
+        bool(row.evidence.get("spikes")),
     )
 
 
-def evidence_of(detection: Detection, mesh: MeshState, state: EvaluationState, window: Window) -> dict[str, Any]:
+def evidence_of(
+    detection: Detection, track: Track, mesh: MeshState, state: EvaluationState, window: Window
+) -> dict[str, Any]:
     """Return the evidence of a detection: its hypotheses, and the current values of paths around the culprit."""
     cells, size = detection.cause.cells, len(mesh.members)
     signed, unit = _deviations(state, window), "deviations"
@@ -115,6 +118,7 @@ def evidence_of(detection: Detection, mesh: MeshState, state: EvaluationState, w
         "paths": int(cells.size),
         "rise_ns": _rise_ns(cells, state, window),
         "application": detection.application,
+        "spikes": track.spikes,
     }
 
 

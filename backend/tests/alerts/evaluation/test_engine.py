@@ -8,6 +8,7 @@ from sinemora.alerts.evaluation.baseline import LEARNT, LEARNT_LONG, LONG, SHORT
 from sinemora.alerts.evaluation.breach import Season, breaches_of, limit
 from sinemora.alerts.evaluation.change_point import change_point
 from sinemora.alerts.evaluation.engine import EvaluationState, Window, amend, step
+from sinemora.alerts.evaluation.root_cause import Culprit, Suspect
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale, defaults
 from sinemora.alerts.evaluation.rule_state import MOutOfN, Phase, RuleState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
@@ -226,3 +227,31 @@ def test_the_limit_is_where_breaches_begin(timescale: Timescale, weekly_ns: floa
 def test_longer_windows_need_more_spikes(window_s: int, x: int, y: int):
     (rule,) = [one for one in defaults(window_s) if one.condition.kind is Kind.SPIKE]
     assert (rule.x, rule.y) == (x, y)
+
+
+def test_rare_spikes_elsewhere_do_not_hide_a_lasting_rise():
+    size, rng = 12, np.random.default_rng(4)
+    zone_of, planned = np.repeat(np.arange(3), 4), ~np.eye(size, dtype=bool)
+    rise = np.zeros((size, size), bool)
+    rise[:4, 4:8] = True
+    rules = [
+        Rule("above", "Above", Condition(Kind.THRESHOLD, above=450_000)),
+        Rule("spikes", "Spikes", Condition(Kind.SPIKE, rise_ns=500_000), x=1, y=1),
+    ]
+    state = EvaluationState(np.arange(size))
+    for at in range(1, 4):
+        median = np.where(rise, 600_000, 200_000).astype(np.float32)
+        most = np.where(rng.random((size, size)) < 0.6, median + 900_000, median + 9_000).astype(np.float32)
+
+        def values(metric: Metric, statistic: Statistic, median=median, most=most) -> np.ndarray:
+            if metric is Metric.LOSS:
+                return np.zeros((size, size), np.float32)
+            return most.copy() if statistic is Statistic.MAX else median.copy()
+
+        seen = step(state, rules, Window(at * 10, 10, np.arange(size), zone_of, planned, values, np.zeros(size, bool)))
+    first, *others = seen.detections
+    assert first.cause.culprit == Culprit(Suspect.ZONE_PAIR, 0, 1)
+    assert "above" in first.rules
+    assert not first.spikes
+    assert all(other.spikes for other in others)
+    assert others

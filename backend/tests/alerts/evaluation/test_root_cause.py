@@ -1,5 +1,7 @@
 """Root cause of firing paths, and tracking of incidents."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,22 @@ def test_one_cause_is_one_incident_from_its_first_path_to_its_end():
         (33, Transition.REOPENED, Suspect.EGRESS),
         (33 + quiet, Transition.ENDED, Suspect.EGRESS),
     ]
+
+
+def test_spikes_all_over_the_mesh_do_not_absorb_a_lasting_rise():
+    spiky = Detection(causes(evidence(explains(Culprit(Suspect.MESH, 0), ZONES)))[0], {"s": 9}, Severity.WARNING, 1)
+    spiky = replace(spiky, spikes=True)
+    (rise,) = detections_in(explains(Culprit(Suspect.ZONE_PAIR, 0, 1), ZONES))
+    tracks: dict[str, Track] = {}
+    # The rise comes after the spikes, and ends before them.
+    for at, detections in enumerate([[spiky], [rise, spiky], [spiky, rise], [spiky], [spiky]]):
+        for change in advance(list(tracks.values()), detections, ZONES, at * 10, 10):
+            assert change.transition is not Transition.MERGED
+            tracks[change.track.id] = change.track
+    assert {track.culprit: track.seen_at_s for track in tracks.values()} == {
+        Culprit(Suspect.MESH, 0): 40,
+        Culprit(Suspect.ZONE_PAIR, 0, 1): 20,
+    }
 
 
 def test_the_same_cause_much_later_is_another_incident():
