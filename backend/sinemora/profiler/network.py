@@ -1,17 +1,16 @@
 """Two hosts on one machine with a chosen latency between them: delaybox, or NetEm where the kernel has it."""
 
-import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from sinemora.profiler import child_process
+from sinemora.profiler.delaybox import Delaybox, installed
 from sinemora.profiler.recipes import ProfileError
 
 _CLIENT, _SERVER = "10.77.0.1", "10.77.0.2"
-_BUILT = (Path("agent/target/release/delaybox"), Path("agent/target/debug/delaybox"))
 _ADVICE = "What to do: run it as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
 
 
@@ -33,58 +32,29 @@ class Network(Protocol):
         """Stop the network and remove its hosts."""
 
 
-class Delaybox:
+class DelayboxNetwork:
     """A running delaybox with its two namespaces."""
 
     name = "delaybox"
     address = _SERVER
 
     def __init__(self, program: Path | None) -> None:
-        command = [str(program or _delaybox()), "run", "--control"]
-        try:
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        except OSError as error:
-            raise ProfileError(f"Cannot run {command[0]}: {error.strerror}") from None
-        ready = self._answer()
+        self._delaybox = Delaybox(["run"], program)
+        ready = self._delaybox.ready
         self.client = ["nsenter", f"--net={ready['left']['namespace']}"]
         self.server = ["nsenter", f"--net={ready['right']['namespace']}"]
 
     def add(self, added_us: float) -> None:
-        self._ask(f"both delay={round(added_us * 500)}ns")
-        self._ask("reset")
+        self._delaybox.ask(f"both delay={round(added_us * 500)}ns")
+        self._delaybox.ask("reset")
 
     def achieved_us(self) -> float | None:
-        counted = self._ask("statistics")["statistics"]
+        counted = self._delaybox.ask("statistics")["statistics"]
         both = [counted[direction]["achieved_ns"] for direction in ("outbound", "inbound")]
         return None if None in both else sum(direction["p50"] for direction in both) / 1e3
 
     def close(self) -> None:
-        if self._process.stdin:
-            self._process.stdin.close()
-        try:
-            self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-
-    def _ask(self, line: str) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(line + "\n")
-            self._process.stdin.flush()
-        except OSError:
-            raise ProfileError("delaybox has ended") from None
-        return self._answer()
-
-    def _answer(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise ProfileError("delaybox has ended; its message is above")
-        answer: dict[str, Any] = json.loads(line)
-        if "error" in answer:
-            raise ProfileError(f"delaybox: {answer['error']}")
-        return answer
+        self._delaybox.close()
 
 
 class Netem:
@@ -141,12 +111,12 @@ def open_network(kind: str, delaybox: Path | None) -> Network:
         )
     if kind == "auto":
         try:
-            delaybox = delaybox or _delaybox()
+            delaybox = delaybox or installed()
         except ProfileError:
             if not kernel_has_netem():
                 raise
             kind = "netem"
-    return Netem() if kind == "netem" else Delaybox(delaybox)
+    return Netem() if kind == "netem" else DelayboxNetwork(delaybox)
 
 
 def in_own_namespace(command: list[str]) -> None:
@@ -169,17 +139,6 @@ def spare_user() -> str:
     except (OSError, ValueError, IndexError):
         return "nobody"
     return "nobody" if mapped > 1 else "root"
-
-
-def _delaybox() -> Path:
-    if path := shutil.which("delaybox"):
-        return Path(path)
-    for folder in (Path.cwd(), *Path(__file__).resolve().parents):
-        if built := next((folder / path for path in _BUILT if (folder / path).exists()), None):
-            return built
-    raise ProfileError(
-        "Program missing: delaybox cannot be found.\nWhat to do: run make setup, or give its path: --delaybox PATH"
-    )
 
 
 def _holder() -> "subprocess.Popen[bytes]":
