@@ -56,7 +56,7 @@ SUITES = [
     Suite(
         "pytest",
         "backend",
-        ("pytest", "--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder", "--junitxml={report}"),
+        ("pytest", "--numprocesses=3", "--dist=loadfile", "--no-loadscope-reorder", "--junitxml={report}"),
         "junit",
         again=PYTEST_AGAIN,
     ),
