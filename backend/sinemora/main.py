@@ -20,6 +20,7 @@ from sinemora.alerts.rules import routes as rules
 from sinemora.alerts.silences import routes as silences
 from sinemora.applications import routes as applications
 from sinemora.curves import routes as curves
+from sinemora.demonstration import routes as demonstration
 from sinemora.inventory import routes as inventory
 from sinemora.jobs import routes as jobs
 from sinemora.kit import errors, health
@@ -54,6 +55,7 @@ ROUTERS = (
     inventory.agent_router,
     inventory.router,
     jobs.router,
+    demonstration.router,
     meshes.router,
     measurements.router,
     pins.router,

@@ -12,6 +12,7 @@ SETTLED = {
     "worker_pulse_file",
     "data_dir",
     "demo_agents",
+    "demo_story",
     "frontend_dir",
     "owner_email",
     "owner_password",

@@ -71,6 +71,7 @@ def test_cookies_follow_the_public_address(public_url: str, secure: bool, bare: 
         ("port", "x"),
         ("log_level", "loud"),
         ("demo_agents", "-1"),
+        ("demo_story", "loud"),
         ("session_hours", "0"),
         ("public_url", "sinemora.example.com"),
         ("redis_url", "localhost"),

@@ -35,6 +35,7 @@ export default async function start(): Promise<(() => Promise<void>) | undefined
     SINEMORA_OWNER_EMAIL: 'journeys@sinemora.example',
     SINEMORA_OWNER_PASSWORD: password,
     SINEMORA_DEMO_AGENTS: '4',
+    SINEMORA_DEMO_STORY: 'off',
     SINEMORA_FRONTEND_DIR: frontend,
   }
   const output: string[] = []

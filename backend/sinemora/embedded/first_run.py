@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sinemora.embedded import demo
+from sinemora.embedded.demo import machines as demo
 from sinemora.inventory import agents
 from sinemora.inventory.models import Vm, Zone
 from sinemora.inventory.queries import active_agent
@@ -26,7 +26,7 @@ from sinemora.meshes.models import Mesh
 from sinemora.meshes.schemas import EnrolmentTokenCreate, MeshCreate
 from sinemora.tenants.access import Actor
 from sinemora.tenants.models import Role, Tenant
-from sinemora.tenants.service import create_owner
+from sinemora.tenants.service import OwnerCreated, create_owner
 
 TENANT = "Sinemora"
 
@@ -42,12 +42,23 @@ def main(arguments: list[str]) -> int:
     result = {"created": owner.created, "password": owner.password, "token": "", "unenrolled": list[str]()}
     if arguments:
         identities = dict(argument.split("=", 1) for argument in arguments)
+        actor = actor_of(owner)
         with tenant_session(owner.tenant_id) as session:
-            tenant = session.get_one(Tenant, owner.tenant_id)
-            actor = Actor(tenant.id, tenant.key, tenant.name, "user", owner.user_id, settings().owner_email, Role.owner)
             result["token"], result["unenrolled"] = prepare(session, actor, identities)
     print(json.dumps(result))
     return 0
+
+
+def owner_of_demonstration() -> Actor:
+    """Return the owner of the tenant that has the demonstration."""
+    return actor_of(create_owner(TENANT, settings().owner_email))
+
+
+def actor_of(owner: OwnerCreated) -> Actor:
+    """Return an owner as the actor of changes."""
+    with tenant_session(owner.tenant_id) as session:
+        tenant = session.get_one(Tenant, owner.tenant_id)
+        return Actor(tenant.id, tenant.key, tenant.name, "user", owner.user_id, settings().owner_email, Role.owner)
 
 
 def prepare(session: Session, actor: Actor, identities: Mapping[str, str]) -> tuple[str, list[str]]:

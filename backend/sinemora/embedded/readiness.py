@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sinemora.embedded import demo
+from sinemora.embedded.demo.machines import MESH
 from sinemora.embedded.first_run import TENANT
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
@@ -32,7 +32,7 @@ def coverage() -> Coverage:
     if tenant is None:
         return Coverage(0, 0, [])
     with tenant_session(tenant.id) as session:
-        mesh = mesh_named(session, demo.MESH)
+        mesh = mesh_named(session, MESH)
         if mesh is None:
             return Coverage(0, 0, [])
         result = read_matrix(session, mesh.id, MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.MEAN))

@@ -116,9 +116,14 @@ def operator_environment(settings: Settings, folder: DataFolder, user: ServiceUs
     return env
 
 
+def shared(env: dict[str, str]) -> dict[str, str]:
+    """Return the environment without what only the first steps need: the owner's password, the schema owner's URL."""
+    return {key: value for key, value in env.items() if key not in _PRIVATE}
+
+
 def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> list[Program]:
     """Return the programs of API, workers and beat."""
-    own = {key: value for key, value in env.items() if key not in _PRIVATE}
+    own = shared(env)
     here = Path.cwd()
     engines = ("postgres", "valkey")
     redis_url = env.get("SINEMORA_REDIS_URL", settings.redis_url)

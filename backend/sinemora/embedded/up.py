@@ -14,12 +14,15 @@ from urllib.parse import urlsplit
 import psycopg
 import redis
 
-from sinemora.embedded import demo, ports
+from sinemora.embedded import ports
 from sinemora.embedded.data_folder import DataFolder, checkout, locate
+from sinemora.embedded.demo import machines as demo
+from sinemora.embedded.demo import programs as demo_programs
 from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.programs import Program
 from sinemora.embedded.servers.service_user import service_user
-from sinemora.embedded.services import Engines, environment, local_address, services
+from sinemora.embedded.services import Engines, environment, local_address, services, shared
+from sinemora.embedded.story.chapters import MACHINES
 from sinemora.embedded.supervisor import StopRequestedError, Supervisor
 from sinemora.kit.config import Settings
 from sinemora.kit.database_role import UNCONFINED, unconfined_role
@@ -121,6 +124,12 @@ class _Launch:
         self.supervisor.add(programs)
         self.supervisor.wait_up([program.name for program in programs], timeout_s=120)
         self.env = environment(self.settings, self.folder, self.engines)
+        if (
+            self._plays_story()
+            and "receiver_networks" not in self.settings.model_fields_set
+            and _is_private(self.settings)
+        ):
+            self.env["SINEMORA_RECEIVER_NETWORKS"] = "local"  # the story's receiver listens on this machine
         if self.engines.postgres:
             self.engines.postgres.provision()
         else:
@@ -157,17 +166,19 @@ class _Launch:
         if self.settings.demo_agents == 0:
             return "none configured"
         self.agent_is_being_built = self._adopt_build()
-        needs = ("api", demo.BUILD) if self.agent_is_being_built else ("api",)
+        needs = ("api", demo_programs.BUILD) if self.agent_is_being_built else ("api",)
         try:
             count, net = self.settings.demo_agents, self._network()
             machines = demo.machines(count, self.folder, net, demo.free_event_port(count, self.folder, net))
-            programs = demo.programs(
+            place = self.folder.path / "demo"
+            programs = [demo_programs.network(machines, place, shared(self.env), needs, story=self._plays_story())]
+            programs += demo_programs.agents(
                 machines,
                 self.first_run["token"],
                 self.first_run["unenrolled"],
                 local_address(self.settings),
                 self.env,
-                needs,
+                (*needs, demo_programs.NETWORK),
             )
             self.supervisor.add(programs)
             if self.agent_is_being_built:
@@ -203,12 +214,16 @@ class _Launch:
         if not (pid := os.environ.pop("SINEMORA_AGENT_BUILD", "")):
             return False
         root = checkout() or Path.cwd()
-        build = Program(demo.BUILD, "Building the agent", [], root, {}, once=True)
+        build = Program(demo_programs.BUILD, "Building the agent", [], root, {}, once=True)
         self.supervisor.adopt(build, int(pid), root / ".tools" / "logs" / "agent-build.log")
         return True
 
+    def _plays_story(self) -> bool:
+        names = {machine.name for machine in demo.machines(self.settings.demo_agents, self.folder, self._network())}
+        return self.settings.demo_story == "on" and names >= MACHINES
+
     def _network(self) -> str:
-        return demo.network(self.folder, chosen="data_dir" in self.settings.model_fields_set)
+        return demo.network_of(self.folder, chosen="data_dir" in self.settings.model_fields_set)
 
     def _run_module(self, what: str, log_name: str, module: str, *arguments: str) -> str:
         """Run a module of the product to its end and return its output. Standard error goes to a log."""
@@ -291,6 +306,11 @@ def _free_port(settings: Settings) -> int:
 
 def _report(what: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
+
+
+def _is_private(settings: Settings) -> bool:
+    """Return whether only this machine reaches the product."""
+    return settings.host in ("127.0.0.1", "::1", "localhost")
 
 
 def data_folder(settings: Settings) -> DataFolder:

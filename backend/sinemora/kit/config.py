@@ -43,6 +43,7 @@ class Settings(BaseSettings):
     owner_email: str = "owner@sinemora.example"
     owner_password: SecretStr | None = None
     demo_agents: int = Field(6, ge=0, le=64)
+    demo_story: Literal["on", "off"] = "on"
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["console", "json"] = "console"

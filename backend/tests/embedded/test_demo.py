@@ -1,14 +1,16 @@
 """The demonstration: who its machines are, and that the mesh is made of exactly them, whatever was there before."""
 
 import socket
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
-from sinemora.embedded import demo
 from sinemora.embedded.data_folder import DataFolder
+from sinemora.embedded.demo import machines as demo
+from sinemora.embedded.demo.network import write_relay_file
 from sinemora.embedded.first_run import prepare
 from sinemora.kit.db import tenant_session
 from sinemora.tenants.access import Actor
@@ -32,13 +34,14 @@ def names(count: int) -> list[str]:
 def test_machines_fill_three_zones_in_turn_and_keep_their_names_when_there_are_more() -> None:
     assert names(6) == ["a-1", "b-1", "c-1", "a-2", "b-2", "c-2"]
     assert names(64)[:6] == names(6)
-    assert len({machine.address for machine in demo.machines(64, DataFolder(Path("/data")), NET)}) == 64
+    many = demo.machines(64, DataFolder(Path("/data")), NET)
+    assert len({address for machine in many for address in (machine.address, machine.probe_address)}) == 128
 
 
 def test_a_data_folder_chosen_by_hand_has_addresses_of_its_own() -> None:
     first, second = DataFolder(Path("/srv/one")), DataFolder(Path("/srv/other"))
-    assert demo.network(first, chosen=False) == demo.network(second, chosen=False) == "127.20.0"
-    assert len({demo.network(first, chosen=True), demo.network(second, chosen=True), "127.20.0"}) == 3
+    assert demo.network_of(first, chosen=False) == demo.network_of(second, chosen=False) == "127.20.0"
+    assert len({demo.network_of(first, chosen=True), demo.network_of(second, chosen=True), "127.20.0"}) == 3
 
 
 def test_ports_are_kept_and_others_are_taken_when_they_are_not_free(folder: DataFolder) -> None:
@@ -49,6 +52,23 @@ def test_ports_are_kept_and_others_are_taken_when_they_are_not_free(folder: Data
         second = demo.free_event_port(3, folder, NET)
     assert second != first
     assert demo.free_event_port(3, folder, NET) == second
+
+
+def test_every_machine_is_a_host_of_the_relay_and_every_pair_of_zones_has_its_delay(tmp_path: Path) -> None:
+    simulated = demo.machines(6, DataFolder(tmp_path), NET, 20319)
+    write_relay_file(simulated, tmp_path / "demo" / "relay.toml")
+    relay = tomllib.loads((tmp_path / "demo" / "relay.toml").read_text())
+    assert relay["ports"] == [20319, 20320, 20322]
+    assert [host["inner"] for host in relay["hosts"]] == [machine.address for machine in simulated]
+    assert [host["outer"] for host in relay["hosts"]] == [machine.probe_address for machine in simulated]
+    pairs = {(link["from"], link["to"]) for link in relay["links"]}
+    assert pairs == {("*", "*"), *((one, other) for one in "abc" for other in "abc" if one != other)}
+
+
+def test_zones_without_machines_have_no_links(tmp_path: Path) -> None:
+    write_relay_file(demo.machines(2, DataFolder(tmp_path), NET, 20319), tmp_path / "relay.toml")
+    relay = tomllib.loads((tmp_path / "relay.toml").read_text())
+    assert {(link["from"], link["to"]) for link in relay["links"]} == {("*", "*"), ("a", "b"), ("b", "a")}
 
 
 @pytest.fixture

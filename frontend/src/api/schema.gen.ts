@@ -578,6 +578,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/demonstration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Demonstration
+         * @description Return what the demonstration of `make up` plays at this moment.
+         */
+        get: operations["read_demonstration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/usage": {
         parameters: {
             query?: never;
@@ -3005,6 +3025,26 @@ export interface components {
             curve_number?: number | null;
         };
         /**
+         * Chapter
+         * @description Part of the story: what happens, since when, and when the next part begins.
+         */
+        Chapter: {
+            /** Title */
+            title: string;
+            /** Text */
+            text: string;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /**
+             * Ends At
+             * Format: date-time
+             */
+            ends_at: string;
+        };
+        /**
          * ComparisonRead
          * @description Two matrices with one axis and their difference, `values` - `base_values`. Tables are [source][target].
          *
@@ -3455,6 +3495,22 @@ export interface components {
          * @enum {string}
          */
         DeliveryState: "waiting" | "sent" | "failed";
+        /**
+         * Demonstration
+         * @description Demonstration that is being played.
+         */
+        Demonstration: {
+            chapter: components["schemas"]["Chapter"];
+            observed: components["schemas"]["ObservedWork"] | null;
+            notified: components["schemas"]["Notified"] | null;
+        };
+        /**
+         * DemonstrationRead
+         * @description State of the demonstration; `playing` is null where none is played.
+         */
+        DemonstrationRead: {
+            playing: components["schemas"]["Demonstration"] | null;
+        };
         /**
          * Dependency
          * @description Dependency of the backend. `needed`: without it no request is served; else only some features are missing.
@@ -4730,11 +4786,36 @@ export interface components {
             text: string;
         };
         /**
+         * Notified
+         * @description Notification that the demonstration's receiver got.
+         */
+        Notified: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Title */
+            title: string;
+        };
+        /**
          * Objective
          * @description Objective of a plan, summed over tasks and minimised.
          * @enum {string}
          */
         Objective: "slowdown" | "loss" | "fair" | "worst_first";
+        /**
+         * ObservedWork
+         * @description Requests per second that one connection of an application reaches now, and what is usual in the story.
+         */
+        ObservedWork: {
+            /** Application */
+            application: string;
+            /** Now Per S */
+            now_per_s: number;
+            /** Usual Per S */
+            usual_per_s: number;
+        };
         /**
          * OneWayRead
          * @description One direction of a path. Its error is at most `clock_error_ns`, also without synchronised clocks.
@@ -9327,6 +9408,53 @@ export interface operations {
             };
             /** @description Unprocessable Entity */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_demonstration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DemonstrationRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

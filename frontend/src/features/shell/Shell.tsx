@@ -5,6 +5,7 @@ import { Mark } from '~/ui/Logo'
 import { Notice } from '~/ui/State'
 import { useNow } from '~/ui/useNow'
 import { ClockSwitch } from './ClockSwitch'
+import { DemonstrationStrip } from './DemonstrationStrip'
 import { LiveMark } from './LiveMark'
 import { MeshPicker } from './MeshPicker'
 import { Navigation } from './Navigation'
@@ -35,6 +36,7 @@ export function Shell() {
         </div>
       </header>
       <AwayBanner />
+      <DemonstrationStrip />
       <main id="content" className={styles.content} tabIndex={-1}>
         <Outlet />
       </main>

@@ -48,4 +48,9 @@ export const strings = {
   usage: 'Usage',
   about: 'About',
   signOut: 'Sign out',
+  demonstration: 'Demonstration',
+  demonstrationWork: (application: string, rate: string, change: string) =>
+    `${application}: ${rate} requests/s measured on one connection (${change})`,
+  demonstrationNext: (left: string) => `Next part in ${left}`,
+  demonstrationNotified: (title: string) => `Last notification: ${title}`,
 }

@@ -1,0 +1,1 @@
+"""State of a demonstration that this installation plays, for the console."""

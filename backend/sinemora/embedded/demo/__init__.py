@@ -1,0 +1,1 @@
+"""Demonstration: simulated VMs in three zones of this machine, the network between them, and their agents."""

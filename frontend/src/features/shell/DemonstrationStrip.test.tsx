@@ -1,0 +1,44 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { mockApi } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { DemonstrationStrip } from './DemonstrationStrip'
+
+const CHAPTER = {
+  title: 'Loss at c-2',
+  text: 'VM c-2 loses 8 % of its packets.',
+  started_at: '2026-11-20T10:00:00Z',
+  ends_at: new Date(Date.now() + 90_500).toISOString(),
+}
+
+test('the strip says what is played, what it costs, and when the next part begins', async () => {
+  mockApi({
+    'GET /v1/demonstration': {
+      playing: {
+        chapter: CHAPTER,
+        observed: { application: 'checkout', now_per_s: 1240.4, usual_per_s: 2000 },
+        notified: { at: '2026-11-20T10:00:20Z', title: 'c-2: loss' },
+      },
+    },
+  })
+  await showPage(<DemonstrationStrip />)
+  expect(await screen.findByText('Demonstration: Loss at c-2')).toBeTruthy()
+  expect(screen.getByText('VM c-2 loses 8 % of its packets.')).toBeTruthy()
+  expect(screen.getByText(/^checkout: 1.240 requests\/s measured on one connection \(−38\.0.%\)$/)).toBeTruthy()
+  expect(screen.getByText('Last notification: c-2: loss')).toBeTruthy()
+  expect(screen.getByText('Next part in 90 s')).toBeTruthy()
+})
+
+test.each([{ playing: null }, undefined])('without a demonstration there is no strip', async (body) => {
+  const sent = mockApi(body ? { 'GET /v1/demonstration': body } : {})
+  await showPage(
+    <>
+      <DemonstrationStrip />
+      <p>page</p>
+    </>,
+  )
+  await screen.findByText('page')
+  expect(sent.map(({ to }) => to)).toContain('GET /v1/demonstration')
+  expect(screen.queryByLabelText('Demonstration')).toBeNull()
+})
