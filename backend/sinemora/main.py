@@ -40,6 +40,7 @@ from sinemora.measurements.prometheus import routes as prometheus
 from sinemora.measurements.store import backlog_metrics
 from sinemora.meshes import routes as meshes
 from sinemora.meshes.watch import PlanWatch
+from sinemora.overview import routes as overview
 from sinemora.recommendations import routes as recommendations
 from sinemora.simulation import routes as simulations
 from sinemora.tenants import routes as tenants
@@ -73,6 +74,7 @@ ROUTERS = (
     silences.router,
     receivers.router,
     notifications.router,
+    overview.router,
 )
 # Collectors of metrics in the database and in Redis; their import registers them for /metrics.
 METRICS = (worker_metrics, backlog_metrics)

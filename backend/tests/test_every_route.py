@@ -66,7 +66,7 @@ def test_paths_are_plural_kebab_case(servers: Any):
     singular = {"auth", "sign-in", "sign-out", "session", "self", "plan", "enrol", "about", "revoke", "roster"}
     singular |= {"accept", "dismiss", "apply", "accuracy", "acknowledge", "resolve", "reopen", "what-if"}
     singular |= {"usage", "matrix", "series", "live", "cost", "manifest", "performance", "capacity"}
-    singular |= {"output", "cancel", "comparison", "distribution", "variability", "demonstration"}
+    singular |= {"output", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
     for _, path, _ in operations():
         for part in path.split("/")[2:]:
             assert part == part.lower(), path

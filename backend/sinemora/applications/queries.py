@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, defaultload
 
@@ -37,9 +37,17 @@ def application_named(session: Session, name: str) -> Application | None:
 
 def applications_of(session: Session, mesh_id: UUID) -> list[Application]:
     """Return all applications on a mesh by name; related rows load on access."""
-    statement = (
+    return list(session.scalars(_by_name().where(Application.mesh_id == mesh_id)))
+
+
+def first_applications(session: Session, limit: int) -> list[Application]:
+    """Return the first of the tenant's applications by name; related rows load on access."""
+    return list(session.scalars(_by_name().limit(limit)))
+
+
+def _by_name() -> Select[Application]:
+    return (
         select(Application)
-        .where(Application.mesh_id == mesh_id)
         .order_by(Application.name)
         .options(
             defaultload(Application.tasks).lazyload(Task.vm),
@@ -47,7 +55,6 @@ def applications_of(session: Session, mesh_id: UUID) -> list[Application]:
             defaultload(Application.apart_from).lazyload(Separation.other),
         )
     )
-    return list(session.scalars(statement))
 
 
 def locked(session: Session, application_id: UUID) -> Application | None:

@@ -108,12 +108,16 @@ def _read(application: Application, curve: Entry, newest: dict[UUID, int]) -> Ap
     )
 
 
+def predict(application: Application, net: Network, curve: Entry) -> Reached:
+    """Return the performance of each link of an application in a network."""
+    sensitivity = attach.sensitivity(application, curve)
+    return reached(links_of(application), machines_of(application, net), net.round_trips_ns, sensitivity)
+
+
 def performance(session: Session, application: Application, statistic: Statistic) -> ApplicationPerformance:
     """Return the performance of an application in the newest windows."""
     net = network(session, application.mesh_id, statistic)
-    sensitivity = attach.sensitivity(application, attach.entries(session, [application])[application.id])
-    links, at = links_of(application), machines_of(application, net)
-    reached_links = reached(links, at, net.round_trips_ns, sensitivity)
+    reached_links = predict(application, net, attach.entries(session, [application])[application.id])
     mean = reached_links.mean()
     objective = application.objective
     return ApplicationPerformance(
@@ -127,9 +131,9 @@ def performance(session: Session, application: Application, statistic: Statistic
         worst=reached_links.worst,
         objective=objective,
         below_objective=None if objective is None or mean is None else mean < objective,
-        links=len(links),
+        links=len(reached_links.links),
         measured=reached_links.measured,
-        detail=_detail(application, net, at, reached_links),
+        detail=_detail(application, net, machines_of(application, net), reached_links),
     )
 
 

@@ -2192,6 +2192,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Overview
+         * @description Return the health of each mesh now, its incidents of the last 24 hours, and agents that need attention.
+         */
+        get: operations["read_overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/overview/applications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Application Ranking
+         * @description List the applications with the lowest predicted performance, those below their objective first.
+         */
+        get: operations["read_application_ranking"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2279,6 +2319,18 @@ export interface components {
             performance: number | null;
             /** Objective */
             objective: number | null;
+        };
+        /**
+         * AgentCounts
+         * @description Agents by status. `enrolled`: no report yet.
+         */
+        AgentCounts: {
+            /** Reporting */
+            reporting: number;
+            /** Silent */
+            silent: number;
+            /** Enrolled */
+            enrolled: number;
         };
         /**
          * AgentDescription
@@ -2680,6 +2732,20 @@ export interface components {
             detail: components["schemas"]["LinkPerformance"][];
         };
         /**
+         * ApplicationRanking
+         * @description Applications worst first: below their objective, then by performance. Of `total`, `evaluated` were compared.
+         */
+        ApplicationRanking: {
+            /** Total */
+            total: number;
+            /** Evaluated */
+            evaluated: number;
+            /** Below Objective */
+            below_objective: number;
+            /** Worst */
+            worst: components["schemas"]["RankedApplication"][];
+        };
+        /**
          * ApplicationRead
          * @description Declared application.
          */
@@ -2769,6 +2835,15 @@ export interface components {
         Assignment: {
             /** Assignee */
             assignee: string | null;
+        };
+        /**
+         * Attention
+         * @description Agents and clocks that need attention.
+         */
+        Attention: {
+            silent: components["schemas"]["SilentAgents"];
+            outdated: components["schemas"]["OutdatedAgents"];
+            clocks: components["schemas"]["ClockErrors"];
         };
         /**
          * AuditEntryRead
@@ -3043,6 +3118,27 @@ export interface components {
              * Format: date-time
              */
             ends_at: string;
+        };
+        /**
+         * ClockError
+         * @description A VM whose clock is not known well: median error of its paths.
+         */
+        ClockError: {
+            vm: components["schemas"]["Named"];
+            /** Clock Error Ns */
+            clock_error_ns: number;
+        };
+        /**
+         * ClockErrors
+         * @description VMs with a clock error of `above_ns` or more, largest first.
+         */
+        ClockErrors: {
+            /** Above Ns */
+            above_ns: number;
+            /** Count */
+            count: number;
+            /** First */
+            first: components["schemas"]["ClockError"][];
         };
         /**
          * ComparisonRead
@@ -4376,6 +4472,62 @@ export interface components {
             flows: number;
         };
         /**
+         * MeshHealth
+         * @description Health of a mesh, from the newest window of each path.
+         */
+        MeshHealth: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Vms */
+            vms: number;
+            /** Zones */
+            zones: components["schemas"]["RosterZone"][];
+            /**
+             * Ended At
+             * @description End of the newest window
+             */
+            ended_at: string | null;
+            paths: components["schemas"]["PathCounts"];
+            /**
+             * Loss
+             * @description Mean loss of the current paths
+             */
+            loss: number | null;
+            agents: components["schemas"]["AgentCounts"];
+            /** Open Incidents */
+            open_incidents: number;
+            /**
+             * Worst Incidents
+             * @description Most severe first, then oldest
+             */
+            worst_incidents: components["schemas"]["OpenIncident"][];
+            /**
+             * Recent Incidents
+             * @description Incidents of the last 24 h, newest first
+             */
+            recent_incidents: components["schemas"]["RecentIncident"][];
+            /** Last Incident Ended At */
+            last_incident_ended_at: string | null;
+            /**
+             * Alert Rules
+             * @description Number of enabled alert rules
+             */
+            alert_rules: number;
+            /**
+             * Evaluated Since
+             * @description Start of uninterrupted evaluation of alert rules
+             */
+            evaluated_since: string | null;
+            /** Evaluated Until */
+            evaluated_until: string | null;
+            proposed: components["schemas"]["ProposedMoves"] | null;
+        };
+        /**
          * MeshName
          * @description A mesh by name.
          */
@@ -4868,6 +5020,31 @@ export interface components {
             loss: (number | null)[];
         };
         /**
+         * OpenIncident
+         * @description An unresolved incident with the applications it affects.
+         */
+        OpenIncident: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            severity: components["schemas"]["Severity"];
+            state: components["schemas"]["IncidentState"];
+            /** Title */
+            title: string;
+            culprit: components["schemas"]["CulpritRead"];
+            /** Paths */
+            paths: number;
+            /**
+             * Onset At
+             * Format: date-time
+             */
+            onset_at: string;
+            /** Applications */
+            applications: components["schemas"]["AffectedRead"][];
+        };
+        /**
          * OptionRead
          * @description Change of VMs for an application, with its gain and price.
          *
@@ -4921,6 +5098,36 @@ export interface components {
          * @enum {string}
          */
         Origin: "published" | "own";
+        /**
+         * OutdatedAgent
+         * @description An agent of an older version.
+         */
+        OutdatedAgent: {
+            vm: components["schemas"]["Named"];
+            /** Agent Version */
+            agent_version: string;
+        };
+        /**
+         * OutdatedAgents
+         * @description Agents older than the newest version in use.
+         */
+        OutdatedAgents: {
+            /** Newest */
+            newest: string | null;
+            /** Count */
+            count: number;
+            /** First */
+            first: components["schemas"]["OutdatedAgent"][];
+        };
+        /**
+         * OverviewRead
+         * @description Health of all meshes, and what needs attention.
+         */
+        OverviewRead: {
+            /** Meshes */
+            meshes: components["schemas"]["MeshHealth"][];
+            attention: components["schemas"]["Attention"];
+        };
         /** Page[AgentEventRead] */
         Page_AgentEventRead_: {
             /** Items */
@@ -5111,6 +5318,22 @@ export interface components {
             expected: components["schemas"]["GainRead"] | null;
             /** Positions */
             positions: number[];
+        };
+        /**
+         * PathCounts
+         * @description Planned paths by the state of their newest window. `lost`: every packet of it was lost.
+         */
+        PathCounts: {
+            /** Planned */
+            planned: number;
+            /** Measured */
+            measured: number;
+            /** Lost */
+            lost: number;
+            /** Stale */
+            stale: number;
+            /** No Data */
+            no_data: number;
         };
         /**
          * PathEnd
@@ -5388,6 +5611,20 @@ export interface components {
             errors?: components["schemas"]["FieldError"][] | null;
         };
         /**
+         * ProposedMoves
+         * @description The newest recommendation that waits for a decision.
+         */
+        ProposedMoves: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Moves */
+            moves: number;
+            total: components["schemas"]["GainRead"] | null;
+        };
+        /**
          * PutTask
          * @description Move of a task to another VM; `vm` null unplaces it.
          */
@@ -5428,6 +5665,30 @@ export interface components {
          * @enum {string}
          */
         Queue: "fast" | "bulk" | "solve";
+        /**
+         * RankedApplication
+         * @description An application and its predicted performance now; null while no link is measured.
+         */
+        RankedApplication: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            mesh: components["schemas"]["Named"];
+            /** Performance */
+            performance: number | null;
+            /** Objective */
+            objective: number | null;
+            /** Below Objective */
+            below_objective: boolean;
+            /** Links */
+            links: number;
+            /** Measured */
+            measured: number;
+        };
         /**
          * Readiness
          * @description Readiness: `ready` if every needed dependency is up; `degraded` if another one is down.
@@ -5521,6 +5782,27 @@ export interface components {
             secret?: {
                 [key: string]: string;
             } | null;
+        };
+        /**
+         * RecentIncident
+         * @description An incident of the last 24 hours. `ended_at` is null while it continues.
+         */
+        RecentIncident: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            severity: components["schemas"]["Severity"];
+            /** Title */
+            title: string;
+            /**
+             * Onset At
+             * Format: date-time
+             */
+            onset_at: string;
+            /** Ended At */
+            ended_at: string | null;
         };
         /**
          * RecommendationCreate
@@ -6511,6 +6793,28 @@ export interface components {
             active: boolean;
             /** Version */
             version: number;
+        };
+        /**
+         * SilentAgent
+         * @description An agent whose reports stopped.
+         */
+        SilentAgent: {
+            vm: components["schemas"]["Named"];
+            /**
+             * Last Report At
+             * Format: date-time
+             */
+            last_report_at: string;
+        };
+        /**
+         * SilentAgents
+         * @description Silent agents, longest silence first.
+         */
+        SilentAgents: {
+            /** Count */
+            count: number;
+            /** First */
+            first: components["schemas"]["SilentAgent"][];
         };
         /**
          * SimulatedArea
@@ -18089,6 +18393,100 @@ export interface operations {
             };
             /** @description Unprocessable Entity */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OverviewRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_application_ranking: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationRanking"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,128 @@
+"""SQL of the overview."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import and_, case, func, or_, select
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import Session, defer
+
+from sinemora.alerts.evaluation.rule import SEVERITIES, Severity
+from sinemora.alerts.models import AlertRule, AlertState, Incident, IncidentState
+from sinemora.inventory.models import Agent, Vm
+from sinemora.recommendations.models import Recommendation, RecommendationState
+
+_UNRESOLVED = (Incident.merged_into.is_(None), Incident.state != IncidentState.resolved)
+_SEVERITY = case({severity.value: rank for rank, severity in enumerate(SEVERITIES)}, value=Incident.severity)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """An unrevoked agent and its VM."""
+
+    vm_id: UUID
+    vm_name: str
+    agent_version: str
+    last_report_at: datetime | None
+    report_every_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentTimes:
+    """Times of an incident. `ended_at` is the last window with it if people resolved it earlier."""
+
+    id: UUID
+    severity: Severity
+    title: str
+    onset_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Evaluation of a mesh's alert rules."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def agents(session: Session) -> list[AgentRow]:
+    """Return the tenant's unrevoked agents by name of their VM."""
+    statement = (
+        select(Vm.id, Vm.name, Agent.agent_version, Agent.last_report_at, Agent.report_every_s)
+        .select_from(Agent)
+        .join(Vm, and_(Vm.tenant_id == Agent.tenant_id, Vm.id == Agent.vm_id))
+        .where(Agent.revoked_at.is_(None))
+        .order_by(Vm.name)
+    )
+    return [AgentRow(*row) for row in session.execute(statement)]
+
+
+def open_incidents(session: Session) -> dict[UUID, int]:
+    """Return the number of unresolved incidents by mesh."""
+    statement = select(Incident.mesh_id, func.count()).where(*_UNRESOLVED).group_by(Incident.mesh_id)
+    return {mesh_id: count for mesh_id, count in session.execute(statement)}
+
+
+def worst_incidents(session: Session, mesh_id: UUID, limit: int) -> Sequence[Incident]:
+    """Return unresolved incidents of a mesh: most severe first, then oldest."""
+    statement = (
+        select(Incident)
+        .where(Incident.mesh_id == mesh_id, *_UNRESOLVED)
+        .order_by(_SEVERITY.desc(), Incident.onset_at, Incident.id)
+        .limit(limit)
+        .options(defer(Incident.paths, raiseload=True))
+    )
+    return session.scalars(statement).all()
+
+
+def recent_incidents(session: Session, mesh_id: UUID, since: datetime, limit: int) -> list[IncidentTimes]:
+    """Return incidents of a mesh that continued after a time, newest first."""
+    resolved = Incident.state == IncidentState.resolved
+    ended_at = func.coalesce(Incident.ended_at, case((resolved, Incident.seen_at)))
+    statement = (
+        select(Incident.id, Incident.severity, Incident.title, Incident.onset_at, ended_at)
+        .where(
+            Incident.mesh_id == mesh_id,
+            Incident.merged_into.is_(None),
+            or_(ended_at.is_(None), ended_at >= since),
+        )
+        .order_by(Incident.onset_at.desc(), Incident.id)
+        .limit(limit)
+    )
+    return [IncidentTimes(*row) for row in session.execute(statement)]
+
+
+def last_ends(session: Session) -> dict[UUID, datetime]:
+    """Return the end of the last incident by mesh."""
+    statement = (
+        select(Incident.mesh_id, func.max(Incident.ended_at))
+        .where(Incident.merged_into.is_(None))
+        .group_by(Incident.mesh_id)
+    )
+    return {mesh_id: ended_at for mesh_id, ended_at in session.execute(statement) if ended_at is not None}
+
+
+def alert_rules(session: Session) -> dict[UUID, int]:
+    """Return the number of enabled alert rules by mesh."""
+    statement = select(AlertRule.mesh_id, func.count()).where(AlertRule.enabled).group_by(AlertRule.mesh_id)
+    return {mesh_id: count for mesh_id, count in session.execute(statement)}
+
+
+def evaluations(session: Session) -> dict[UUID, Evaluation]:
+    """Return the evaluation of alert rules by mesh."""
+    statement = select(AlertState.mesh_id, AlertState.watched_since, AlertState.evaluated_until)
+    return {mesh_id: Evaluation(since, until) for mesh_id, since, until in session.execute(statement)}
+
+
+def proposed(session: Session) -> dict[UUID, Recommendation]:
+    """Return the newest proposed recommendation with moves by mesh."""
+    statement = (
+        select(Recommendation)
+        .ext(distinct_on(Recommendation.mesh_id))
+        .where(Recommendation.state == RecommendationState.proposed, func.jsonb_array_length(Recommendation.moves) > 0)
+        .order_by(Recommendation.mesh_id, Recommendation.created_at.desc())
+    )
+    return {one.mesh_id: one for one in session.scalars(statement)}

@@ -1,0 +1,30 @@
+"""Routes of the overview."""
+
+from fastapi import APIRouter
+
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.overview import service
+from sinemora.overview.schemas import ApplicationRanking, OverviewRead
+from sinemora.tenants.access import SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1/overview",
+    dependencies=[SignedIn],
+    route_class=ProductRoute,
+    tags=["overview"],
+    responses=responses(401, 403, 429),
+)
+
+
+@router.get("")
+def read_overview(session: SessionDep, actor: Viewer) -> OverviewRead:
+    """Return the health of each mesh now, its incidents of the last 24 hours, and agents that need attention."""
+    return service.overview(session)
+
+
+@router.get("/applications")
+def read_application_ranking(session: SessionDep, actor: Viewer) -> ApplicationRanking:
+    """List the applications with the lowest predicted performance, those below their objective first."""
+    return service.rank_applications(session)

@@ -1,0 +1,166 @@
+"""Schemas of the overview. Lists are short: each comes with the number of all."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from sinemora.alerts.evaluation.rule import Severity
+from sinemora.alerts.incidents.schemas import AffectedRead, CulpritRead
+from sinemora.alerts.models import IncidentState
+from sinemora.applications.schemas import Named
+from sinemora.kit.schemas import Read
+from sinemora.meshes.schemas import RosterZone
+from sinemora.recommendations.schemas import GainRead
+
+
+class PathCounts(Read):
+    """Planned paths by the state of their newest window. `lost`: every packet of it was lost."""
+
+    planned: int
+    measured: int
+    lost: int
+    stale: int
+    no_data: int
+
+
+class AgentCounts(Read):
+    """Agents by status. `enrolled`: no report yet."""
+
+    reporting: int
+    silent: int
+    enrolled: int
+
+
+class OpenIncident(Read):
+    """An unresolved incident with the applications it affects."""
+
+    id: UUID
+    severity: Severity
+    state: IncidentState
+    title: str
+    culprit: CulpritRead
+    paths: int
+    onset_at: datetime
+    applications: list[AffectedRead]
+
+
+class RecentIncident(Read):
+    """An incident of the last 24 hours. `ended_at` is null while it continues."""
+
+    id: UUID
+    severity: Severity
+    title: str
+    onset_at: datetime
+    ended_at: datetime | None
+
+
+class ProposedMoves(Read):
+    """The newest recommendation that waits for a decision."""
+
+    id: UUID
+    moves: int
+    total: GainRead | None
+
+
+class MeshHealth(Read):
+    """Health of a mesh, from the newest window of each path."""
+
+    id: UUID
+    name: str
+    vms: int
+    zones: list[RosterZone]
+    ended_at: Annotated[datetime | None, Field(description="End of the newest window")]
+    paths: PathCounts
+    loss: Annotated[float | None, Field(description="Mean loss of the current paths")]
+    agents: AgentCounts
+    open_incidents: int
+    worst_incidents: Annotated[list[OpenIncident], Field(description="Most severe first, then oldest")]
+    recent_incidents: Annotated[list[RecentIncident], Field(description="Incidents of the last 24 h, newest first")]
+    last_incident_ended_at: datetime | None
+    alert_rules: Annotated[int, Field(description="Number of enabled alert rules")]
+    evaluated_since: Annotated[datetime | None, Field(description="Start of uninterrupted evaluation of alert rules")]
+    evaluated_until: datetime | None
+    proposed: ProposedMoves | None
+
+
+class SilentAgent(Read):
+    """An agent whose reports stopped."""
+
+    vm: Named
+    last_report_at: datetime
+
+
+class OutdatedAgent(Read):
+    """An agent of an older version."""
+
+    vm: Named
+    agent_version: str
+
+
+class ClockError(Read):
+    """A VM whose clock is not known well: median error of its paths."""
+
+    vm: Named
+    clock_error_ns: int
+
+
+class SilentAgents(Read):
+    """Silent agents, longest silence first."""
+
+    count: int
+    first: list[SilentAgent]
+
+
+class OutdatedAgents(Read):
+    """Agents older than the newest version in use."""
+
+    newest: str | None
+    count: int
+    first: list[OutdatedAgent]
+
+
+class ClockErrors(Read):
+    """VMs with a clock error of `above_ns` or more, largest first."""
+
+    above_ns: int
+    count: int
+    first: list[ClockError]
+
+
+class Attention(Read):
+    """Agents and clocks that need attention."""
+
+    silent: SilentAgents
+    outdated: OutdatedAgents
+    clocks: ClockErrors
+
+
+class OverviewRead(Read):
+    """Health of all meshes, and what needs attention."""
+
+    meshes: list[MeshHealth]
+    attention: Attention
+
+
+class RankedApplication(Read):
+    """An application and its predicted performance now; null while no link is measured."""
+
+    id: UUID
+    name: str
+    mesh: Named
+    performance: float | None
+    objective: float | None
+    below_objective: bool
+    links: int
+    measured: int
+
+
+class ApplicationRanking(Read):
+    """Applications worst first: below their objective, then by performance. Of `total`, `evaluated` were compared."""
+
+    total: int
+    evaluated: int
+    below_objective: int
+    worst: list[RankedApplication]

@@ -1,0 +1,202 @@
+"""Use cases of the overview."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from sinemora.alerts.incidents.schemas import AffectedRead, CulpritRead
+from sinemora.alerts.models import Incident
+from sinemora.applications import attach, reading
+from sinemora.applications.models import Application
+from sinemora.applications.queries import first_applications
+from sinemora.applications.schemas import Named
+from sinemora.inventory.status import AgentStatus, status_of
+from sinemora.kit.config import settings
+from sinemora.measurements.aggregate.matrix import State, Statistic
+from sinemora.measurements.query.matrix import read_windows
+from sinemora.meshes.models import Mesh
+from sinemora.meshes.plan import MeshState
+from sinemora.meshes.schemas import RosterZone
+from sinemora.meshes.service import mesh_state, zone_runs
+from sinemora.overview import queries
+from sinemora.overview.figures import PathFigures, is_below, is_older, newest_version, path_figures, worst_first
+from sinemora.overview.queries import AgentRow, Evaluation
+from sinemora.overview.schemas import (
+    AgentCounts,
+    ApplicationRanking,
+    Attention,
+    ClockError,
+    ClockErrors,
+    MeshHealth,
+    OpenIncident,
+    OutdatedAgent,
+    OutdatedAgents,
+    OverviewRead,
+    PathCounts,
+    ProposedMoves,
+    RankedApplication,
+    RecentIncident,
+    SilentAgent,
+    SilentAgents,
+)
+from sinemora.recommendations.models import Recommendation
+
+_SHOWN = 5
+_RECENT = timedelta(hours=24)
+_RECENT_MAX = 200
+_APPLICATIONS_MAX = 200
+# Zones of one region are some hundred microseconds apart: a larger error hides the difference.
+_LARGE_CLOCK_ERROR_NS = 100_000
+
+
+class _Statuses:
+    """Unrevoked agents of a tenant with their status at one time."""
+
+    def __init__(self, rows: Sequence[AgentRow], now: datetime) -> None:
+        stale = settings().stale_windows
+        self.rows = rows
+        self.of_vm = {row.vm_id: status_of(None, row.last_report_at, row.report_every_s, now, stale) for row in rows}
+
+    def counts(self, mesh: MeshState) -> AgentCounts:
+        """Return the number of agents of a mesh by status."""
+        found = Counter(self.of_vm[member.id] for member in mesh.members if member.id in self.of_vm)
+        return AgentCounts(
+            reporting=found[AgentStatus.reporting],
+            silent=found[AgentStatus.silent],
+            enrolled=found[AgentStatus.enrolled],
+        )
+
+
+def overview(session: Session) -> OverviewRead:
+    """Return the health of the tenant's meshes, and what needs attention."""
+    now = datetime.now(UTC)
+    statuses = _Statuses(queries.agents(session), now)
+    reader = _MeshReader(session, statuses, now)
+    ids = session.scalars(select(Mesh.id).order_by(Mesh.name)).all()
+    meshes = [reader.read(mesh_id) for mesh_id in ids]
+    return OverviewRead(meshes=meshes, attention=_attention(statuses, reader.clocks.values()))
+
+
+class _MeshReader:
+    """Reads the meshes of a tenant in turn. `clocks`: VMs with a large clock error in the meshes read so far."""
+
+    def __init__(self, session: Session, statuses: _Statuses, now: datetime) -> None:
+        self.session, self.statuses, self.now = session, statuses, now
+        self.open_incidents = queries.open_incidents(session)
+        self.last_ends = queries.last_ends(session)
+        self.alert_rules = queries.alert_rules(session)
+        self.evaluations = queries.evaluations(session)
+        self.proposed = queries.proposed(session)
+        self.clocks: dict[UUID, ClockError] = {}
+
+    def read(self, mesh_id: UUID) -> MeshHealth:
+        """Return the health of a mesh."""
+        mesh = mesh_state(self.session, mesh_id)
+        windows = read_windows(self.session, mesh, None, None)
+        figures = path_figures(windows.cells)
+        self._collect_clocks(mesh, figures)
+        states, evaluation = figures.states, self.evaluations.get(mesh_id, Evaluation())
+        open_incidents = self.open_incidents.get(mesh_id, 0)
+        worst = queries.worst_incidents(self.session, mesh_id, _SHOWN) if open_incidents else ()
+        recent = queries.recent_incidents(self.session, mesh_id, self.now - _RECENT, _RECENT_MAX)
+        return MeshHealth(
+            id=mesh.id,
+            name=mesh.name,
+            vms=len(mesh.members),
+            zones=[RosterZone.model_validate(run) for run in zone_runs(mesh)],
+            ended_at=windows.ended_at,
+            paths=PathCounts(
+                planned=int(windows.cells.planned.sum()),
+                measured=states[State.MEASURED],
+                lost=states[State.LOST],
+                stale=states[State.STALE],
+                no_data=states[State.NO_DATA],
+            ),
+            loss=figures.loss,
+            agents=self.statuses.counts(mesh),
+            open_incidents=open_incidents,
+            worst_incidents=[_open_incident(row) for row in worst],
+            recent_incidents=[RecentIncident.model_validate(one) for one in recent],
+            last_incident_ended_at=self.last_ends.get(mesh_id),
+            alert_rules=self.alert_rules.get(mesh_id, 0),
+            evaluated_since=evaluation.since,
+            evaluated_until=evaluation.until,
+            proposed=_proposed(self.proposed.get(mesh_id)),
+        )
+
+    def _collect_clocks(self, mesh: MeshState, figures: PathFigures) -> None:
+        for member, error_ns in zip(mesh.members, figures.clock_errors_ns.tolist(), strict=True):
+            known = self.clocks.get(member.id)
+            if error_ns >= _LARGE_CLOCK_ERROR_NS and (known is None or known.clock_error_ns < error_ns):
+                self.clocks[member.id] = ClockError(vm=Named(id=member.id, name=member.name), clock_error_ns=error_ns)
+
+
+def _open_incident(row: Incident) -> OpenIncident:
+    return OpenIncident(
+        **{name: getattr(row, name) for name in ("id", "severity", "state", "title", "onset_at")},
+        culprit=CulpritRead.model_validate(row.culprit),
+        paths=int(row.evidence.get("paths", 0)),
+        applications=[AffectedRead.model_validate(one) for one in row.applications],
+    )
+
+
+def _proposed(recommendation: Recommendation | None) -> ProposedMoves | None:
+    if recommendation is None:
+        return None
+    return ProposedMoves(id=recommendation.id, moves=len(recommendation.moves), total=recommendation.answer["total"])
+
+
+def _attention(statuses: _Statuses, clocks: Collection[ClockError]) -> Attention:
+    newest = newest_version(row.agent_version for row in statuses.rows)
+    silent = [
+        SilentAgent(vm=Named(id=row.vm_id, name=row.vm_name), last_report_at=row.last_report_at)
+        for row in statuses.rows
+        if row.last_report_at is not None and statuses.of_vm[row.vm_id] is AgentStatus.silent
+    ]
+    outdated = [
+        OutdatedAgent(vm=Named(id=row.vm_id, name=row.vm_name), agent_version=row.agent_version)
+        for row in statuses.rows
+        if is_older(row.agent_version, newest)
+    ]
+    return Attention(
+        silent=SilentAgents(count=len(silent), first=sorted(silent, key=lambda one: one.last_report_at)[:_SHOWN]),
+        outdated=OutdatedAgents(newest=newest, count=len(outdated), first=outdated[:_SHOWN]),
+        clocks=ClockErrors(
+            above_ns=_LARGE_CLOCK_ERROR_NS,
+            count=len(clocks),
+            first=sorted(clocks, key=lambda one: -one.clock_error_ns)[:_SHOWN],
+        ),
+    )
+
+
+def rank_applications(session: Session) -> ApplicationRanking:
+    """Return the applications with the lowest performance under the newest round trips."""
+    rows = first_applications(session, _APPLICATIONS_MAX)
+    entries = attach.entries(session, rows)
+    networks = {mesh_id: reading.network(session, mesh_id, Statistic.P50) for mesh_id in {row.mesh_id for row in rows}}
+    reached = [reading.predict(row, networks[row.mesh_id], entries[row.id]) for row in rows]
+    performances = [one.mean() for one in reached]
+    order = worst_first(performances, [row.objective for row in rows])
+    below = [is_below(performance, row.objective) for performance, row in zip(performances, rows, strict=True)]
+    return ApplicationRanking(
+        total=session.scalar(select(func.count()).select_from(Application)) or 0,
+        evaluated=len(rows),
+        below_objective=sum(below),
+        worst=[
+            RankedApplication(
+                id=rows[at].id,
+                name=rows[at].name,
+                mesh=Named.model_validate(rows[at].mesh),
+                performance=performances[at],
+                objective=rows[at].objective,
+                below_objective=below[at],
+                links=len(reached[at].links),
+                measured=reached[at].measured,
+            )
+            for at in order[:_SHOWN]
+        ],
+    )

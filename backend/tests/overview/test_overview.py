@@ -1,0 +1,171 @@
+"""The overview through HTTP: a tenant without meshes, a mesh that fills, incidents, agents and applications."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from sinemora.inventory.models import Agent
+from sinemora.kit.db import tenant_session
+from sinemora.recommendations.models import Recommendation
+from tests.alerts.conftest import Watched, egress, watched  # noqa: F401 (a fixture)
+from tests.callers import Member, MeshWorld
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import silent, simple
+from tests.recommendations.measured_mesh import measured
+
+
+def overview(owner: Member) -> dict[str, Any]:
+    answer = owner.get("/v1/overview")
+    assert answer.status_code == 200, answer.text
+    result: dict[str, Any] = answer.json()
+    return result
+
+
+def mesh_of(owner: Member) -> dict[str, Any]:
+    (mesh,) = overview(owner)["meshes"]
+    return mesh
+
+
+def change_agent(world: MeshWorld, number: int, **columns: Any) -> None:
+    with tenant_session(world.owner.tenant_id) as session:
+        session.execute(update(Agent).where(Agent.id == world.agents[number].agent_id).values(**columns))
+
+
+def test_without_meshes_nothing_is_shown(owner: Member):
+    assert overview(owner) == {
+        "meshes": [],
+        "attention": {
+            "silent": {"count": 0, "first": []},
+            "outdated": {"newest": None, "count": 0, "first": []},
+            "clocks": {"above_ns": 100_000, "count": 0, "first": []},
+        },
+    }
+    ranking = owner.get("/v1/overview/applications").json()
+    assert ranking == {"total": 0, "evaluated": 0, "below_objective": 0, "worst": []}
+
+
+def test_what_is_not_measured_is_counted_apart(owner: Member, make_mesh):
+    world = make_mesh(owner, 3)
+    mesh = mesh_of(owner)
+    assert mesh["paths"] == {"planned": 6, "measured": 0, "lost": 0, "stale": 0, "no_data": 6}
+    assert (mesh["vms"], mesh["loss"], mesh["ended_at"]) == (3, None, None)
+    assert mesh["agents"] == {"reporting": 0, "silent": 0, "enrolled": 3}
+    assert [(zone["name"], zone["first"], zone["count"]) for zone in mesh["zones"]] == [
+        ("a", 0, 1),
+        ("b", 1, 1),
+        ("c", 2, 1),
+    ]
+
+    first, *others = world.agents
+    keys = [agent.vm_key for agent in others]
+    sent(first, report_of(world.key, {keys[0]: simple(200_000, lost=8), keys[1]: silent()}))
+    mesh = mesh_of(owner)
+    assert mesh["paths"]["planned"] == 6
+    assert mesh["paths"]["measured"] == 2
+    assert mesh["paths"]["no_data"] == 2
+    assert mesh["paths"]["lost"] + mesh["paths"]["stale"] == 2
+    assert mesh["agents"] == {"reporting": 1, "silent": 0, "enrolled": 2}
+    assert mesh["loss"] > 0
+
+
+def test_old_windows_are_stale(owner: Member, make_mesh):
+    world = make_mesh(owner, 2)
+    client, peer = world.agents
+    sent(client, report_of(world.key, {peer.vm_key: simple(200_000)}, window_start(60)))
+    mesh = mesh_of(owner)
+    assert mesh["paths"] == {"planned": 2, "measured": 0, "lost": 0, "stale": 2, "no_data": 0}
+    assert mesh["loss"] is None
+    assert mesh["ended_at"] is not None
+
+
+def test_an_incident_is_open_then_recent(watched: Watched):  # noqa: F811
+    watched.window()
+    mesh = mesh_of(watched.owner)
+    assert (mesh["open_incidents"], mesh["worst_incidents"], mesh["recent_incidents"]) == (0, [], [])
+    assert mesh["alert_rules"] == 1
+    assert mesh["evaluated_since"] <= datetime.now(UTC).isoformat()
+    watched.slow = egress(watched, 2)
+    for _ in range(2):
+        watched.window()
+    (incident,) = watched.incidents()
+    mesh = mesh_of(watched.owner)
+    (worst,) = mesh["worst_incidents"]
+    assert {name: worst[name] for name in ("id", "title", "severity", "onset_at", "paths", "culprit")} == {
+        name: incident[name] for name in ("id", "title", "severity", "onset_at", "paths", "culprit")
+    }
+    (recent,) = mesh["recent_incidents"]
+    assert (recent["id"], recent["ended_at"]) == (incident["id"], None)
+    assert mesh["last_incident_ended_at"] is None
+
+    # Resolved by a person, it is no longer open, and it ended with the last window that had it.
+    watched.owner.post(f"/v1/incidents/{incident['id']}/resolve", json={}, headers={"If-Match": "*"})
+    mesh = mesh_of(watched.owner)
+    assert (mesh["open_incidents"], mesh["worst_incidents"]) == (0, [])
+    assert mesh["recent_incidents"][0]["ended_at"] == incident["seen_at"]
+
+
+def test_agents_that_need_attention_are_named(owner: Member, make_mesh):
+    world = make_mesh(owner, 7)
+    now = datetime.now(UTC)
+    for number in range(6):
+        change_agent(world, number, last_report_at=now - timedelta(minutes=10 + number))
+    change_agent(world, 6, last_report_at=now, agent_version="0.10.0")
+    attention = overview(owner)["attention"]
+    assert attention["silent"]["count"] == 6
+    assert [one["vm"]["name"] for one in attention["silent"]["first"]] == ["c-2", "b-2", "a-2", "c-1", "b-1"]
+    assert (attention["outdated"]["newest"], attention["outdated"]["count"]) == ("0.10.0", 6)
+    assert len(attention["outdated"]["first"]) == 5
+
+
+def test_large_clock_errors_are_named(owner: Member, make_mesh):
+    world = make_mesh(owner, 3)
+    names = {agent.name: agent for agent in world.agents}
+    for at, agent in enumerate(world.agents):
+        peers = {
+            other.vm_key: simple(200_000, clock_error_ns=300_000 if "b-1" in (agent.name, other.name) else 1_000)
+            for other in world.agents[at + 1 :]
+        }
+        if peers:
+            sent(agent, report_of(world.key, peers))
+    clocks = overview(owner)["attention"]["clocks"]
+    worst = clocks["first"][0]
+    assert worst["vm"]["id"] == str(names["b-1"].vm_id)
+    assert worst["clock_error_ns"] == pytest.approx(300_000, rel=0.02)
+
+
+def test_applications_are_ranked_worst_first(owner: Member, make_mesh):
+    world = make_mesh(owner, 6)
+    measured(world, {("a-1", "b-1"): 400.0, ("a-1", "c-1"): 30.0})
+    for name, vm, objective in (("near", "c-1", None), ("far", "b-1", 0.99), ("unplaced", None, 0.9)):
+        tasks = [{"name": "root", "vm": "a-1", "root": True}, {"name": "leaf", "vm": vm}]
+        body = {"name": name, "mesh": world.name, "curve": "memcached-server", "tasks": tasks, "objective": objective}
+        owner.created("/v1/applications", body)
+    ranking = owner.get("/v1/overview/applications").json()
+    assert (ranking["total"], ranking["evaluated"], ranking["below_objective"]) == (3, 3, 1)
+    assert [one["name"] for one in ranking["worst"]] == ["far", "near", "unplaced"]
+    for one in ranking["worst"]:
+        alone = owner.get(f"/v1/applications/{one['id']}/performance").json()
+        assert (one["performance"], one["measured"], one["links"]) == (
+            alone["performance"],
+            alone["measured"],
+            alone["links"],
+        )
+    assert [one["below_objective"] for one in ranking["worst"]] == [True, False, False]
+
+
+def test_other_tenants_are_not_counted(owner: Member, other_owner: Member, make_mesh):
+    make_mesh(other_owner, 2)
+    assert overview(owner)["meshes"] == []
+    assert len(overview(other_owner)["meshes"]) == 1
+
+
+def test_the_newest_proposed_moves_are_named(owner: Member, make_mesh):
+    world = make_mesh(owner, 2)
+    common = {"mesh_id": world.id, "trigger": "asked", "requested_by": "kim", "question": {}, "answer": {"total": None}}
+    with tenant_session(owner.tenant_id) as session:
+        for state, moves in (("proposed", 1), ("proposed", 3), ("proposed", 0), ("dismissed", 2)):
+            session.add(Recommendation(**common, state=state, moves=[{}] * moves, created_at=datetime.now(UTC)))
+            session.flush()
+    assert mesh_of(owner)["proposed"]["moves"] == 3
