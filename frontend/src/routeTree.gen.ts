@@ -12,6 +12,7 @@ import { Route as rootRouteImport } from './routes/__root'
 import { Route as AppRouteImport } from './routes/_app'
 import { Route as SignInRouteImport } from './routes/sign-in'
 import { Route as AppIndexRouteImport } from './routes/_app.index'
+import { Route as AppSplatRouteImport } from './routes/_app.$'
 import { Route as AppAboutRouteImport } from './routes/_app.about'
 import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
 import { Route as AppJobsRouteImport } from './routes/_app.jobs'
@@ -59,6 +60,11 @@ const SignInRoute = SignInRouteImport.update({
 const AppIndexRoute = AppIndexRouteImport.update({
   id: '/',
   path: '/',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppSplatRoute = AppSplatRouteImport.update({
+  id: '/$',
+  path: '/$',
   getParentRoute: () => AppRoute,
 } as any)
 const AppAboutRoute = AppAboutRouteImport.update({
@@ -239,6 +245,7 @@ const AppMeshesMeshIdPathsSourceTargetRoute =
 export interface FileRoutesByFullPath {
   '/': typeof AppIndexRoute
   '/sign-in': typeof SignInRoute
+  '/$': typeof AppSplatRoute
   '/about': typeof AppAboutRoute
   '/api-keys': typeof AppApiKeysRoute
   '/jobs': typeof AppJobsRoute
@@ -276,6 +283,7 @@ export interface FileRoutesByFullPath {
 }
 export interface FileRoutesByTo {
   '/sign-in': typeof SignInRoute
+  '/$': typeof AppSplatRoute
   '/about': typeof AppAboutRoute
   '/api-keys': typeof AppApiKeysRoute
   '/jobs': typeof AppJobsRoute
@@ -315,6 +323,7 @@ export interface FileRoutesById {
   __root__: typeof rootRouteImport
   '/_app': typeof AppRouteWithChildren
   '/sign-in': typeof SignInRoute
+  '/_app/$': typeof AppSplatRoute
   '/_app/about': typeof AppAboutRoute
   '/_app/api-keys': typeof AppApiKeysRoute
   '/_app/jobs': typeof AppJobsRoute
@@ -356,6 +365,7 @@ export interface FileRouteTypes {
   fullPaths:
     | '/'
     | '/sign-in'
+    | '/$'
     | '/about'
     | '/api-keys'
     | '/jobs'
@@ -393,6 +403,7 @@ export interface FileRouteTypes {
   fileRoutesByTo: FileRoutesByTo
   to:
     | '/sign-in'
+    | '/$'
     | '/about'
     | '/api-keys'
     | '/jobs'
@@ -431,6 +442,7 @@ export interface FileRouteTypes {
     | '__root__'
     | '/_app'
     | '/sign-in'
+    | '/_app/$'
     | '/_app/about'
     | '/_app/api-keys'
     | '/_app/jobs'
@@ -494,6 +506,13 @@ declare module '@tanstack/react-router' {
       path: '/'
       fullPath: '/'
       preLoaderRoute: typeof AppIndexRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/$': {
+      id: '/_app/$'
+      path: '/$'
+      fullPath: '/$'
+      preLoaderRoute: typeof AppSplatRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/about': {
@@ -756,6 +775,7 @@ const AppMeshesMeshIdRouteWithChildren = AppMeshesMeshIdRoute._addFileChildren(
 )
 
 interface AppRouteChildren {
+  AppSplatRoute: typeof AppSplatRoute
   AppAboutRoute: typeof AppAboutRoute
   AppApiKeysRoute: typeof AppApiKeysRoute
   AppJobsRoute: typeof AppJobsRoute
@@ -790,6 +810,7 @@ interface AppRouteChildren {
 }
 
 const AppRouteChildren: AppRouteChildren = {
+  AppSplatRoute: AppSplatRoute,
   AppAboutRoute: AppAboutRoute,
   AppApiKeysRoute: AppApiKeysRoute,
   AppJobsRoute: AppJobsRoute,

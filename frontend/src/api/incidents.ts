@@ -23,6 +23,13 @@ export const incidentsQuery = (meshId: string | undefined, states: IncidentState
     refetchInterval: REFRESH_MS,
   })
 
+/** Unresolved incidents of all meshes. A window in the background keeps counting them: their number is in its title. */
+export const openIncidentsQuery = queryOptions({
+  ...incidentsQuery(undefined, ['open', 'acknowledged']),
+  refetchInterval: 15_000,
+  refetchIntervalInBackground: true,
+})
+
 /** An incident with the version it was read at, which a change must name. */
 export const incidentQuery = (incidentId: string) =>
   queryOptions({

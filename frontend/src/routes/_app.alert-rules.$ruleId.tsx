@@ -1,7 +1,11 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { RulePage } from '~/features/alerts/rules/RuleEditor'
+import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/alert-rules/$ruleId')({ component: RuleRoute })
+export const Route = createFileRoute('/_app/alert-rules/$ruleId')({
+  staticData: { title: strings.alertRule },
+  component: RuleRoute,
+})
 
 function RuleRoute() {
   return <RulePage ruleId={Route.useParams().ruleId} />

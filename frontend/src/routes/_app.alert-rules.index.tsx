@@ -1,8 +1,13 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { RulesPage } from '~/features/alerts/rules/RulesPage'
 import { rulesSearch } from '~/features/alerts/rules/search'
+import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/alert-rules/')({ validateSearch: rulesSearch, component: RulesRoute })
+export const Route = createFileRoute('/_app/alert-rules/')({
+  staticData: { title: strings.alertRules },
+  validateSearch: rulesSearch,
+  component: RulesRoute,
+})
 
 function RulesRoute() {
   const navigate = Route.useNavigate()

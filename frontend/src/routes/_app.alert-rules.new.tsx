@@ -1,8 +1,13 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { NewRulePage } from '~/features/alerts/rules/NewRulePage'
 import { rulesSearch } from '~/features/alerts/rules/search'
+import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/alert-rules/new')({ validateSearch: rulesSearch, component: NewRuleRoute })
+export const Route = createFileRoute('/_app/alert-rules/new')({
+  staticData: { title: strings.newAlertRule },
+  validateSearch: rulesSearch,
+  component: NewRuleRoute,
+})
 
 function NewRuleRoute() {
   return <NewRulePage mesh={Route.useSearch().mesh} />

@@ -1,4 +1,8 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { ApiKeysPage } from '~/features/settings/ApiKeysPage'
+import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/api-keys')({ component: ApiKeysPage })
+export const Route = createFileRoute('/_app/api-keys')({
+  staticData: { title: strings.apiKeys },
+  component: ApiKeysPage,
+})

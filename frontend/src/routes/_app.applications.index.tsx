@@ -1,4 +1,8 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { ApplicationsPage } from '~/features/applications/ApplicationsPage'
+import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/applications/')({ component: ApplicationsPage })
+export const Route = createFileRoute('/_app/applications/')({
+  staticData: { title: strings.applications },
+  component: ApplicationsPage,
+})

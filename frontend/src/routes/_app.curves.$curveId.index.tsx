@@ -1,8 +1,13 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { CurvePage } from '~/features/curves/CurvePage'
 import { curveSearch } from '~/features/curves/search'
+import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/curves/$curveId/')({ validateSearch: curveSearch, component: CurveRoute })
+export const Route = createFileRoute('/_app/curves/$curveId/')({
+  staticData: { title: strings.curve },
+  validateSearch: curveSearch,
+  component: CurveRoute,
+})
 
 function CurveRoute() {
   const { curveId } = Route.useParams()

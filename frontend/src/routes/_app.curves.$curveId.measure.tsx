@@ -1,7 +1,11 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { NewVersionPage } from '~/features/curves/NewVersionPage'
+import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/curves/$curveId/measure')({ component: MeasureRoute })
+export const Route = createFileRoute('/_app/curves/$curveId/measure')({
+  staticData: { title: strings.newCurveVersion },
+  component: MeasureRoute,
+})
 
 function MeasureRoute() {
   const { curveId } = Route.useParams()

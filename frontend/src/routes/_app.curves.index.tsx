@@ -1,8 +1,13 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { GalleryPage } from '~/features/curves/GalleryPage'
 import { curvesSearch } from '~/features/curves/search'
+import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/curves/')({ validateSearch: curvesSearch, component: CurvesRoute })
+export const Route = createFileRoute('/_app/curves/')({
+  staticData: { title: strings.curves },
+  validateSearch: curvesSearch,
+  component: CurvesRoute,
+})
 
 function CurvesRoute() {
   const search = Route.useSearch()

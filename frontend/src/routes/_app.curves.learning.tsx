@@ -1,8 +1,10 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { LearningPage } from '~/features/curves/LearningPage'
 import { learningSearch } from '~/features/curves/search'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/curves/learning')({
+  staticData: { title: strings.learning },
   validateSearch: learningSearch,
   component: LearningRoute,
 })

@@ -1,8 +1,10 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { IncidentsPage } from '~/features/alerts/incidents/IncidentsPage'
 import { incidentsSearch } from '~/features/alerts/incidents/search'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/incidents/')({
+  staticData: { title: strings.incidents },
   validateSearch: incidentsSearch,
   component: IncidentsRoute,
 })

@@ -4,8 +4,10 @@ import { useCallback } from 'react'
 import { meshQuery } from '~/api/meshes'
 import { ExplorePage } from '~/features/explore/ExplorePage'
 import { type ExploreSearch, exploreSearch } from '~/features/explore/search'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/explore')({
+  staticData: { title: strings.explore },
   validateSearch: exploreSearch,
   component: ExploreRoute,
 })

@@ -5,8 +5,10 @@ import { matrixQuery, shownOf } from '~/api/measurements'
 import { meshQuery } from '~/api/meshes'
 import { MatrixPage } from '~/features/matrix/MatrixPage'
 import { type MatrixSearch, matrixSearch } from '~/features/matrix/search'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/')({
+  staticData: { title: strings.heatmap },
   validateSearch: matrixSearch,
   loaderDeps: ({ search }) => shownOf(search),
   loader: ({ context, params, deps }) => {

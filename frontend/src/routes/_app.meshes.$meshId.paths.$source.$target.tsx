@@ -3,8 +3,10 @@ import { createFileRoute } from '@tanstack/react-router'
 import { meshQuery } from '~/api/meshes'
 import { PathPage } from '~/features/paths/PathPage'
 import { pathSearch } from '~/features/paths/search'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/paths/$source/$target')({
+  staticData: { title: strings.path },
   validateSearch: pathSearch,
   component: PathRoute,
 })

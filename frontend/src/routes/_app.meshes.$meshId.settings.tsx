@@ -2,8 +2,12 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { meshQuery } from '~/api/meshes'
 import { MeshSettingsPage } from '~/features/inventory/MeshSettingsPage'
+import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/meshes/$meshId/settings')({ component: MeshSettingsRoute })
+export const Route = createFileRoute('/_app/meshes/$meshId/settings')({
+  staticData: { title: strings.meshSettings },
+  component: MeshSettingsRoute,
+})
 
 function MeshSettingsRoute() {
   const { meshId } = Route.useParams()

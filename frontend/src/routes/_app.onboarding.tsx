@@ -1,8 +1,10 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { OnboardingPage } from '~/features/onboarding/OnboardingPage'
 import { onboardingSearch } from '~/features/onboarding/search'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/onboarding')({
+  staticData: { title: strings.addVm },
   validateSearch: onboardingSearch,
   component: OnboardingRoute,
 })

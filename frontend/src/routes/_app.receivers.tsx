@@ -1,4 +1,8 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { ReceiversPage } from '~/features/alerts/receivers/ReceiversPage'
+import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/receivers')({ component: ReceiversPage })
+export const Route = createFileRoute('/_app/receivers')({
+  staticData: { title: strings.receivers },
+  component: ReceiversPage,
+})

@@ -1,8 +1,10 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { RecommendationPage } from '~/features/recommendations/RecommendationPage'
 import { recommendationSearch } from '~/features/recommendations/search'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/recommendations/$recommendationId')({
+  staticData: { title: strings.recommendation },
   validateSearch: recommendationSearch,
   component: RecommendationRoute,
 })

@@ -1,4 +1,8 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { RecommendationsPage } from '~/features/recommendations/RecommendationsPage'
+import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/recommendations/')({ component: RecommendationsPage })
+export const Route = createFileRoute('/_app/recommendations/')({
+  staticData: { title: strings.recommendations },
+  component: RecommendationsPage,
+})

@@ -1,4 +1,8 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { SilencesPage } from '~/features/alerts/silences/SilencesPage'
+import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/silences')({ component: SilencesPage })
+export const Route = createFileRoute('/_app/silences')({
+  staticData: { title: strings.silences },
+  component: SilencesPage,
+})

@@ -1,7 +1,11 @@
 import { createFileRoute } from '@tanstack/react-router'
+import { strings } from '~/features/shell/strings'
 import { SimulationPage } from '~/features/simulations/SimulationPage'
 
-export const Route = createFileRoute('/_app/simulations/$simulationId')({ component: SimulationRoute })
+export const Route = createFileRoute('/_app/simulations/$simulationId')({
+  staticData: { title: strings.simulation },
+  component: SimulationRoute,
+})
 
 function SimulationRoute() {
   return <SimulationPage simulationId={Route.useParams().simulationId} />

@@ -1,7 +1,8 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { VmPage } from '~/features/inventory/VmPage'
+import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/vms_/$vmId')({ component: VmRoute })
+export const Route = createFileRoute('/_app/vms_/$vmId')({ staticData: { title: strings.vm }, component: VmRoute })
 
 function VmRoute() {
   const { vmId } = Route.useParams()

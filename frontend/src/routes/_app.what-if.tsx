@@ -1,8 +1,13 @@
 import { createFileRoute } from '@tanstack/react-router'
+import { strings } from '~/features/shell/strings'
 import { whatIfSearch } from '~/features/what-if/search'
 import { WhatIfPage } from '~/features/what-if/WhatIfPage'
 
-export const Route = createFileRoute('/_app/what-if')({ validateSearch: whatIfSearch, component: WhatIfRoute })
+export const Route = createFileRoute('/_app/what-if')({
+  staticData: { title: strings.whatIf },
+  validateSearch: whatIfSearch,
+  component: WhatIfRoute,
+})
 
 function WhatIfRoute() {
   const search = Route.useSearch()

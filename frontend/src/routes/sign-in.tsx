@@ -1,8 +1,11 @@
 import { createFileRoute, useNavigate, useRouter } from '@tanstack/react-router'
 import { SignInPage } from '~/features/session/SignInPage'
 import { signInSearch } from '~/features/session/search'
+import { PublicTitle } from '~/features/shell/DocumentTitle'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/sign-in')({
+  staticData: { title: strings.signIn },
   validateSearch: signInSearch,
   component: SignIn,
 })
@@ -12,12 +15,15 @@ function SignIn() {
   const navigate = useNavigate()
   const router = useRouter()
   return (
-    <SignInPage
-      ended={ended === true}
-      onSignedIn={() => {
-        if (next) router.history.push(next)
-        else void navigate({ to: '/' })
-      }}
-    />
+    <>
+      <PublicTitle />
+      <SignInPage
+        ended={ended === true}
+        onSignedIn={() => {
+          if (next) router.history.push(next)
+          else void navigate({ to: '/' })
+        }}
+      />
+    </>
   )
 }

@@ -1,8 +1,10 @@
 import type { ReactNode } from 'react'
 import styles from './page.module.css'
+import { useNamedPage } from './pageName'
 
 /** A page of lists and forms: title, a sentence on what it is for, and its main action. */
 export function Page(props: { title: string; lead?: ReactNode; action?: ReactNode; children: ReactNode }) {
+  useNamedPage(props.title)
   return (
     <div className={styles.page}>
       <header className={styles.head}>

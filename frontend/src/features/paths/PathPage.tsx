@@ -8,6 +8,7 @@ import { STATISTIC_OPTIONS } from '~/lib/metrics'
 import { RANGES, type Range } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
 import { SwapIcon } from '~/ui/icons'
+import { useNamedPage } from '~/ui/pageName'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { Flows } from './Flows'
 import { NewestWindow } from './NewestWindow'
@@ -46,6 +47,8 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
   const statistic = search.statistic ?? 'p50'
   const path = useQuery(pathQuery(mesh.id, source, target))
   const series = useQuery(seriesQuery(mesh.id, source, target, RANGES[range], statistic))
+
+  useNamedPage(path.data && `${path.data.source.name} → ${path.data.target.name}`)
 
   if (path.error && !path.data)
     return <Failed what={strings.thePath} error={path.error} retry={() => void path.refetch()} />

@@ -1,6 +1,7 @@
-import { Menu, UnstyledButton } from '@mantine/core'
+import { Menu, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { Link, useLocation } from '@tanstack/react-router'
 import { useCurrentMesh } from './MeshPicker'
+import { useOpenIncidents } from './openIncidents'
 import styles from './shell.module.css'
 import { strings } from './strings'
 
@@ -9,7 +10,6 @@ const CURRENT = { 'aria-current': 'page' } as const
 const ANY_SEARCH = { includeSearch: false }
 
 const PAGES = [
-  ['/incidents', strings.incidents],
   ['/curves', strings.curves],
   ['/applications', strings.applications],
   ['/recommendations', strings.recommendations],
@@ -28,13 +28,17 @@ const MORE = [
   ['/silences', strings.silences],
 ] as const
 
-/** The pages of the product; those of the chosen mesh come first. */
+/** The pages of the product: the overview, the chosen mesh, then the others. */
 export function Navigation() {
   const mesh = useCurrentMesh()
   const { pathname } = useLocation()
+  const open = useOpenIncidents()
   const inMore = MORE.some(([to]) => pathname === to || (to !== '/meshes' && pathname.startsWith(`${to}/`)))
   return (
     <nav className={styles.nav} aria-label={strings.mainNavigation}>
+      <Link to="/" activeOptions={{ ...ANY_SEARCH, exact: true }} activeProps={CURRENT}>
+        {strings.overview}
+      </Link>
       {mesh && (
         <>
           <Link
@@ -55,6 +59,14 @@ export function Navigation() {
           </Link>
         </>
       )}
+      <Link to="/incidents" activeOptions={ANY_SEARCH} activeProps={CURRENT}>
+        {strings.incidents}
+        {open && (
+          <span className={styles.count}>
+            {open} <VisuallyHidden component="span">{strings.openLower}</VisuallyHidden>
+          </span>
+        )}
+      </Link>
       {PAGES.map(([to, name]) => (
         <Link key={to} to={to} activeOptions={ANY_SEARCH} activeProps={CURRENT}>
           {name}

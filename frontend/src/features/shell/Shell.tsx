@@ -6,6 +6,7 @@ import { Notice } from '~/ui/State'
 import { useNow } from '~/ui/useNow'
 import { ClockSwitch } from './ClockSwitch'
 import { DemonstrationStrip } from './DemonstrationStrip'
+import { DocumentTitle } from './DocumentTitle'
 import { LiveMark } from './LiveMark'
 import { MeshPicker } from './MeshPicker'
 import { Navigation } from './Navigation'
@@ -18,6 +19,7 @@ import { UserMenu } from './UserMenu'
 export function Shell() {
   return (
     <div className={styles.shell}>
+      <DocumentTitle />
       <a className={styles.skip} href="#content">
         {strings.skipToContent}
       </a>
