@@ -20,6 +20,7 @@ export async function findPages(page: Page, mesh: Named): Promise<Record<string,
   const explore = (show: string, more = '') => `/meshes/${mesh.id}/explore?show=${show}&span=15m${more}`
   return {
     'sign-in': '/sign-in',
+    overview: '/',
     heatmap: `/meshes/${mesh.id}`,
     'heatmap-zones': `/meshes/${mesh.id}?by=zone`,
     'heatmap-asymmetry': `/meshes/${mesh.id}?metric=asymmetry`,

@@ -1,11 +1,14 @@
 import { createFileRoute, redirect } from '@tanstack/react-router'
 import { meshesQuery } from '~/api/meshes'
+import { OverviewPage } from '~/features/overview/OverviewPage'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/')({
-  // The home page is the heatmap of the first mesh; without a mesh, the page that creates one.
+  staticData: { title: strings.overview },
+  // Without a mesh, the home page is the page that creates one.
   beforeLoad: async ({ context }) => {
     const [first] = await context.queryClient.ensureQueryData(meshesQuery)
     if (!first) throw redirect({ to: '/onboarding' })
-    throw redirect({ to: '/meshes/$meshId', params: { meshId: first.id } })
   },
+  component: OverviewPage,
 })

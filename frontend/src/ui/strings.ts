@@ -26,5 +26,8 @@ export const strings = {
   jobRunning: 'running',
   percentDone: (percent: number) => `${percent} % done`,
   longRunning: (progress: string) => `This takes longer than a page can wait, so it runs as a job: ${progress}`,
+  critical: 'Critical',
+  warning: 'Warning',
+  info: 'Info',
   progressOf: (subject: string) => `Progress of ${subject}`,
 }

@@ -6,7 +6,8 @@ import { formatCount } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
 import { Records } from '~/ui/Records'
-import { SEVERITIES, stateWords } from './incidentWords'
+import { SEVERITIES } from '~/ui/severity'
+import { stateWords } from './incidentWords'
 import { strings } from './strings'
 
 /** Incidents, newest first. */

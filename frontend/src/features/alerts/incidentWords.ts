@@ -1,5 +1,4 @@
 import type { IncidentState, IncidentSummary } from '~/api/incidents'
-import type { Tone } from '~/ui/State'
 import { strings } from './strings'
 
 export const STATES: Record<IncidentState, string> = {
@@ -13,10 +12,4 @@ export function stateWords({ state, silenced_by, found_late_at }: IncidentSummar
   return [STATES[state], silenced_by && strings.silenced, found_late_at && strings.detectedLateShort]
     .filter(Boolean)
     .join(', ')
-}
-
-export const SEVERITIES: Record<IncidentSummary['severity'], { word: string; tone: Tone }> = {
-  critical: { word: strings.critical, tone: 'bad' },
-  warning: { word: strings.warning, tone: 'warn' },
-  info: { word: strings.info, tone: 'info' },
 }

@@ -335,7 +335,4 @@ export const strings = {
   open: 'Open',
   acknowledged: 'Acknowledged',
   detectedLateShort: 'detected late',
-  critical: 'Critical',
-  warning: 'Warning',
-  info: 'Info',
 }

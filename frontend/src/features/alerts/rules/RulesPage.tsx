@@ -10,7 +10,7 @@ import { Confirm } from '~/ui/Confirm'
 import { Page, pageStyles } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Empty, Failed, Loading, Notice } from '~/ui/State'
-import { SEVERITIES } from '../incidentWords'
+import { SEVERITIES } from '~/ui/severity'
 import { strings } from '../strings'
 import { conditionWords, patienceWords, scopeWords } from './ruleWords'
 

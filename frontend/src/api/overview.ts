@@ -1,0 +1,61 @@
+/** The overview: health of meshes, applications worst first, change of each zone pair. */
+
+import { queryOptions } from '@tanstack/react-query'
+import { client, unwrap } from './client'
+import { serverNow } from './connection'
+import { responseOrOutput } from './jobs'
+import type { components } from './schema.gen'
+
+type Schemas = components['schemas']
+export type MeshHealth = Schemas['MeshHealth']
+export type OpenIncident = Schemas['OpenIncident']
+export type RecentIncident = Schemas['RecentIncident']
+export type Attention = Schemas['Attention']
+export type ApplicationRanking = Schemas['ApplicationRanking']
+export type Comparison = Schemas['ComparisonRead']
+
+const REFRESH_MS = 10_000
+const MINUTE_MS = 60_000
+
+export const overviewQuery = queryOptions({
+  queryKey: ['overview', 'health'],
+  queryFn: () => unwrap(client.GET('/v1/overview')),
+  refetchInterval: REFRESH_MS,
+})
+
+export const applicationRankingQuery = queryOptions({
+  queryKey: ['overview', 'applications'],
+  queryFn: () => unwrap(client.GET('/v1/overview/applications')),
+  refetchInterval: REFRESH_MS,
+})
+
+/** One-way p99 of each zone pair in the last 15 minutes, and in the hour before. */
+export const zoneComparisonQuery = (meshId: string) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'range', 'zone-comparison'],
+    queryFn: (context) => {
+      // Whole minutes are merged already.
+      const end = Math.floor(serverNow() / MINUTE_MS)
+      const minute = (ago: number) => new Date((end - ago) * MINUTE_MS).toISOString()
+      return responseOrOutput<Comparison>(
+        client.GET('/v1/meshes/{mesh_id}/comparison', {
+          params: {
+            path: { mesh_id: meshId },
+            query: {
+              by: 'zone',
+              metric: 'one_way_delay',
+              statistic: 'p99',
+              from: minute(15),
+              to: minute(0),
+              base_from: minute(75),
+              base_to: minute(15),
+            },
+          },
+          signal: context.signal,
+        }),
+        context,
+      )
+    },
+    refetchInterval: MINUTE_MS,
+    staleTime: MINUTE_MS / 2,
+  })

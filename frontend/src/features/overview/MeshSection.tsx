@@ -1,0 +1,45 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useId, useState } from 'react'
+import { type MeshHealth, zoneComparisonQuery } from '~/api/overview'
+import { Loaded } from './Card'
+import { HealthStrip } from './HealthStrip'
+import { Numbers } from './Numbers'
+import styles from './overview.module.css'
+import { strings } from './strings'
+import { VerdictLine } from './VerdictLine'
+import { ZoneMap } from './ZoneMap'
+
+/** A mesh: its state, its last day, its numbers, and the zone pairs that changed. */
+export function MeshSection({ mesh, isExpanded }: { mesh: MeshHealth; isExpanded: boolean }) {
+  const heading = useId()
+  const [isOpen, setOpen] = useState(isExpanded)
+  const hasPaths = mesh.paths.planned > 0
+  const comparison = useQuery({ ...zoneComparisonQuery(mesh.id), enabled: isOpen && hasPaths })
+  return (
+    <section className={styles.card} aria-labelledby={heading}>
+      <h2 id={heading}>
+        <Link to="/meshes/$meshId" params={{ meshId: mesh.id }}>
+          {mesh.name}
+        </Link>
+      </h2>
+      <VerdictLine mesh={mesh} />
+      {hasPaths && (
+        <>
+          <HealthStrip mesh={mesh} />
+          <Numbers mesh={mesh} comparison={comparison} />
+          <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+            <summary>{strings.zones}</summary>
+            {isOpen && (
+              <div className={styles.details}>
+                <Loaded what={strings.zonesLower} query={comparison}>
+                  {(data) => <ZoneMap mesh={mesh} comparison={data} />}
+                </Loaded>
+              </div>
+            )}
+          </details>
+        </>
+      )}
+    </section>
+  )
+}

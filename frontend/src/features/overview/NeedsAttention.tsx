@@ -1,0 +1,82 @@
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { serverNow } from '~/api/connection'
+import type { Attention } from '~/api/overview'
+import { formatDelay } from '~/lib/units'
+import { Age } from '~/ui/Age'
+import { useClock } from '~/ui/clock'
+import { pageStyles } from '~/ui/Page'
+import { StatusMark } from '~/ui/StatusMark'
+import styles from './overview.module.css'
+import { strings } from './strings'
+
+interface Vm {
+  id: string
+  name: string
+}
+
+/** Silent agents, older versions and large clock errors, each with a link to its VM. */
+export function NeedsAttention({ attention: { silent, outdated, clocks } }: { attention: Attention }) {
+  const clock = useClock()
+  if (silent.count + outdated.count + clocks.count === 0) return <p className={pageStyles.lead}>{strings.nothing}</p>
+  return (
+    <ul className={styles.attention}>
+      {silent.count > 0 && (
+        <Line
+          title={strings.silentAgents(silent.count)}
+          count={silent.count}
+          vms={silent.first.map(({ vm, last_report_at }) => ({
+            vm,
+            detail: <Age at={last_report_at} clock={clock} now={serverNow} />,
+          }))}
+        />
+      )}
+      {clocks.count > 0 && (
+        <Line
+          title={strings.clockErrors(clocks.count, formatDelay(clocks.above_ns))}
+          count={clocks.count}
+          vms={clocks.first.map(({ vm, clock_error_ns }) => ({ vm, detail: `± ${formatDelay(clock_error_ns)}` }))}
+        />
+      )}
+      {outdated.count > 0 && (
+        <Line
+          title={strings.outdatedAgents(outdated.count, outdated.newest ?? '')}
+          count={outdated.count}
+          vms={outdated.first.map(({ vm, agent_version }) => ({ vm, detail: agent_version }))}
+        />
+      )}
+    </ul>
+  )
+}
+
+interface LineProps {
+  title: string
+  count: number
+  vms: { vm: Vm; detail: ReactNode }[]
+}
+
+function Line({ title, count, vms }: LineProps) {
+  return (
+    <li>
+      <StatusMark status="warn">{title}</StatusMark>
+      <ul>
+        {vms.map(({ vm, detail }) => (
+          <li key={vm.id}>
+            <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId: vm.id }} />}>
+              {vm.name}
+            </Anchor>{' '}
+            <span className={styles.quiet}>{detail}</span>
+          </li>
+        ))}
+        {count > vms.length && (
+          <li>
+            <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/vms" />}>
+              {strings.andMore(count - vms.length)}
+            </Anchor>
+          </li>
+        )}
+      </ul>
+    </li>
+  )
+}

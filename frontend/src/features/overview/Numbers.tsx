@@ -1,0 +1,56 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { Comparison, MeshHealth } from '~/api/overview'
+import { formatCount, formatDelay, formatRatio, formatSignedPercent, NO_VALUE } from '~/lib/units'
+import { changesOf, typical } from './deviation'
+import styles from './overview.module.css'
+import { strings } from './strings'
+
+interface Props {
+  mesh: MeshHealth
+  comparison: Pick<UseQueryResult<Comparison>, 'data'>
+}
+
+/** The numbers of a mesh: paths, loss, change of the p99, agents. */
+export function Numbers({ mesh, comparison }: Props) {
+  const { planned, measured } = mesh.paths
+  const { reporting, silent, enrolled } = mesh.agents
+  const agents = reporting + silent + enrolled
+  const { nowNs, percent, pairs } = typical(comparison.data ? changesOf(comparison.data) : [])
+  return (
+    <dl className={styles.numbers}>
+      <Figure name={strings.pathsMeasured} isShort={measured < planned}>
+        {strings.of(formatCount(measured), formatCount(planned))}
+      </Figure>
+      <Figure name={strings.loss} isShort={mesh.loss !== null && mesh.loss > 0}>
+        {formatRatio(mesh.loss)}
+      </Figure>
+      <Figure
+        name={strings.p99}
+        hint={pairs > 0 ? strings.p99Hint(formatDelay(nowNs), strings.zonePairs(pairs)) : strings.noComparison}
+      >
+        {percent === null ? NO_VALUE : formatSignedPercent(percent)}
+      </Figure>
+      <Figure name={strings.agentsReporting} isShort={reporting < agents}>
+        {strings.of(formatCount(reporting), formatCount(agents))}
+      </Figure>
+    </dl>
+  )
+}
+
+interface FigureProps {
+  name: string
+  hint?: string
+  isShort?: boolean
+  children: ReactNode
+}
+
+function Figure({ name, hint, isShort, children }: FigureProps) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd data-short={isShort || undefined}>{children}</dd>
+      {hint && <dd className={styles.hint}>{hint}</dd>}
+    </div>
+  )
+}

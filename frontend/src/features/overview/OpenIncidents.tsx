@@ -1,0 +1,72 @@
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { serverNow } from '~/api/connection'
+import type { MeshHealth } from '~/api/overview'
+import { formatCount } from '~/lib/units'
+import { Age } from '~/ui/Age'
+import { useClock } from '~/ui/clock'
+import { pageStyles } from '~/ui/Page'
+import { Records } from '~/ui/Records'
+import { bySeverity, SEVERITIES } from '~/ui/severity'
+import { costWords } from './costs'
+import { PathsLink } from './links'
+import { strings } from './strings'
+
+const SHOWN = 5
+
+/** The worst open incidents of all meshes, with what they cost. */
+export function OpenIncidents({ meshes }: { meshes: readonly MeshHealth[] }) {
+  const clock = useClock()
+  const all = meshes
+    .flatMap((mesh) => mesh.worst_incidents.map((incident) => ({ mesh, incident })))
+    .sort(
+      (a, b) =>
+        bySeverity(a.incident.severity, b.incident.severity) ||
+        Date.parse(a.incident.onset_at) - Date.parse(b.incident.onset_at),
+    )
+  const shown = all.slice(0, SHOWN)
+  const count = meshes.reduce((sum, mesh) => sum + mesh.open_incidents, 0)
+  if (shown.length === 0) return <p className={pageStyles.lead}>{strings.noIncidents}</p>
+  return (
+    <>
+      <Records
+        label={strings.incidentTable}
+        rows={shown}
+        id={({ incident }) => incident.id}
+        columns={[
+          {
+            title: strings.incident,
+            cell: ({ incident }) => (
+              <Anchor
+                size="sm"
+                renderRoot={(root) => (
+                  <Link {...root} to="/incidents/$incidentId" params={{ incidentId: incident.id }} />
+                )}
+              >
+                {incident.title}
+              </Anchor>
+            ),
+            as: 'head',
+          },
+          { title: strings.severity, cell: ({ incident }) => SEVERITIES[incident.severity].word },
+          {
+            title: strings.since,
+            cell: ({ incident }) => <Age at={incident.onset_at} clock={clock} now={serverNow} />,
+          },
+          { title: strings.mesh, cell: ({ mesh }) => mesh.name },
+          {
+            title: strings.paths,
+            cell: ({ mesh, incident }) => (
+              <PathsLink mesh={mesh} incident={incident}>
+                {formatCount(incident.paths)}
+              </PathsLink>
+            ),
+            as: 'number',
+          },
+          { title: strings.costsColumn, cell: ({ incident }) => costWords(incident) },
+        ]}
+      />
+      {count > shown.length && <p className={pageStyles.lead}>{strings.moreIncidents(count - shown.length)}</p>}
+    </>
+  )
+}

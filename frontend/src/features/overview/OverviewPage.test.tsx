@@ -1,0 +1,187 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { describe, expect, test } from 'vitest'
+import type { MeshHealth } from '~/api/overview'
+import { fail, hang, mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { comparison, meshHealth, openIncident } from './fixtures'
+import { OverviewPage } from './OverviewPage'
+
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+
+const QUIET = { above_ns: 100_000, count: 0, first: [] }
+const CALM = { silent: QUIET, outdated: { newest: '0.2.0', count: 0, first: [] }, clocks: QUIET }
+const NO_APPLICATIONS = { total: 0, evaluated: 0, below_objective: 0, worst: [] }
+const SAME = comparison(
+  [
+    [20_000, 300_000],
+    [300_000, 20_000],
+  ],
+  [
+    [20_000, 300_000],
+    [300_000, 20_000],
+  ],
+)
+
+const responses = (meshes: MeshHealth[], more: object = {}) => ({
+  'GET /v1/overview': { meshes, attention: CALM },
+  'GET /v1/overview/applications': NO_APPLICATIONS,
+  ...Object.fromEntries(meshes.map(({ id }) => [`GET /v1/meshes/${id}/comparison`, SAME])),
+  ...more,
+})
+
+test('a healthy mesh is one sentence, and the other parts are one quiet line', async () => {
+  mockApi(responses([meshHealth({ last_incident_ended_at: ago(192), recent_incidents: [] })]))
+  await showPage(<OverviewPage />)
+  const mesh = within(await screen.findByRole('region', { name: 'demo' }))
+  expect(mesh.getByText('All 30 paths of demo measured; no open incidents.')).toBeTruthy()
+  expect(mesh.getByText(/The last one ended at .* \(3 h ago\)\./)).toBeTruthy()
+  expect(await mesh.findByText('Every zone pair is as usual.')).toBeTruthy()
+  expect(within(screen.getByRole('region', { name: 'Open incidents' })).getByText('No open incidents.')).toBeTruthy()
+  expect(await screen.findByText('No applications yet.')).toBeTruthy()
+  expect(screen.getByText('All agents report, have one version and a small clock error.')).toBeTruthy()
+})
+
+test('an incident is named with its age and cost, and leads to its paths', async () => {
+  const incident = openIncident({
+    onset_at: ago(17.5),
+    applications: [{ id: 'a', name: 'checkout', performance: 0.82, objective: 0.9 }],
+  })
+  const proposed = { id: 'r', moves: 2, total: null }
+  mockApi(responses([meshHealth({ open_incidents: 3, worst_incidents: [incident], proposed })]))
+  const router = await showPage(<OverviewPage />)
+  const mesh = within(await screen.findByRole('region', { name: 'demo' }))
+  expect(mesh.getByText('Degraded').parentElement?.textContent).toMatch(
+    /^Degraded since \d\d:\d\d UTC.* \(17 min\): delay increased from eu-1a to eu-1b\. Costs checkout 18\.0 %\. 2 other open incidents\./,
+  )
+  expect(mesh.getByRole('link', { name: 'See 2 proposed moves' })).toBeTruthy()
+  await userEvent.click(mesh.getByRole('link', { name: 'See the paths' }))
+  expect(router.state.location.href).toBe('/meshes/m?view=0%2C4%2C4')
+})
+
+test('a zone pair that changed shows its change, and opens its part of the heatmap', async () => {
+  const changed = comparison(
+    [
+      [20_000, 700_000],
+      [300_000, null],
+    ],
+    [
+      [20_000, 300_000],
+      [300_000, 20_000],
+    ],
+  )
+  mockApi(responses([meshHealth()], { 'GET /v1/meshes/m/comparison': changed }))
+  const router = await showPage(<OverviewPage />)
+  const table = within(await screen.findByRole('table', { name: 'Change of the one-way p99 by zone pair of demo' }))
+  expect(table.getAllByRole('cell').map(({ textContent }) => textContent)).toEqual(['', '+400 µs', '', ''])
+  expect(table.getByRole('link', { name: 'eu-1b to eu-1b: no measurement in the last 15 min' })).toBeTruthy()
+  await userEvent.click(table.getByRole('link', { name: 'eu-1a to eu-1b: p99 700 µs, +400 µs (+133 %)' }))
+  expect(router.state.location.href).toBe('/meshes/m?view=0%2C4%2C4&statistic=p99')
+})
+
+test('the strip and the zones are one stop of the Tab key each', async () => {
+  mockApi(responses([meshHealth()]))
+  await showPage(<OverviewPage />)
+  const strip = within(await screen.findByRole('list', { name: 'Last 24 hours of demo' }))
+  const slots = strip.getAllByRole('link')
+  expect(slots).toHaveLength(24)
+  expect(slots.filter(({ tabIndex }) => tabIndex === 0)).toHaveLength(1)
+  slots[0]?.focus()
+  await userEvent.keyboard('{ArrowRight}')
+  expect(document.activeElement).toBe(slots[1])
+  const table = within(await screen.findByRole('table'))
+  expect(table.getAllByRole('link').filter(({ tabIndex }) => tabIndex === 0)).toHaveLength(1)
+})
+
+test('zone pairs of many meshes are compared when they are opened', async () => {
+  const sent = mockApi(responses(['a', 'b', 'c', 'd'].map((id) => meshHealth({ id, name: `mesh ${id}` }))))
+  await showPage(<OverviewPage />)
+  const read = () => screen.queryAllByText('Every zone pair is as usual.').length
+  await expect.poll(read).toBe(3)
+  const compared = () => sent.filter(({ to }) => to.endsWith('/comparison')).map(({ to }) => to.split('/')[3])
+  expect(compared().toSorted()).toEqual(['a', 'b', 'c'])
+  await userEvent.click(within(screen.getByRole('region', { name: 'mesh d' })).getByText('Change by zone pair'))
+  await expect.poll(read).toBe(4)
+  expect(compared()).toContain('d')
+})
+
+test('a new mesh names the next step and shows no strip', async () => {
+  const paths = { planned: 0, measured: 0, lost: 0, stale: 0, no_data: 0 }
+  const agents = { reporting: 0, silent: 0, enrolled: 0 }
+  mockApi(responses([meshHealth({ vms: 0, zones: [], paths, agents, ended_at: null })]))
+  const router = await showPage(<OverviewPage />)
+  const mesh = within(await screen.findByRole('region', { name: 'demo' }))
+  expect(mesh.getByText('No VMs in demo yet.')).toBeTruthy()
+  expect(mesh.queryByRole('list')).toBeNull()
+  await userEvent.click(mesh.getByRole('link', { name: 'Add a VM' }))
+  expect(router.state.location.href).toBe('/onboarding?mesh=m')
+})
+
+test('applications and agents that need attention are links', async () => {
+  const application = { id: 'a', name: 'checkout', mesh: { id: 'm', name: 'demo' }, links: 3, measured: 3 }
+  const ranking = {
+    total: 300,
+    evaluated: 200,
+    below_objective: 1,
+    worst: [{ ...application, performance: 0.78, objective: 0.9, below_objective: true }],
+  }
+  const vm = (name: string) => ({ id: name, name })
+  const attention = {
+    silent: { count: 7, first: [{ vm: vm('c-1'), last_report_at: ago(4) }] },
+    outdated: { newest: '0.2.0', count: 1, first: [{ vm: vm('c-2'), agent_version: '0.1.0' }] },
+    clocks: { above_ns: 100_000, count: 1, first: [{ vm: vm('c-3'), clock_error_ns: 250_000 }] },
+  }
+  mockApi({
+    ...responses([]),
+    'GET /v1/overview': { meshes: [meshHealth()], attention },
+    'GET /v1/overview/applications': ranking,
+    'GET /v1/meshes/m/comparison': SAME,
+  })
+  await showPage(<OverviewPage />)
+  const row = await screen.findByRole('row', { name: 'checkout 78.0 % 90.0 % missed' })
+  expect(within(row).getByRole('link', { name: 'checkout' }).getAttribute('href')).toBe('/applications/a')
+  expect(screen.getByText('The first 200 of 300 applications are compared.')).toBeTruthy()
+  const needs = within(screen.getByRole('region', { name: 'Needs attention' }))
+  expect(needs.getByText('7 silent agents')).toBeTruthy()
+  expect(needs.getByRole('link', { name: 'and 6 more' })).toBeTruthy()
+  expect(needs.getByText('1 agent older than 0.2.0')).toBeTruthy()
+  expect(needs.getByText('± 250 µs')).toBeTruthy()
+  expect(needs.getByRole('link', { name: 'c-3' }).getAttribute('href')).toBe('/vms/c-3')
+})
+
+describe('parts load and fail on their own', () => {
+  const HEADINGS = ['Open incidents', 'Applications, worst first', 'Needs attention']
+
+  test('headings are there while everything loads', async () => {
+    mockApi({ 'GET /v1/overview': hang, 'GET /v1/overview/applications': hang })
+    await showPage(<OverviewPage />)
+    expect(await screen.findByRole('heading', { level: 1, name: 'Overview' })).toBeTruthy()
+    const names = screen.getAllByRole('heading', { level: 2 }).map(({ textContent }) => textContent)
+    expect(names).toEqual(['Meshes', ...HEADINGS])
+  })
+
+  test('failed applications leave the meshes as they are, and are tried again', async () => {
+    let failures = 1
+    mockApi(
+      responses([meshHealth()], {
+        'GET /v1/overview/applications': () =>
+          failures-- > 0 ? fail(500, 'Out of disk.') : reply(200, NO_APPLICATIONS),
+      }),
+    )
+    await showPage(<OverviewPage />)
+    const card = within(await screen.findByRole('region', { name: 'Applications, worst first' }))
+    expect((await card.findByRole('alert')).textContent).toContain('Out of disk.')
+    expect(await screen.findByText('All 30 paths of demo measured; no open incidents.')).toBeTruthy()
+    await userEvent.click(card.getByRole('button', { name: 'Try again' }))
+    expect(await card.findByText('No applications yet.')).toBeTruthy()
+  })
+
+  test('a failed comparison leaves the numbers of the mesh', async () => {
+    mockApi(responses([meshHealth()], { 'GET /v1/meshes/m/comparison': () => fail(500, 'Out of disk.') }))
+    await showPage(<OverviewPage />)
+    const mesh = within(await screen.findByRole('region', { name: 'demo' }))
+    expect((await mesh.findByRole('alert')).textContent).toContain('Out of disk.')
+    expect(mesh.getByText('30 of 30')).toBeTruthy()
+  })
+})

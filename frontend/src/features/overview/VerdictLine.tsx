@@ -1,0 +1,192 @@
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { serverNow } from '~/api/connection'
+import type { MeshHealth } from '~/api/overview'
+import { formatChange } from '~/lib/performance'
+import { type Clock, formatAge, formatDay, formatMinute, zoneName } from '~/lib/time'
+import { formatCount } from '~/lib/units'
+import { useClock } from '~/ui/clock'
+import { useNow } from '~/ui/useNow'
+import { costSentence } from './costs'
+import { PathsLink } from './links'
+import styles from './overview.module.css'
+import { strings } from './strings'
+import { toneOf, type Verdict, verdictOf } from './verdict'
+
+const DAY_MS = 86_400_000
+
+/** A time of today as "10:42 UTC", an earlier one with its day. */
+function shortMoment(at: string, clock: Clock, now: number): string {
+  const date = new Date(at)
+  const time = `${formatMinute(date, clock)} ${zoneName(clock, date)}`
+  return now - date.getTime() < DAY_MS ? time : `${formatDay(date, clock)}, ${time}`
+}
+
+/** The state of a mesh in one sentence, and the next steps. */
+export function VerdictLine({ mesh }: { mesh: MeshHealth }) {
+  const verdict = verdictOf(mesh)
+  return (
+    <div className={styles.verdict} data-tone={toneOf(verdict)}>
+      <p>
+        <Sentence mesh={mesh} verdict={verdict} />
+      </p>
+      <NextSteps mesh={mesh} verdict={verdict} />
+    </div>
+  )
+}
+
+function Sentence({ mesh, verdict }: { mesh: MeshHealth; verdict: Verdict }) {
+  const clock = useClock()
+  const now = useNow(1_000, serverNow)
+  const moment = (at: string) => shortMoment(at, clock, now)
+  const age = (at: string) => formatAge(now - Date.parse(at))
+  const { planned, measured } = mesh.paths
+  const { agents, last_incident_ended_at: ended } = mesh
+  switch (verdict.kind) {
+    case 'degraded': {
+      const { incident, others } = verdict
+      return (
+        <>
+          <strong>{strings.degraded}</strong> {strings.sinceAgo(moment(incident.onset_at), age(incident.onset_at))}:{' '}
+          <Link to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
+            {incident.title}
+          </Link>
+          . {costSentence(incident)} {others > 0 && strings.otherIncidents(others)}{' '}
+          {measured < planned && strings.partly(formatCount(measured), formatCount(planned))}
+        </>
+      )
+    }
+    case 'blind':
+      return (
+        <>
+          <strong>{strings.blind(formatCount(planned), moment(verdict.since))}</strong>{' '}
+          {agents.silent > 0 && strings.silentReason(agents.silent)}
+        </>
+      )
+    case 'partial':
+      return (
+        <>
+          <strong>{strings.partly(formatCount(measured), formatCount(planned))}</strong> <Reasons mesh={mesh} />{' '}
+          {strings.noOpenIncidents}
+        </>
+      )
+    case 'noRules':
+      return <strong>{strings.noRules(formatCount(measured))}</strong>
+    case 'unevaluated':
+      return (
+        <strong>
+          {verdict.since === null ? strings.notEvaluated : strings.notEvaluatedSince(moment(verdict.since))}
+        </strong>
+      )
+    case 'waiting':
+      return (
+        <>
+          <strong>{strings.waiting}</strong>{' '}
+          {strings.waitingNext(agents.reporting, agents.reporting + agents.silent + agents.enrolled)}
+        </>
+      )
+    case 'noPaths':
+      return (
+        <>
+          <strong>{strings.noPaths}</strong> {strings.noPathsNext}
+        </>
+      )
+    case 'noVms':
+      return (
+        <>
+          <strong>{strings.noVms(mesh.name)}</strong> {strings.noVmsNext}
+        </>
+      )
+    case 'healthy':
+      return (
+        <>
+          <strong>{strings.healthy(formatCount(planned), mesh.name)}</strong>{' '}
+          {ended && strings.lastEnded(moment(ended), age(ended))}
+        </>
+      )
+  }
+}
+
+/** The reasons why some paths are not measured. */
+function Reasons({ mesh: { paths, agents } }: { mesh: MeshHealth }) {
+  const reasons = [
+    paths.lost > 0 && strings.lostReason(formatCount(paths.lost)),
+    paths.stale > 0 && strings.staleReason(formatCount(paths.stale)),
+    paths.no_data > 0 && strings.noDataReason(formatCount(paths.no_data)),
+  ].filter((reason) => reason !== false)
+  return (
+    <>
+      {reasons.length > 0 && strings.reasons(reasons.join(', '))}{' '}
+      {agents.silent > 0 && strings.silentReason(agents.silent)}
+    </>
+  )
+}
+
+function NextSteps({ mesh, verdict }: { mesh: MeshHealth; verdict: Verdict }) {
+  const { proposed } = mesh
+  const steps: ReactNode[] = []
+  if (verdict.kind === 'degraded') {
+    const { incident } = verdict
+    steps.push(
+      <Anchor
+        key="incident"
+        size="sm"
+        renderRoot={(root) => <Link {...root} to="/incidents/$incidentId" params={{ incidentId: incident.id }} />}
+      >
+        {strings.openIncident}
+      </Anchor>,
+      <PathsLink key="paths" mesh={mesh} incident={incident}>
+        {strings.seePaths}
+      </PathsLink>,
+    )
+  } else if (['waiting', 'noPaths', 'noVms'].includes(verdict.kind)) {
+    steps.push(
+      <Anchor key="add" size="sm" renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh: mesh.id }} />}>
+        {strings.addVm}
+      </Anchor>,
+    )
+  } else if (verdict.kind === 'noRules' || verdict.kind === 'unevaluated') {
+    steps.push(
+      <Anchor
+        key="rules"
+        size="sm"
+        renderRoot={(root) => <Link {...root} to="/alert-rules" search={{ mesh: mesh.id }} />}
+      >
+        {strings.seeRules}
+      </Anchor>,
+    )
+  } else if (mesh.agents.silent > 0) {
+    steps.push(
+      <Anchor key="vms" size="sm" renderRoot={(root) => <Link {...root} to="/vms" />}>
+        {strings.seeVms}
+      </Anchor>,
+    )
+  }
+  if (verdict.kind !== 'degraded' && mesh.vms > 0) {
+    steps.push(
+      <Anchor
+        key="heatmap"
+        size="sm"
+        renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} />}
+      >
+        {strings.openHeatmap}
+      </Anchor>,
+    )
+  }
+  if (proposed) {
+    const gain = proposed.total === null ? '' : strings.gainOf(formatChange(proposed.total.gain.mean))
+    steps.push(
+      <Anchor
+        key="moves"
+        size="sm"
+        renderRoot={(root) => (
+          <Link {...root} to="/recommendations/$recommendationId" params={{ recommendationId: proposed.id }} />
+        )}
+      >
+        {strings.seeMoves(proposed.moves, gain)}
+      </Anchor>,
+    )
+  }
+  return steps.length > 0 && <div className={styles.steps}>{steps}</div>
+}

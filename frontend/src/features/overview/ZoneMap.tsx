@@ -1,0 +1,105 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Comparison, MeshHealth } from '~/api/overview'
+import { contrast, diverging, QUIET, type Rgb, type Theme } from '~/charts/heatmap/palette'
+import { formatDelay, formatSignedDelay, formatSignedPercent } from '~/lib/units'
+import { useRoving } from '~/ui/useRoving'
+import { changesOf, LEAST_NS, LEAST_SHARE, type PairChange, positionOf } from './deviation'
+import { zoneView } from './links'
+import styles from './overview.module.css'
+import { strings } from './strings'
+
+const INK: readonly Rgb[] = [
+  [20, 23, 27],
+  [255, 255, 255],
+]
+
+const css = (colour: Rgb) => `rgb(${colour.join(' ')})`
+
+/** Return the colours of a cell: grey where it is as usual, without a value none. */
+function coloursOf(change: PairChange, theme: Theme) {
+  if (change.nowNs === null) return undefined
+  const background = change.isUnusual ? diverging(theme)(positionOf(change)) : QUIET[theme]
+  const [ink] = INK.toSorted((a, b) => contrast(b, background) - contrast(a, background))
+  return { background: css(background), color: css(ink as Rgb) }
+}
+
+function sentence({ nowNs, changeNs, percent, isPlanned, isUnusual }: PairChange): string {
+  if (nowNs === null) return isPlanned ? strings.cellNoData : strings.cellNotPlanned
+  const now = formatDelay(nowNs)
+  if (changeNs === null) return strings.cellNoBase(now)
+  return isUnusual
+    ? strings.cellUnusual(now, formatSignedDelay(changeNs), formatSignedPercent(percent))
+    : strings.cellUsual(now)
+}
+
+/** Zone × zone, coloured by the change against the hour before; a cell opens the heatmap of its zone pair. */
+export function ZoneMap({ mesh, comparison }: { mesh: MeshHealth; comparison: Comparison }) {
+  const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
+  const { axis } = comparison
+  const changes = changesOf(comparison)
+  const roving = useRoving(
+    changes.map(({ isPlanned }) => isPlanned),
+    axis.length,
+  )
+  const known = changes.filter(({ changeNs }) => changeNs !== null).length
+  const unusual = changes.filter(({ isUnusual }) => isUnusual).length
+  return (
+    <>
+      <p className={styles.hint}>
+        {known > 0 && (
+          <strong>{unusual === 0 ? strings.allUsual : strings.unusualPairs(unusual, strings.zonePairs(known))} </strong>
+        )}
+        {strings.zonesLead(formatDelay(LEAST_NS), `${LEAST_SHARE * 100} %`)}
+      </p>
+      <div className={styles.scroll}>
+        <table className={styles.zones} data-roving aria-label={strings.zoneTable(mesh.name)}>
+          <thead>
+            <tr>
+              <th scope="col">{strings.fromTo}</th>
+              {axis.map(({ id, name }) => (
+                <th key={id} scope="col" title={name}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {axis.map((from, row) => (
+              <tr key={from.id}>
+                <th scope="row" title={from.name}>
+                  {from.name}
+                </th>
+                {axis.map((to, column) => {
+                  const index = row * axis.length + column
+                  const change = changes[index]
+                  if (!change) return null
+                  const label = `${strings.zonePair(from.name, to.name)}: ${sentence(change)}`
+                  const view = zoneView(mesh, from.id, to.id)
+                  return (
+                    <td key={to.id} style={coloursOf(change, theme)} data-empty={change.nowNs === null || undefined}>
+                      {change.isPlanned ? (
+                        <Link
+                          {...roving(index)}
+                          to="/meshes/$meshId"
+                          params={{ meshId: mesh.id }}
+                          search={view ? { view, statistic: 'p99' } : { statistic: 'p99' }}
+                          aria-label={label}
+                          title={label}
+                        >
+                          {change.isUnusual && formatSignedDelay(change.changeNs)}
+                        </Link>
+                      ) : (
+                        <span title={label} />
+                      )}
+                    </td>
+                  )
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { costSentence, costWords } from './costs'
+import { openIncident } from './fixtures'
+
+const app = (name: string, performance: number | null) => ({ id: name, name, performance, objective: null })
+
+test.each([
+  [[], 'No application is affected.', 'None'],
+  [[app('checkout', 0.82)], 'Costs checkout 18.0 %.', 'checkout 18.0 %'],
+  [
+    [app('cache', 0.94), app('checkout', 0.82), app('idle', 1)],
+    'Costs checkout 18.0 %, cache 6.0 %, 1 other application.',
+    'checkout 18.0 %, cache 6.0 %, 1 other application',
+  ],
+  [[app('new', null), app('idle', 1)], 'Affects 2 applications.', '2 applications'],
+])('%j', (applications, sentence, words) => {
+  expect(costSentence(openIncident({ applications }))).toBe(sentence)
+  expect(costWords(openIncident({ applications }))).toBe(words)
+})

@@ -1,0 +1,73 @@
+/** Values of the overview for tests. */
+
+import type { Comparison, MeshHealth, OpenIncident } from '~/api/overview'
+
+export const NOW = Date.parse('2026-11-23T10:59:00Z')
+
+/** Return a healthy mesh of six VMs in two zones, with changes. */
+export const meshHealth = (changes: Partial<MeshHealth> = {}): MeshHealth => ({
+  id: 'm',
+  name: 'demo',
+  vms: 6,
+  zones: [
+    { id: 'z1', name: 'eu-1a', first: 0, count: 4 },
+    { id: 'z2', name: 'eu-1b', first: 4, count: 2 },
+  ],
+  ended_at: '2026-11-23T10:58:50Z',
+  paths: { planned: 30, measured: 30, lost: 0, stale: 0, no_data: 0 },
+  loss: 0,
+  agents: { reporting: 6, silent: 0, enrolled: 0 },
+  open_incidents: 0,
+  worst_incidents: [],
+  recent_incidents: [],
+  last_incident_ended_at: null,
+  alert_rules: 4,
+  evaluated_since: '2026-11-20T00:00:00Z',
+  evaluated_until: '2026-11-23T10:58:40Z',
+  proposed: null,
+  ...changes,
+})
+
+/** Return an open incident between the zones of `meshHealth`, with changes. */
+export const openIncident = (changes: Partial<OpenIncident> = {}): OpenIncident => ({
+  id: 'i',
+  severity: 'critical',
+  state: 'open',
+  title: 'delay increased from eu-1a to eu-1b',
+  culprit: {
+    suspect: 'zone_pair',
+    at: { id: 'z1', name: 'eu-1a' },
+    other: { id: 'z2', name: 'eu-1b' },
+    words: 'eu-1a → eu-1b',
+  },
+  paths: 8,
+  onset_at: '2026-11-23T10:42:00Z',
+  applications: [],
+  ...changes,
+})
+
+/** Return a comparison of the zones of `meshHealth`: values now, before, and the clock error of their difference. */
+export function comparison(values: (number | null)[][], base: (number | null)[][], clockErrorNs = 1_000): Comparison {
+  const each = <T>(of: (now: number | null, before: number | null) => T) =>
+    values.map((row, r) => row.map((now, c) => of(now, base[r]?.[c] ?? null)))
+  return {
+    mesh_id: 'm',
+    revision: 1,
+    by: 'zone',
+    metric: 'one_way_delay',
+    statistic: 'p99',
+    unit: 'ns',
+    window: { from: null, to: null },
+    base_window: { from: null, to: null },
+    axis: [
+      { id: 'z1', name: 'eu-1a' },
+      { id: 'z2', name: 'eu-1b' },
+    ],
+    values,
+    base_values: base,
+    difference: each((now, before) => (now === null || before === null ? null : now - before)),
+    percent: each((now, before) => (now === null || !before ? null : (100 * (now - before)) / before)),
+    clock_error_ns: each(() => clockErrorNs),
+    states: each((now) => (now === null ? 'no_data' : 'measured')),
+  }
+}

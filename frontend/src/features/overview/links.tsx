@@ -1,0 +1,44 @@
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { MeshHealth, OpenIncident } from '~/api/overview'
+
+/** Return the part of the heatmap of VMs with the paths between two zones; undefined for unknown zones. */
+export function zoneView({ zones }: MeshHealth, source: string, target: string): string | undefined {
+  const [down, across] = [source, target].map((id) => zones.find((zone) => zone.id === id))
+  return down && across && `${down.first},${across.first},${Math.max(down.count, across.count)}`
+}
+
+interface Props {
+  mesh: MeshHealth
+  incident: OpenIncident
+  children: ReactNode
+}
+
+/** A link to the paths of an incident: one path, a pair of zones, or the whole mesh. */
+export function PathsLink({ mesh, incident: { culprit }, children }: Props) {
+  const [source, target] = [culprit.at?.id, culprit.other?.id ?? culprit.at?.id]
+  if (source && target && source !== target && ['path', 'pair'].includes(culprit.suspect)) {
+    return (
+      <Anchor
+        size="sm"
+        renderRoot={(root) => (
+          <Link {...root} to="/meshes/$meshId/paths/$source/$target" params={{ meshId: mesh.id, source, target }} />
+        )}
+      >
+        {children}
+      </Anchor>
+    )
+  }
+  const view = source && target ? zoneView(mesh, source, target) : undefined
+  return (
+    <Anchor
+      size="sm"
+      renderRoot={(root) => (
+        <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} search={view ? { view } : {}} />
+      )}
+    >
+      {children}
+    </Anchor>
+  )
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import type { MeshHealth } from '~/api/overview'
+import { meshHealth, openIncident } from './fixtures'
+import { toneOf, verdictOf, worstFirst } from './verdict'
+
+const PATHS = { planned: 30, measured: 30, lost: 0, stale: 0, no_data: 0 }
+
+describe('only a mesh that is measured and evaluated as a whole is healthy', () => {
+  test.each<[string, Partial<MeshHealth>, string, string]>([
+    ['everything measured', {}, 'healthy', 'good'],
+    ['no VM', { vms: 0, paths: { ...PATHS, planned: 0, measured: 0 }, ended_at: null }, 'noVms', 'info'],
+    ['one VM', { vms: 1, paths: { ...PATHS, planned: 0, measured: 0 }, ended_at: null }, 'noPaths', 'info'],
+    ['never measured', { ended_at: null, paths: { ...PATHS, measured: 0, no_data: 30 } }, 'waiting', 'info'],
+    ['measured once', { paths: { ...PATHS, measured: 0, stale: 30 } }, 'blind', 'bad'],
+    ['every packet lost', { paths: { ...PATHS, measured: 0, lost: 30 } }, 'partial', 'warn'],
+    ['one path lost', { paths: { ...PATHS, measured: 29, lost: 1 } }, 'partial', 'warn'],
+    ['one path without data', { paths: { ...PATHS, measured: 29, no_data: 1 } }, 'partial', 'warn'],
+    ['a silent agent', { agents: { reporting: 5, silent: 1, enrolled: 0 } }, 'partial', 'warn'],
+    ['no rules', { alert_rules: 0 }, 'noRules', 'warn'],
+    ['rules never evaluated', { evaluated_until: null }, 'unevaluated', 'warn'],
+    ['rules evaluated long ago', { evaluated_until: '2026-11-23T10:30:00Z' }, 'unevaluated', 'warn'],
+    ['rules evaluated one window later', { evaluated_until: '2026-11-23T10:58:00Z' }, 'healthy', 'good'],
+  ])('%s', (_, changes, kind, tone) => {
+    const verdict = verdictOf(meshHealth(changes))
+    expect(verdict.kind).toBe(kind)
+    expect(toneOf(verdict)).toBe(tone)
+  })
+})
+
+test('an open incident is named first, whatever else is missing', () => {
+  const incident = openIncident({ severity: 'warning' })
+  const mesh = meshHealth({ open_incidents: 3, worst_incidents: [incident], paths: { ...PATHS, measured: 2 } })
+  expect(verdictOf(mesh)).toEqual({ kind: 'degraded', incident, others: 2 })
+  expect(toneOf(verdictOf(mesh))).toBe('warn')
+})
+
+test('meshes are sorted by concern, and keep their order within one tone', () => {
+  const broken = meshHealth({ id: 'broken', open_incidents: 1, worst_incidents: [openIncident()] })
+  const meshes = [
+    meshHealth({ id: 'a' }),
+    meshHealth({ id: 'b' }),
+    meshHealth({ id: 'silent', alert_rules: 0 }),
+    broken,
+  ]
+  expect(worstFirst(meshes).map(({ id }) => id)).toEqual(['broken', 'silent', 'a', 'b'])
+})

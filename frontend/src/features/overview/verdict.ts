@@ -1,0 +1,62 @@
+/** The state of a mesh in one word, decided from its health. */
+
+import type { MeshHealth, OpenIncident } from '~/api/overview'
+import type { Tone } from '~/ui/State'
+import { SEVERITIES } from '~/ui/severity'
+
+export type Verdict =
+  | { kind: 'degraded'; incident: OpenIncident; others: number }
+  /** Paths were measured before, and none is now. */
+  | { kind: 'blind'; since: string }
+  /** Some paths are not measured, or some agents are silent. */
+  | { kind: 'partial' }
+  /** Paths are measured, but nothing would open an incident. */
+  | { kind: 'unevaluated'; since: string | null }
+  | { kind: 'noRules' }
+  | { kind: 'waiting' }
+  | { kind: 'noPaths' }
+  | { kind: 'noVms' }
+  | { kind: 'healthy' }
+
+/** Rules are evaluated with each window; a longer delay is not a slow window. */
+const EVALUATED_WITHIN_MS = 5 * 60_000
+
+/** Return the verdict on a mesh: anything that is not known keeps it from being healthy. */
+export function verdictOf(mesh: MeshHealth): Verdict {
+  const [incident] = mesh.worst_incidents
+  if (incident) return { kind: 'degraded', incident, others: mesh.open_incidents - 1 }
+  if (mesh.vms === 0) return { kind: 'noVms' }
+  const { planned, measured, lost } = mesh.paths
+  if (planned === 0) return { kind: 'noPaths' }
+  if (mesh.ended_at === null) return { kind: 'waiting' }
+  if (measured === 0 && lost === 0) return { kind: 'blind', since: mesh.ended_at }
+  if (measured < planned || mesh.agents.silent > 0) return { kind: 'partial' }
+  if (mesh.alert_rules === 0) return { kind: 'noRules' }
+  const until = mesh.evaluated_until
+  if (until === null || Date.parse(mesh.ended_at) - Date.parse(until) > EVALUATED_WITHIN_MS) {
+    return { kind: 'unevaluated', since: until }
+  }
+  return { kind: 'healthy' }
+}
+
+const TONES: Record<Exclude<Verdict['kind'], 'degraded'>, Tone> = {
+  blind: 'bad',
+  partial: 'warn',
+  unevaluated: 'warn',
+  noRules: 'warn',
+  waiting: 'info',
+  noPaths: 'info',
+  noVms: 'info',
+  healthy: 'good',
+}
+
+export const toneOf = (verdict: Verdict): Tone =>
+  verdict.kind === 'degraded' ? SEVERITIES[verdict.incident.severity].tone : TONES[verdict.kind]
+
+const TONE_ORDER: Tone[] = ['bad', 'warn', 'info', 'good']
+
+/** Return the meshes in the order of concern; meshes of one tone keep their order. */
+export function worstFirst(meshes: readonly MeshHealth[]): MeshHealth[] {
+  const rank = (mesh: MeshHealth) => TONE_ORDER.indexOf(toneOf(verdictOf(mesh)))
+  return meshes.toSorted((a, b) => rank(a) - rank(b))
+}

@@ -1,0 +1,16 @@
+import type { Tone } from './State'
+import { strings } from './strings'
+
+export type Severity = 'critical' | 'warning' | 'info'
+
+/** Name and tone of each severity, most severe first. */
+export const SEVERITIES: Record<Severity, { word: string; tone: Tone }> = {
+  critical: { word: strings.critical, tone: 'bad' },
+  warning: { word: strings.warning, tone: 'warn' },
+  info: { word: strings.info, tone: 'info' },
+}
+
+const ORDER = Object.keys(SEVERITIES) as Severity[]
+
+/** Compare severities for sorting: the most severe first. */
+export const bySeverity = (a: Severity, b: Severity) => ORDER.indexOf(a) - ORDER.indexOf(b)
