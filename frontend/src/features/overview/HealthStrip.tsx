@@ -54,6 +54,9 @@ export function HealthStrip({ mesh }: { mesh: MeshHealth }) {
           ))}
         <span>{strings.now}</span>
       </div>
+      {slots.some(({ isKnown, severity }) => !isKnown && severity === null) && (
+        <p className={styles.hint}>{strings.hatched}</p>
+      )}
     </div>
   )
 }

@@ -40,7 +40,7 @@ test('a healthy mesh is one sentence, and the other parts are one quiet line', a
   expect(await mesh.findByText('Every zone pair is as usual.')).toBeTruthy()
   expect(within(screen.getByRole('region', { name: 'Open incidents' })).getByText('No open incidents.')).toBeTruthy()
   expect(await screen.findByText('No applications yet.')).toBeTruthy()
-  expect(screen.getByText('All agents report, have one version and a small clock error.')).toBeTruthy()
+  expect(screen.getByText('No silent agents, no older versions and no large clock errors.')).toBeTruthy()
 })
 
 test('an incident is named with its age and cost, and leads to its paths', async () => {

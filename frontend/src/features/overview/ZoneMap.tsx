@@ -16,9 +16,9 @@ const INK: readonly Rgb[] = [
 
 const css = (colour: Rgb) => `rgb(${colour.join(' ')})`
 
-/** Return the colours of a cell: grey where it is as usual, without a value none. */
+/** Return the colours of a cell: grey where it is as usual, none where that is not known. */
 function coloursOf(change: PairChange, theme: Theme) {
-  if (change.nowNs === null) return undefined
+  if (change.changeNs === null) return undefined
   const background = change.isUnusual ? diverging(theme)(positionOf(change)) : QUIET[theme]
   const [ink] = INK.toSorted((a, b) => contrast(b, background) - contrast(a, background))
   return { background: css(background), color: css(ink as Rgb) }
@@ -47,9 +47,13 @@ export function ZoneMap({ mesh, comparison }: { mesh: MeshHealth; comparison: Co
   return (
     <>
       <p className={styles.hint}>
-        {known > 0 && (
-          <strong>{unusual === 0 ? strings.allUsual : strings.unusualPairs(unusual, strings.zonePairs(known))} </strong>
-        )}
+        <strong>
+          {known === 0
+            ? strings.nothingBefore
+            : unusual === 0
+              ? strings.allUsual
+              : strings.unusualPairs(unusual, strings.zonePairs(known))}
+        </strong>{' '}
         {strings.zonesLead(formatDelay(LEAST_NS), `${LEAST_SHARE * 100} %`)}
       </p>
       <div className={styles.scroll}>
@@ -77,7 +81,11 @@ export function ZoneMap({ mesh, comparison }: { mesh: MeshHealth; comparison: Co
                   const label = `${strings.zonePair(from.name, to.name)}: ${sentence(change)}`
                   const view = zoneView(mesh, from.id, to.id)
                   return (
-                    <td key={to.id} style={coloursOf(change, theme)} data-empty={change.nowNs === null || undefined}>
+                    <td
+                      key={to.id}
+                      style={coloursOf(change, theme)}
+                      data-unknown={change.changeNs === null || undefined}
+                    >
                       {change.isPlanned ? (
                         <Link
                           {...roving(index)}

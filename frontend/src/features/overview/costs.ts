@@ -4,30 +4,42 @@ import { strings } from './strings'
 
 const NAMED = 3
 
-/** Return the applications an incident costs performance, most first, and the number of others it affects. */
-export function costsOf({ applications }: OpenIncident): { named: string[]; others: number } {
-  const costs = applications
+interface Costs {
+  /** The applications that lose most performance, with their loss. */
+  named: string[]
+  /** The number of other affected applications. */
+  others: number
+  /** The performance of all affected applications is known. */
+  isKnown: boolean
+}
+
+/** Return what an incident costs the applications it affects. */
+function costsOf({ applications }: OpenIncident): Costs {
+  const named = applications
     .flatMap(({ name, performance }) => (performance === null ? [] : [{ name, cost: 1 - performance }]))
     // A smaller cost is written as 0.0 %.
     .filter(({ cost }) => cost >= 0.0005)
     .sort((a, b) => b.cost - a.cost)
     .slice(0, NAMED)
+    .map(({ name, cost }) => strings.costOf(name, formatShare(cost)))
   return {
-    named: costs.map(({ name, cost }) => strings.costOf(name, formatShare(cost))),
-    others: applications.length - costs.length,
+    named,
+    others: applications.length - named.length,
+    isKnown: applications.every(({ performance }) => performance !== null),
   }
 }
 
 /** Return the costs of an incident as a list: "checkout 18.0 %, 2 other applications". */
 export function costWords(incident: OpenIncident): string {
-  const { named, others } = costsOf(incident)
-  if (named.length === 0) return others > 0 ? strings.applicationCount(others) : strings.none
+  const { named, others, isKnown } = costsOf(incident)
+  if (named.length === 0) return others > 0 && !isKnown ? strings.applicationCount(others) : strings.none
   return (others > 0 ? [...named, strings.otherApplications(others)] : named).join(', ')
 }
 
 /** Return the costs of an incident as a sentence. */
 export function costSentence(incident: OpenIncident): string {
-  const { named, others } = costsOf(incident)
+  const { named, others, isKnown } = costsOf(incident)
   if (named.length > 0) return strings.costs(costWords(incident))
-  return others > 0 ? strings.affects(costWords(incident)) : strings.noneAffected
+  if (others === 0) return strings.noneAffected
+  return isKnown ? strings.costsNothing(strings.applicationCount(others)) : strings.affects(costWords(incident))
 }

@@ -14,6 +14,7 @@ export const strings = {
   otherApplications: (count: number) => (count === 1 ? '1 other application' : `${count} other applications`),
   affects: (list: string) => `Affects ${list}.`,
   noneAffected: 'No application is affected.',
+  costsNothing: (applications: string) => `Costs no performance so far; ${applications} affected.`,
   otherIncidents: (count: number) => (count === 1 ? '1 other open incident.' : `${count} other open incidents.`),
   openIncident: 'Open incident',
   seePaths: 'See the paths',
@@ -56,6 +57,7 @@ export const strings = {
   slotIncident: (severity: string, title: string) => `${severity}: ${title}`,
   slotIncidents: (count: number, severity: string) => `${count} incidents, worst: ${severity}`,
   now: 'now',
+  hatched: 'Hatched: alert rules were not evaluated.',
 
   pathsMeasured: 'Paths measured',
   of: (part: string, whole: string) => `${part} of ${whole}`,
@@ -78,6 +80,7 @@ export const strings = {
   cellNoBase: (now: string) => `p99 ${now}, nothing earlier to compare with`,
   cellNoData: 'no measurement in the last 15 min',
   cellNotPlanned: 'no path',
+  nothingBefore: 'Nothing to compare with yet: the hour before has no measurements.',
   allUsual: 'Every zone pair is as usual.',
   unusualPairs: (count: number, pairs: string) => `${count} of ${pairs} changed.`,
 
@@ -110,7 +113,7 @@ export const strings = {
 
   attention: 'Needs attention',
   attentionLower: 'agents',
-  nothing: 'All agents report, have one version and a small clock error.',
+  nothing: 'No silent agents, no older versions and no large clock errors.',
   silentAgents: (count: number) => (count === 1 ? '1 silent agent' : `${count} silent agents`),
   outdatedAgents: (count: number, newest: string) =>
     count === 1 ? `1 agent older than ${newest}` : `${count} agents older than ${newest}`,

@@ -60,7 +60,7 @@ export function Navigation() {
         </>
       )}
       <Link to="/incidents" activeOptions={ANY_SEARCH} activeProps={CURRENT}>
-        {strings.incidents}
+        {strings.incidents}{' '}
         {open && (
           <span className={styles.count}>
             {open} <VisuallyHidden component="span">{strings.openLower}</VisuallyHidden>

@@ -1,5 +1,6 @@
-/** Return the title of the window: "(2) c-2 → b-1 · demo · Sinemora". */
+/** Return the title of the window: "(2) c-2 → b-1 · demo · Sinemora". A page named after its mesh names it once. */
 export function titleOf(page: string | undefined, mesh: string | undefined, openIncidents: string | undefined): string {
-  const parts = [page, mesh, 'Sinemora'].filter((part) => part !== undefined)
+  const isNamed = mesh !== undefined && page?.endsWith(` ${mesh}`)
+  const parts = [page, isNamed ? undefined : mesh, 'Sinemora'].filter((part) => part !== undefined)
   return `${openIncidents ? `(${openIncidents}) ` : ''}${parts.join(' · ')}`
 }
