@@ -8,6 +8,7 @@ from packaging.version import InvalidVersion, Version
 
 from sinemora.measurements.aggregate import matrix
 from sinemora.measurements.aggregate.matrix import Cells, Flags, Metric, State, Statistic
+from sinemora.measurements.codec.frame import LOST, SENT
 from sinemora.measurements.codec.llq16 import Ints
 
 
@@ -23,23 +24,29 @@ class PathFigures:
 def path_figures(cells: Cells) -> PathFigures:
     """Return the figures of the newest windows of all paths."""
     delays = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50)
-    losses = matrix.measure(cells, Metric.LOSS, Statistic.P50)
-    errors = matrix.measure(cells, Metric.CLOCK_ERROR, Statistic.P50)
     counts = np.bincount(delays.states[cells.planned], minlength=len(State)).tolist()
-    current = losses.valued & ~cells.stale
     return PathFigures(
         {state: counts[state] for state in State},
-        float(losses.values[current].mean()) if current.any() else None,
-        _medians(errors.values, errors.valued & ~cells.stale),
+        _loss(cells),
+        _medians(delays.clock_error_ns, delays.valued & ~cells.stale),
     )
 
 
-def _medians(values: np.ndarray, known: Flags) -> Ints:
-    """Return the median of each row's known values, -1 for a row without any."""
-    medians = np.full(len(values), -1, np.int64)
-    rows = np.flatnonzero(known.any(axis=1))
-    if rows.size:
-        medians[rows] = np.rint(np.nanmedian(np.where(known, values, np.nan)[rows], axis=1)).astype(np.int64)
+def _loss(cells: Cells) -> float | None:
+    """Return the share of packets lost on the way; None where no packet is known to have been sent."""
+    at = cells.at[cells.planned & ~cells.stale & (cells.at != matrix.NONE)]
+    sent, lost = (cells.one_way.columns[which][at].astype(np.int64) for which in (SENT, LOST))
+    counted = (sent > 0) & (lost >= 0)
+    return float(lost[counted].sum() / sent[counted].sum()) if counted.any() else None
+
+
+def _medians(values: Ints, known: Flags) -> Ints:
+    """Return the (lower) median of each row's known values, -1 for a row without any."""
+    counts = known.sum(axis=1)
+    medians = np.full(counts.size, -1, np.int64)
+    rows = np.flatnonzero(counts)
+    ordered = np.sort(np.where(known, values, np.iinfo(np.int64).max)[rows], axis=1)
+    medians[rows] = ordered[np.arange(rows.size), (counts[rows] - 1) // 2]
     return medians
 
 

@@ -73,7 +73,7 @@ class MeshHealth(Read):
     zones: list[RosterZone]
     ended_at: Annotated[datetime | None, Field(description="End of the newest window")]
     paths: PathCounts
-    loss: Annotated[float | None, Field(description="Mean loss of the current paths")]
+    loss: Annotated[float | None, Field(description="Share of the packets of current windows that were lost")]
     agents: AgentCounts
     open_incidents: int
     worst_incidents: Annotated[list[OpenIncident], Field(description="Most severe first, then oldest")]

@@ -4495,7 +4495,7 @@ export interface components {
             paths: components["schemas"]["PathCounts"];
             /**
              * Loss
-             * @description Mean loss of the current paths
+             * @description Share of the packets of current windows that were lost
              */
             loss: number | null;
             agents: components["schemas"]["AgentCounts"];

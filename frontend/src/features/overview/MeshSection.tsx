@@ -10,12 +10,19 @@ import { strings } from './strings'
 import { VerdictLine } from './VerdictLine'
 import { ZoneMap } from './ZoneMap'
 
+interface Props {
+  mesh: MeshHealth
+  /** Compare the zone pairs although they are not open. */
+  isCompared: boolean
+  isExpanded: boolean
+}
+
 /** A mesh: its state, its last day, its numbers, and the zone pairs that changed. */
-export function MeshSection({ mesh, isExpanded }: { mesh: MeshHealth; isExpanded: boolean }) {
+export function MeshSection({ mesh, isCompared, isExpanded }: Props) {
   const heading = useId()
   const [isOpen, setOpen] = useState(isExpanded)
   const hasPaths = mesh.paths.planned > 0
-  const comparison = useQuery({ ...zoneComparisonQuery(mesh.id), enabled: isOpen && hasPaths })
+  const comparison = useQuery({ ...zoneComparisonQuery(mesh.id), enabled: (isCompared || isOpen) && hasPaths })
   return (
     <section className={styles.card} aria-labelledby={heading}>
       <h2 id={heading}>

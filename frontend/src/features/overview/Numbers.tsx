@@ -27,7 +27,10 @@ export function Numbers({ mesh, comparison }: Props) {
       </Figure>
       <Figure
         name={strings.p99}
-        hint={pairs > 0 ? strings.p99Hint(formatDelay(nowNs), strings.zonePairs(pairs)) : strings.noComparison}
+        hint={
+          comparison.data &&
+          (pairs > 0 ? strings.p99Hint(formatDelay(nowNs), strings.zonePairs(pairs)) : strings.noComparison)
+        }
       >
         {percent === null ? NO_VALUE : formatSignedPercent(percent)}
       </Figure>
@@ -40,7 +43,7 @@ export function Numbers({ mesh, comparison }: Props) {
 
 interface FigureProps {
   name: string
-  hint?: string
+  hint?: string | undefined
   isShort?: boolean
   children: ReactNode
 }

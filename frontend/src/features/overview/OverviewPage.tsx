@@ -13,7 +13,7 @@ import { worstFirst } from './verdict'
 import { WorstApplications } from './WorstApplications'
 
 /** Zone pairs of further meshes are compared when someone opens them. */
-const EXPANDED = 3
+const COMPARED = 3
 
 /** The state of the network: is it fine, where not, since when, and what does it cost. */
 export function OverviewPage() {
@@ -23,7 +23,7 @@ export function OverviewPage() {
     <Page title={strings.overview} lead={strings.lead}>
       {overview.data ? (
         worstFirst(overview.data.meshes).map((mesh, place) => (
-          <MeshSection key={mesh.id} mesh={mesh} isExpanded={place < EXPANDED} />
+          <MeshSection key={mesh.id} mesh={mesh} isCompared={place < COMPARED} isExpanded={place === 0} />
         ))
       ) : (
         <Card title={strings.meshes}>
