@@ -16,6 +16,24 @@ interface ProblemBody {
   errors?: FieldError[] | null
 }
 
+/** Return the name of a field as people read it: "#/window_s" is "Window (s)"; empty for the whole body. */
+function fieldName(pointer: string): string {
+  const parts = pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replace(/_(s|ms|us|ns|hz)$/, ' ($1)').replaceAll('_', ' '))
+  const name = (parts[0] === 'path' || parts[0] === 'query' ? parts.slice(1) : parts).join(', ')
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** Return the text for people. The detail of a refused request only refers to its errors, so they replace it. */
+function textOf({ code, detail, title, errors }: ProblemBody): string | undefined {
+  if (code !== 'request_invalid' || !errors?.length) return detail ?? title
+  return errors
+    .map(({ pointer, message }) => [fieldName(pointer), message].filter((part) => part !== '').join(': '))
+    .join('; ')
+}
+
 export class Problem extends Error {
   readonly status: number
   readonly code: string
@@ -23,7 +41,7 @@ export class Problem extends Error {
   readonly errors: FieldError[]
 
   constructor(body: ProblemBody, response: Response) {
-    super(body.detail ?? body.title ?? strings.serverAnswered(response.status))
+    super(textOf(body) ?? strings.serverAnswered(response.status))
     this.name = 'Problem'
     this.status = body.status ?? response.status
     this.code = body.code ?? 'http_error'

@@ -21,7 +21,12 @@ export const reply = (status: number, body?: unknown, headers: Record<string, st
 
 /** Refuse one field of a request, as a validation error of the product does. */
 export const refuse = (pointer: string, message: string) =>
-  reply(422, { title: 'Invalid request', detail: 'Invalid request.', errors: [{ pointer: `#/${pointer}`, message }] })
+  reply(422, {
+    title: 'Unprocessable Content',
+    code: 'request_invalid',
+    detail: 'Invalid request: see `errors`.',
+    errors: [{ pointer: `#/${pointer}`, message }],
+  })
 
 /** Fail for a reason that is no field's. */
 export const fail = (status: number, detail: string) => reply(status, { detail, request_id: 'r-1' })

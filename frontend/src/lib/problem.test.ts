@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { Problem } from './problem'
+
+const refused = (errors: { pointer: string; message: string }[]) =>
+  new Problem(
+    { code: 'request_invalid', detail: 'Invalid request: see `errors`.', errors },
+    new Response(null, { status: 422 }),
+  )
+
+test.each([
+  ['#/path/rule_id', 'Rule id: must be a UUID'],
+  ['#/query/limit', 'Limit: must be a UUID'],
+  ['#/window_s', 'Window (s): must be a UUID'],
+  ['#/applications/0', 'Applications, 0: must be a UUID'],
+  ['#', 'must be a UUID'],
+])('an invalid request names its error at %s as "%s"', (pointer, text) => {
+  expect(refused([{ pointer, message: 'must be a UUID' }]).message).toBe(text)
+})
+
+test('all errors of a request are shown', () => {
+  const problem = refused([
+    { pointer: '#/name', message: 'too long' },
+    { pointer: '#/rate_hz', message: 'not a rate' },
+  ])
+  expect(problem.message).toBe('Name: too long; Rate (hz): not a rate')
+  expect(problem.field('name')).toBe('too long')
+})
+
+test('a problem with its own explanation keeps it', () => {
+  const problem = new Problem(
+    {
+      code: 'mesh_unknown',
+      detail: 'Unknown mesh: x. Give the name or id of a mesh.',
+      errors: [{ pointer: '#/mesh', message: 'name or id of a mesh' }],
+    },
+    new Response(null, { status: 422 }),
+  )
+  expect(problem.message).toBe('Unknown mesh: x. Give the name or id of a mesh.')
+})
