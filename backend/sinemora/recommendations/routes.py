@@ -61,8 +61,8 @@ def create_recommendation(
     response: Response, body: RecommendationCreate, session: SessionDep, actor: Editor
 ) -> JobRead:
     """Search for moves worth making, as a job whose result names the recommendation."""
-    mesh = service.resolve_mesh(session, body.mesh)
-    request = RecommendationRequest.model_validate(body.model_dump(exclude={"mesh"}))
+    mesh = service.resolve_mesh(session, body.mesh or str(body.mesh_id), "mesh" if body.mesh else "mesh_id")
+    request = RecommendationRequest.model_validate(body.model_dump(exclude={"mesh", "mesh_id"}))
     job = recommendation_job.submit(session, actor, mesh.id, request, Trigger.asked)
     response.headers["Location"] = f"/v1/jobs/{job.id}"
     return jobs.read(job)

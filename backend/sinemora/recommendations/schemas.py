@@ -78,9 +78,16 @@ class RecommendationRequest(Write):
 
 
 class RecommendationCreate(RecommendationRequest):
-    """Request for a recommendation on a mesh, by name or id."""
+    """Request for a recommendation on one mesh: `mesh` takes a name or an id, `mesh_id` an id."""
 
-    mesh: Annotated[str, Field(max_length=100)]
+    mesh: Annotated[str | None, Field(min_length=1, max_length=100, description="Name or id of the mesh")] = None
+    mesh_id: Annotated[UUID | None, Field(description="Id of the mesh, instead of `mesh`")] = None
+
+    @model_validator(mode="after")
+    def _one_mesh(self) -> Self:
+        if (self.mesh is None) == (self.mesh_id is None):
+            raise ValueError("name one mesh: either `mesh`, by name or id, or `mesh_id`")
+        return self
 
 
 class ScheduleWrite(RecommendationRequest):

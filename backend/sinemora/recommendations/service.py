@@ -231,8 +231,8 @@ def steps_of(recommendation: Recommendation) -> list[MoveRead]:
     return [MoveRead.model_validate(move) for move in recommendation.moves]
 
 
-def resolve_mesh(session: Session, reference: str) -> Mesh:
-    """Return the mesh with this name or id. ProductError `mesh_unknown`."""
+def resolve_mesh(session: Session, reference: str, field: str = "mesh") -> Mesh:
+    """Return the mesh with this name or id, which the body has in `field`. ProductError `mesh_unknown`."""
     try:
         mesh = session.get(Mesh, UUID(reference))
     except ValueError:
@@ -242,7 +242,7 @@ def resolve_mesh(session: Session, reference: str) -> Mesh:
             "mesh_unknown",
             422,
             f"Unknown mesh: {reference}. Give the name or id of a mesh.",
-            errors=[{"pointer": "#/mesh", "message": "name or id of a mesh"}],
+            errors=[{"pointer": f"#/{field}", "message": "name or id of a mesh"}],
         )
     return mesh
 

@@ -587,6 +587,29 @@ def test_it_asks_by_itself(mesh: MeshWorld, worker):
     assert mesh.owner.delete(schedule).status_code == 204
 
 
+@pytest.mark.parametrize(("field", "attribute"), [("mesh", "name"), ("mesh", "id"), ("mesh_id", "id")])
+def test_a_request_names_its_mesh_by_name_or_id(mesh: MeshWorld, worker, field: str, attribute: str):
+    answer = mesh.owner.post(PATH, json={field: str(getattr(mesh, attribute))})
+    assert answer.status_code == 202, answer.text
+    assert answer.json()["params"]["mesh_id"] == str(mesh.id)
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "pointer"),
+    [
+        ({}, "request_invalid", "#"),
+        ({"mesh": "{name}", "mesh_id": "{id}"}, "request_invalid", "#"),
+        ({"mesh": "unknown"}, "mesh_unknown", "#/mesh"),
+        ({"mesh_id": str(UUID(int=1))}, "mesh_unknown", "#/mesh_id"),
+    ],
+)
+def test_a_request_names_exactly_one_known_mesh(mesh: MeshWorld, body: dict[str, str], code: str, pointer: str):
+    filled = {field: value.format(name=mesh.name, id=mesh.id) for field, value in body.items()}
+    answer = mesh.owner.post(PATH, json=filled)
+    assert (answer.status_code, answer.json()["code"]) == (422, code)
+    assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
+
+
 def test_what_is_another_tenants_does_not_exist(mesh: MeshWorld, other_owner: Member, client: Caller, worker):
     declared(mesh)
     measured(mesh, NEAR)
