@@ -1,15 +1,34 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { tanstackRouter } from '@tanstack/router-plugin/vite'
 import react from '@vitejs/plugin-react'
+import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
 
 /** Where `npm run dev` finds the API; in production the API serves the built files itself. */
 const backend = process.env.SINEMORA_PUBLIC_URL ?? 'http://127.0.0.1:8420'
 
+/** Write compressed files next to the built ones; the backend sends the one that a browser accepts. */
+const precompress: Plugin = {
+  name: 'precompress',
+  apply: 'build',
+  enforce: 'post',
+  writeBundle({ dir = 'dist' }, bundle) {
+    for (const name of Object.keys(bundle).filter((file) => /\.(css|html|js|svg)$/.test(file))) {
+      const content = readFileSync(join(dir, name))
+      writeFileSync(join(dir, `${name}.br`), brotliCompressSync(content))
+      writeFileSync(join(dir, `${name}.gz`), gzipSync(content, { level: 9 }))
+    }
+  },
+}
+
 export default defineConfig({
   plugins: [
     tanstackRouter({ target: 'react', autoCodeSplitting: true, generatedRouteTree: 'src/routeTree.gen.ts' }),
     react(),
+    precompress,
   ],
   resolve: { alias: { '~': fileURLToPath(new URL('./src', import.meta.url)) } },
   server: {

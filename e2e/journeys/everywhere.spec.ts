@@ -57,8 +57,11 @@ test('an API key is shown once and can be deleted', async ({ inside: page }) => 
 
 test('the first load stays small; charts come with their page', async ({ inside: page, mesh }) => {
   let loaded = 0
+  const codings = new Set<string | undefined>()
   page.on('response', async (response) => {
-    if (response.url().endsWith('.js')) loaded += gzipSync(await response.body()).length
+    if (!response.url().endsWith('.js')) return
+    codings.add(response.headers()['content-encoding'])
+    loaded += gzipSync(await response.body()).length
   })
   await page.goto('/about')
   await expect(page.getByRole('heading', { level: 1, name: 'About' })).toBeVisible()
@@ -68,4 +71,5 @@ test('the first load stays small; charts come with their page', async ({ inside:
   await expect(page.getByRole('grid')).toBeVisible()
   // The second page loads its scripts again: what it shares with the first comes from the browser's cache.
   expect(loaded - shell).toBeLessThan(230_000)
+  expect([...codings]).toEqual(['br'])
 })

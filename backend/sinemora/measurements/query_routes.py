@@ -59,12 +59,20 @@ class QueryContext:
     session: Session
     actor: Actor
     accept: str
+    accept_encoding: str
     respond_async: bool
 
     def __call__(self, kind: str, query: Any) -> Response:
         """Return the response to a query of `kind`."""
         return respond(
-            self.session, self.actor, self.mesh_id, kind, query, self.accept, respond_async=self.respond_async
+            self.session,
+            self.actor,
+            self.mesh_id,
+            kind,
+            query,
+            self.accept,
+            accept_encoding=self.accept_encoding,
+            respond_async=self.respond_async,
         )
 
 
@@ -73,9 +81,10 @@ async def _query_context(
     session: SessionDep,
     actor: Viewer,
     accept: Annotated[str, Header()] = "*/*",
+    accept_encoding: Annotated[str, Header(include_in_schema=False)] = "",
     prefer: Annotated[str, Header(description="`respond-async` (RFC 7240): always run as a job")] = "",
 ) -> QueryContext:
-    return QueryContext(mesh_id, session, actor, accept, "respond-async" in prefer.lower())
+    return QueryContext(mesh_id, session, actor, accept, accept_encoding, "respond-async" in prefer.lower())
 
 
 QueryDep = Annotated[QueryContext, Depends(_query_context)]

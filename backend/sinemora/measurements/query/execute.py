@@ -17,6 +17,7 @@ from sinemora.jobs.models import Job, Queue
 from sinemora.jobs.registry import JobKind, register
 from sinemora.jobs.responses import accepted
 from sinemora.kit.errors import ProductError
+from sinemora.kit.http.encoding import compress
 from sinemora.measurements.query import compare, dispersion, export, spikes, time_series
 from sinemora.measurements.query.budget import JOB_FRAMES_MAX, REQUEST, Budget, OverBudget
 from sinemora.measurements.query.requests import REQUESTS, QueryRequest
@@ -52,6 +53,7 @@ def respond(
     question: QueryRequest,
     accept: str,
     *,
+    accept_encoding: str = "",
     respond_async: bool = False,
 ) -> Response:
     """Return the response to a query, or 202 with the job that runs it.
@@ -62,7 +64,7 @@ def respond(
     form = format_of(kind, question, accept)
     if not respond_async:
         try:
-            return _response(_QUERIES[kind](session, mesh, question, REQUEST), form)
+            return _response(_QUERIES[kind](session, mesh, question, REQUEST), form, accept_encoding)
         except OverBudget:
             pass
     return accepted(_submit_job(session, actor, mesh, kind, question, form))
@@ -90,12 +92,14 @@ def format_of(kind: str, question: QueryRequest, accept: str) -> Format:
     return offered[0] if Format.JSON in offered else Format.NDJSON
 
 
-def _response(found: QueryResponse, form: Format) -> Response:
+def _response(found: QueryResponse, form: Format, accept_encoding: str) -> Response:
     headers = {"Vary": "Accept"}
     if form is Format.JSON and found.read is not None:
         return Response(found.read().model_dump_json(by_alias=True), media_type=MEDIA_TYPES[form], headers=headers)
     if form is Format.BINARY and found.binary is not None:
-        return Response(found.binary(), media_type=MEDIA_TYPES[form], headers=headers)
+        body, coding = compress(found.binary(), accept_encoding)
+        headers = {"Vary": "Accept, Accept-Encoding", **coding}
+        return Response(body, media_type=MEDIA_TYPES[form], headers=headers)
     sheet = found.table()
     return _file(sheet.name, form, write(sheet, form))
 

@@ -1,5 +1,6 @@
 """The built front end: one page for its own addresses, its assets for ever, nothing else of the disk."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -11,15 +12,20 @@ from sinemora.kit.http.frontend import content_policy, serve_frontend
 from sinemora.kit.http.middleware import HttpMiddleware
 
 PAGE = '<html><script>let a = 1</script><script type="module" src="/assets/index-abc.js"></script></html>'
+SCRIPT = "let a = 1;" * 200
+# No decoder is installed here: the bytes only have to arrive as they are.
+BROTLI = b"\x0b\x02\x80not really\x03"
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> TestClient:
     folder = tmp_path / "dist"
     (folder / "assets").mkdir(parents=True)
-    (folder / "index.html").write_text(PAGE)
     (folder / "favicon.svg").write_text("<svg/>")
-    (folder / "assets" / "index-abc.js").write_text("1")
+    for name, content in (("index.html", PAGE), ("assets/index-abc.js", SCRIPT)):
+        (folder / name).write_text(content)
+        (folder / f"{name}.gz").write_bytes(gzip.compress(content.encode()))
+        (folder / f"{name}.br").write_bytes(BROTLI)
     (tmp_path / "secret.txt").write_text("of the house")
     app = FastAPI()
     errors.install(app)
@@ -39,6 +45,40 @@ def test_addresses_of_the_app_get_the_page(site: TestClient, path: str):
 def test_assets_are_kept_for_ever(site: TestClient):
     assert "immutable" in site.get("/assets/index-abc.js").headers["Cache-Control"]
     assert site.get("/favicon.svg").headers["Cache-Control"] == "no-cache"
+
+
+@pytest.mark.parametrize("path", ["/", "/assets/index-abc.js"])
+@pytest.mark.parametrize(
+    ("accepted", "coding"),
+    [("gzip, deflate, br, zstd", "br"), ("gzip, deflate", "gzip"), ("br;q=0, gzip", "gzip"), ("identity", None)],
+)
+def test_files_are_sent_compressed(site: TestClient, path: str, accepted: str, coding: str | None):
+    with site.stream("GET", path, headers={"Accept-Encoding": accepted}) as answer:
+        sent = b"".join(answer.iter_raw())
+    assert answer.headers.get("Content-Encoding") == coding
+    assert answer.headers["Vary"] == "Accept-Encoding"
+    assert answer.headers["Content-Type"].startswith("text/")
+    plain = (PAGE if path == "/" else SCRIPT).encode()
+    assert {"br": BROTLI, "gzip": plain, None: plain}[coding] == (gzip.decompress(sent) if coding == "gzip" else sent)
+
+
+def test_a_file_without_a_compressed_one_is_sent_as_it_is(site: TestClient):
+    answer = site.get("/favicon.svg", headers={"Accept-Encoding": "gzip"})
+    assert "Content-Encoding" not in answer.headers
+    assert (answer.text, answer.headers["Vary"]) == ("<svg/>", "Accept-Encoding")
+
+
+def test_each_coding_has_its_own_entity_tag(site: TestClient):
+    tags = {}
+    for coding in ("identity", "gzip", "br"):
+        with site.stream("GET", "/", headers={"Accept-Encoding": coding}) as answer:
+            tags[coding] = answer.headers["ETag"]
+    assert len(set(tags.values())) == 3
+    for coding, tag in tags.items():
+        answer = site.get("/", headers={"Accept-Encoding": coding, "If-None-Match": f'"other", W/{tag}'})
+        assert (answer.status_code, answer.content, answer.headers["ETag"]) == (304, b"", tag)
+        assert answer.headers["Content-Security-Policy"] == content_policy(PAGE)
+    assert site.get("/", headers={"Accept-Encoding": "gzip", "If-None-Match": tags["br"]}).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/v1/nothing", "/assets/index-old.js", "/healthz"])

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
+import zstandard
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
@@ -85,6 +86,23 @@ def test_matrix_of_one_way_delays(mesh):
             assert result["clock_error_ns"][i][j] == 500
             assert result["states"][i][j] == "measured"
     assert result["window"] == {"from": iso_z(started), "to": iso_z(started + 10)}
+
+
+def test_octets_are_compressed_for_clients_that_accept_it(mesh):
+    measure(mesh)
+    answers = {
+        coding: mesh.owner.get(
+            f"/v1/meshes/{mesh.id}/matrix",
+            params={"statistic": "p50", "more": ["min", "mean", "p90", "p99", "p999", "max", "sd"]},
+            headers={"Accept": "application/octet-stream", "Accept-Encoding": coding},
+        )
+        for coding in ("identity", "gzip", "zstd")
+    }
+    assert [answer.headers.get("Content-Encoding") for answer in answers.values()] == [None, "gzip", "zstd"]
+    assert {answer.headers["Vary"] for answer in answers.values()} == {"Accept, Accept-Encoding"}
+    # The client of these tests decodes gzip only.
+    zstd = zstandard.ZstdDecompressor().decompress(answers["zstd"].content)
+    assert answers["identity"].content == answers["gzip"].content == zstd
 
 
 @pytest.mark.parametrize("statistic", ["min", "mean", "p50", "p90", "p99", "max"])
