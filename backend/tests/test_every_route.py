@@ -13,6 +13,7 @@ PUBLIC = {
     ("get", "/healthz"),
     ("get", "/readyz"),
     ("get", "/v1/about"),
+    ("get", "/v1/auth/status"),
     ("post", "/v1/auth/sign-in"),
     ("post", "/v1/agents/enrol"),
 }

@@ -1,8 +1,13 @@
 import { credentials, expect, expectAccessible, test } from '../support/journey'
 
 test('a wrong password shows an error, the right one leads to the requested page', async ({ page }) => {
+  const errors: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text())
+  })
   await page.goto('/vms?tz=utc')
   await expect(page.getByRole('heading', { name: 'Sign in to Sinemora' })).toBeVisible()
+  expect(errors).toEqual([])
   await expectAccessible(page)
 
   const { email, password } = credentials()

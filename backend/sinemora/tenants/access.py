@@ -63,6 +63,20 @@ def signed_in(
     return actor
 
 
+def signed_in_or_none(
+    request: Request,
+    session: Annotated[str | None, Security(_cookie)],
+    key: Annotated[HTTPAuthorizationCredentials | None, Security(_key)],
+) -> Actor | None:
+    """Return the actor of this request; None without a valid session. ProductError `bad_credentials` (401)."""
+    try:
+        return signed_in(request, session, key)
+    except ProductError as error:
+        if error.code != "sign_in_required":
+            raise
+        return None
+
+
 def _by_key(token: str) -> Actor:
     with system_session() as session:
         row = queries.active_key(session, digest(token), datetime.now(UTC)) if token.startswith(KEY_PREFIX) else None
@@ -112,6 +126,7 @@ def _at_least(role: Role) -> Callable[[Actor], Awaitable[Actor]]:
 
 # For `APIRouter(dependencies=[SignedIn])`: authentication runs before a route's dependencies, its session included.
 SignedIn = Depends(signed_in)
+MaybeSignedIn = Annotated[Actor | None, Depends(signed_in_or_none)]
 Viewer = Annotated[Actor, Depends(_at_least(Role.viewer))]
 Editor = Annotated[Actor, Depends(_at_least(Role.editor))]
 Owner = Annotated[Actor, Depends(_at_least(Role.owner))]

@@ -12,7 +12,7 @@ from sinemora.kit.http.idempotency import ProductRoute, secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.security import csrf_token
 from sinemora.tenants import service
-from sinemora.tenants.access import CSRF_COOKIE, SESSION_COOKIE, Owner, SignedIn, Viewer
+from sinemora.tenants.access import CSRF_COOKIE, SESSION_COOKIE, Actor, MaybeSignedIn, Owner, SignedIn, Viewer
 from sinemora.tenants.models import ApiKey, AuditEntry, Membership
 from sinemora.tenants.schemas import (
     ApiKeyCreate,
@@ -22,6 +22,7 @@ from sinemora.tenants.schemas import (
     MemberRead,
     SessionRead,
     SignIn,
+    SignInStatus,
     TenantRead,
     UserRead,
 )
@@ -49,6 +50,12 @@ def sign_in(body: SignIn, request: Request, response: Response) -> SessionRead:
     )
 
 
+@sign_in_router.get("/status", responses=responses(401, 429))
+def read_sign_in_status(request: Request, actor: MaybeSignedIn) -> SignInStatus:
+    """Return the session of this browser, or null: for a page that asks whether somebody is signed in."""
+    return SignInStatus(session=_session_of(request, actor) if actor else None)
+
+
 @router.post("/auth/sign-out", status_code=204, tags=["auth"])
 def sign_out(request: Request, response: Response, actor: Viewer) -> None:
     """End this browser session. An API key stays valid."""
@@ -62,6 +69,10 @@ def sign_out(request: Request, response: Response, actor: Viewer) -> None:
 @router.get("/auth/session", tags=["auth"])
 def read_session(request: Request, actor: Viewer) -> SessionRead:
     """Return the signed-in user. For an API key, `user` is the key and there is no CSRF token."""
+    return _session_of(request, actor)
+
+
+def _session_of(request: Request, actor: Actor) -> SessionRead:
     secret = request.cookies.get(SESSION_COOKIE) if actor.kind == "user" else None
     return SessionRead(
         user=UserRead(id=actor.id, email=actor.name),

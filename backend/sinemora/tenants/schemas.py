@@ -43,6 +43,12 @@ class SessionRead(Read):
     csrf_token: str
 
 
+class SignInStatus(Read):
+    """Session of a browser; null while it is not signed in."""
+
+    session: SessionRead | None
+
+
 class MemberRead(Read):
     """User of the tenant."""
 

@@ -1,6 +1,6 @@
 """Signing in and out as a browser does."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from argon2 import PasswordHasher
@@ -99,6 +99,19 @@ def test_an_account_under_attack_leaves_the_address_in_peace(client: Caller, own
         attempt(client, owner.email, "wrong password")
     assert attempt(client, owner.email, PASSWORD).status_code == 429
     assert attempt(client, other_owner.email, PASSWORD).status_code == 200
+
+
+def test_the_status_of_a_browser_is_its_session_or_nothing(client: Caller, owner: Member):
+    answer = client.get("/v1/auth/status")
+    assert (answer.status_code, answer.json()) == (200, {"session": None})
+    assert owner.get("/v1/auth/status").json()["session"] == owner.get("/v1/auth/session").json()
+    owner.post("/v1/auth/sign-out")
+    assert owner.get("/v1/auth/status").json() == {"session": None}
+
+
+def test_the_status_refuses_a_made_up_key(client: Caller, servers: Any):
+    answer = client.get("/v1/auth/status", headers={"Authorization": "Bearer sm_made-up"})
+    assert (answer.status_code, answer.json()["code"]) == (401, "bad_credentials")
 
 
 def test_signing_out_ends_the_session(owner: Member):

@@ -3,17 +3,19 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
+import type { Session } from './types'
 
+/** The session of this browser; null while nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: () => unwrap(client.GET('/v1/auth/session')),
+  queryFn: async (): Promise<Session | null> => (await unwrap(client.GET('/v1/auth/status'))).session,
   staleTime: 5 * 60_000,
 })
 
 /** Return true when the signed-in user may edit; viewers do not see actions they cannot use. */
 export function useEdits(): boolean {
   const { data: session } = useQuery(sessionQuery)
-  return session !== undefined && session.role !== 'viewer'
+  return session != null && session.role !== 'viewer'
 }
 
 export const aboutQuery = queryOptions({

@@ -104,6 +104,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Sign In Status
+         * @description Return the session of this browser, or null: for a page that asks whether somebody is signed in.
+         */
+        get: operations["read_sign_in_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/sign-out": {
         parameters: {
             query?: never;
@@ -5806,7 +5826,7 @@ export interface components {
         };
         /**
          * RecommendationCreate
-         * @description Request for a recommendation on a mesh, by name or id.
+         * @description Request for a recommendation on one mesh: `mesh` takes a name or an id, `mesh_id` an id.
          */
         RecommendationCreate: {
             /**
@@ -5848,8 +5868,16 @@ export interface components {
              * @default false
              */
             explain: boolean;
-            /** Mesh */
-            mesh: string;
+            /**
+             * Mesh
+             * @description Name or id of the mesh
+             */
+            mesh?: string | null;
+            /**
+             * Mesh Id
+             * @description Id of the mesh, instead of `mesh`
+             */
+            mesh_id?: string | null;
         };
         /**
          * RecommendationRead
@@ -6735,6 +6763,13 @@ export interface components {
              * Format: password
              */
             password: string;
+        };
+        /**
+         * SignInStatus
+         * @description Session of a browser; null while it is not signed in.
+         */
+        SignInStatus: {
+            session: components["schemas"]["SessionRead"] | null;
         };
         /**
          * SilenceCreate
@@ -7717,6 +7752,44 @@ export interface operations {
             };
             /** @description Unprocessable Entity */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_sign_in_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInStatus"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -42,7 +42,7 @@ const SESSION = { user: { email: 'owner@sinemora.example' }, role: 'owner', csrf
  */
 export function mockApi(responses: Record<string, unknown[] | object | ((sent: Sent) => Reply)>): Sent[] {
   const sent: Sent[] = []
-  const known: typeof responses = { 'GET /v1/auth/session': SESSION, ...responses }
+  const known: typeof responses = { 'GET /v1/auth/status': { session: SESSION }, ...responses }
   vi.stubGlobal('fetch', async (input: Request) => {
     const url = new URL(input.url)
     const text = await input.text()
