@@ -11,7 +11,7 @@ export function Decisions({ incident, etag }: { incident: Incident; etag: string
   const decide = useDecideIncident(incident.id, etag)
   const assign = useAssignIncident(incident.id, etag)
   const busy = decide.isPending || assign.isPending
-  const isAssignedToMe = session !== undefined && incident.assignee === session.user.email
+  const isAssignedToMe = session?.user.email === incident.assignee
   return (
     <div>
       <Group gap="xs">
