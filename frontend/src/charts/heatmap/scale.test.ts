@@ -13,7 +13,7 @@ test.each([
   expect(step(value, direction)).toBe(stepped)
 })
 
-test('the percentiles are of fresh values alone', () => {
+test('the percentiles are of fresh values; of stale ones when no value is fresh', () => {
   const grid = (codes: number[], looks: number[] = []) => ({
     rows: 1,
     columns: codes.length,
@@ -23,6 +23,7 @@ test('the percentiles are of fresh values alone', () => {
   const hundred = Array.from({ length: 100 }, (_, i) => i + 1)
   expect(percentiles(grid([0, 0, 0, ...hundred]), (code) => code * 10)).toEqual({ low: 10, high: 990 })
   expect(percentiles(grid([7, 9000], [LOOK.plain, LOOK.veiled]), (code) => code)).toEqual({ low: 7, high: 7 })
+  expect(percentiles(grid([7, 9000], [LOOK.veiled, LOOK.veiled]), (code) => code)).toEqual({ low: 7, high: 9000 })
   expect(percentiles(grid([0, 0]), (code) => code)).toBeNull()
 })
 

@@ -1,7 +1,7 @@
 /** From values to positions on a ramp, and back to ticks. */
 
 import { ticks as linearTicks } from 'd3-array'
-import { type Grid, LOOK } from './grid'
+import { type Grid, LOOK, type Look } from './grid'
 
 export type ScaleKind = 'log' | 'linear' | 'symmetric'
 
@@ -21,14 +21,21 @@ export function step(value: number, direction: 'down' | 'up'): number {
   return Number(((step ?? 1) * decade).toPrecision(12))
 }
 
-/** The values below which 1 % and 99 % of the cells with a fresh value lie. `null` when there is none. */
-export function percentiles({ codes, looks }: Grid, value: (code: number) => number | null): Domain | null {
+/**
+ * The values below which 1 % and 99 % of the cells with a fresh value lie; without a fresh value, of those with a stale
+ * one, which are shown too. `null` when there is neither.
+ */
+export function percentiles(grid: Grid, value: (code: number) => number | null): Domain | null {
+  return percentilesOf(grid, LOOK.plain, value) ?? percentilesOf(grid, LOOK.veiled, value)
+}
+
+function percentilesOf({ codes, looks }: Grid, look: Look, value: (code: number) => number | null): Domain | null {
   // Counting by code is one pass over a million cells; sorting them would be slow.
   const counts = new Uint32Array(65_536)
   let total = 0
   for (let i = 0; i < codes.length; i++) {
     const code = codes[i] as number
-    if (code === 0 || looks[i] !== LOOK.plain) continue
+    if (code === 0 || looks[i] !== look) continue
     counts[code] = (counts[code] as number) + 1
     total += 1
   }
