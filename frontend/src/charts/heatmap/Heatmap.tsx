@@ -1,18 +1,18 @@
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
-import { Axes, type Axis, gutters } from './Axes'
+import { Axes, type Axis, type AxisPair, gutters } from './Axes'
 import { type Cell, type Grid, pool, type Worst } from './grid'
 import styles from './heatmap.module.css'
 import type { ColourTable, Theme } from './palette'
 import { drawFigures, drawPicture, drawRules, makePicture } from './picture'
 import { useStage } from './useStage'
 import { useZoom } from './useZoom'
-import { cellAt, reveal, step, type View } from './view'
+import { cellAt, inView, longest, reveal, step, type View } from './view'
 
 interface Props {
   /** The accessible name of the grid. */
   label: string
   grid: Grid
-  axis: Axis
+  axes: AxisPair
   colours: ColourTable
   worst: Worst
   theme: Theme
@@ -31,42 +31,57 @@ interface Props {
   onPooled: (factor: number) => void
 }
 
-/** A square grid of coloured cells on a canvas, usable by pointer, keyboard and screen reader. */
+/** A grid of coloured square cells on a canvas, usable by pointer, keyboard and screen reader. */
 export function Heatmap(props: Props) {
-  const { grid, axis, colours, worst, theme, figure, cursor } = props
-  const size = grid.rows
+  const { grid, axes, colours, worst, theme, figure, cursor } = props
+  const { rows, columns } = grid
+  const shape = useMemo(() => ({ rows, columns }), [rows, columns])
+  const size = longest(shape)
   const frame = useRef<HTMLDivElement>(null)
   const surface = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const scratch = useRef<HTMLCanvasElement>(null)
-  const room = gutters(axis, props.view.count)
+  const room = gutters(axes, props.view.count)
   const { side, density } = useStage(frame, size, room)
-  const view = useZoom(surface, size, side, props.view, props.onView)
+  const view = useZoom(surface, shape, side, props.view, props.onView)
   const [hovered, setHovered] = useState<Cell | null>(null)
   const [focused, setFocused] = useState(false)
+  const [hoveredOn, setHoveredOn] = useState(axes)
+  // Other axes have other cells: the pointer is on none of them until it moves.
+  if (hoveredOn !== axes) {
+    setHoveredOn(axes)
+    setHovered(null)
+  }
   const cellId = useId()
 
-  const pixels = Math.round(side * density)
-  const factor = pixels === 0 ? 1 : Math.max(1, Math.ceil(view.count / pixels))
+  const cell = side / view.count
+  const shown = inView(view, shape)
+  const [width, height] = [shown.columns * cell, shown.rows * cell]
+  const [across, down] = [Math.round(width * density), Math.round(height * density)]
+  const factor = side === 0 ? 1 : Math.max(1, Math.ceil(view.count / Math.round(side * density)))
   const pooled = useMemo(() => (factor === 1 ? grid : pool(grid, factor, worst)), [grid, factor, worst])
-  const picture = useMemo(() => makePicture(pooled, colours, factor), [pooled, colours, factor])
-  const boundaries = useMemo(() => axis.groups.slice(1).map((group) => group.first), [axis])
+  const picture = useMemo(() => makePicture(pooled, shape, colours, factor), [pooled, shape, colours, factor])
+  const boundaries = useMemo(() => {
+    const of = ({ groups }: Axis) => groups.flatMap((level) => level.slice(1).map(({ first }) => first))
+    return { rows: of(axes.rows), columns: of(axes.columns) }
+  }, [axes])
 
   const { onPooled } = props
   useEffect(() => onPooled(factor), [onPooled, factor])
 
   useEffect(() => {
     const context = canvas.current?.getContext('2d')
-    if (!context || pixels === 0) return
+    if (!context || across === 0 || down === 0) return
     scratch.current ??= document.createElement('canvas')
-    drawPicture(context, scratch.current, picture, view, pixels, density, theme)
-    drawRules(context, boundaries, view, pixels, density, theme)
-    drawFigures(context, grid, colours, figure, view, pixels, density, theme)
-  }, [picture, view, pixels, density, theme, boundaries, grid, colours, figure])
+    const surface = { context, view, width: across, height: down, cell: cell * density, density, theme }
+    drawPicture(surface, scratch.current, picture)
+    drawRules(surface, boundaries)
+    drawFigures(surface, grid, colours, figure)
+  }, [picture, view, across, down, cell, density, theme, boundaries, grid, colours, figure])
 
   function point(event: MouseEvent): Cell | null {
     const box = event.currentTarget.getBoundingClientRect()
-    return cellAt(event.clientX - box.left, event.clientY - box.top, view, size, side)
+    return cellAt(event.clientX - box.left, event.clientY - box.top, view, shape, side)
   }
 
   function hover(cell: Cell | null) {
@@ -82,36 +97,36 @@ export function Heatmap(props: Props) {
       props.onOpen(from)
       return
     }
-    const next = step(from, event.key, event.ctrlKey || event.metaKey, size)
+    const next = step(from, event.key, event.ctrlKey || event.metaKey, shape)
     if (!next) return
     event.preventDefault()
     props.onCursor(next)
-    const followed = reveal(view, next, size)
+    const followed = reveal(view, next, shape)
     if (followed.row !== view.row || followed.column !== view.column) props.onView(followed)
   }
 
   const active = hovered ?? (focused ? cursor : null)
-  const cell = side / view.count
   const place = (target: Cell) => ({ x: (target.column - view.column) * cell, y: (target.row - view.row) * cell })
   return (
     <div ref={frame} className={styles.frame}>
-      <div className={styles.plot} style={{ width: room.left + side, height: room.top + side }}>
-        <Axes axis={axis} view={view} room={room} side={side} active={active} />
+      <div className={styles.plot} style={{ width: room.left + width, height: room.top + height }}>
+        <Axes axes={axes} view={view} room={room} width={width} height={height} cell={cell} active={active} />
         {/* biome-ignore lint/a11y/useSemanticElements: a canvas grid of up to a million cells cannot be a table */}
         <div
           role="grid"
           tabIndex={0}
+          data-return-focus={cursor ? '' : undefined}
           aria-label={props.label}
-          aria-rowcount={size}
-          aria-colcount={size}
+          aria-rowcount={rows}
+          aria-colcount={columns}
           aria-activedescendant={cellId}
           aria-keyshortcuts="ArrowUp ArrowDown ArrowLeft ArrowRight Home End Enter"
           className={styles.grid}
-          style={{ left: room.left, top: room.top, width: side, height: side }}
+          style={{ left: room.left, top: room.top, width, height }}
           onKeyDown={onKeyDown}
           onFocus={() => {
             setFocused(true)
-            if (!cursor) props.onCursor({ row: 0, column: Math.min(1, size - 1) })
+            if (!cursor) props.onCursor({ row: 0, column: Math.min(1, columns - 1) })
           }}
           onBlur={() => setFocused(false)}
         >
@@ -127,7 +142,7 @@ export function Heatmap(props: Props) {
           <div
             ref={surface}
             className={styles.stage}
-            style={{ width: side, height: side }}
+            style={{ width, height }}
             onPointerMove={(event) => hover(point(event))}
             onPointerLeave={() => hover(null)}
             onClick={(event) => {
@@ -139,9 +154,9 @@ export function Heatmap(props: Props) {
             <canvas
               ref={canvas}
               className={styles.canvas}
-              width={pixels}
-              height={pixels}
-              style={{ width: side, height: side }}
+              width={across}
+              height={down}
+              style={{ width, height }}
             />
             {active && (
               <>
@@ -164,7 +179,7 @@ export function Heatmap(props: Props) {
           </div>
         </div>
         {hovered && (
-          <div className={styles.tip} style={tipPlace(place(hovered), cell, side, room)} aria-hidden="true">
+          <div className={styles.tip} style={tipPlace(place(hovered), cell, { width, height }, room)} aria-hidden="true">
             {props.tooltip(hovered)}
           </div>
         )}
@@ -174,8 +189,13 @@ export function Heatmap(props: Props) {
 }
 
 /** Place the tip next to the cell, on the side with more room, so that it does not cover the cell. */
-function tipPlace({ x, y }: { x: number; y: number }, cell: number, side: number, room: { left: number; top: number }) {
-  const horizontal = x + cell / 2 < side / 2 ? { left: room.left + x + cell + 8 } : { right: side - x + 8 }
-  const vertical = y + cell / 2 < side / 2 ? { top: room.top + y } : { bottom: side - y - cell }
+function tipPlace(
+  { x, y }: { x: number; y: number },
+  cell: number,
+  { width, height }: { width: number; height: number },
+  room: { left: number; top: number },
+) {
+  const horizontal = x + cell / 2 < width / 2 ? { left: room.left + x + cell + 8 } : { right: width - x + 8 }
+  const vertical = y + cell / 2 < height / 2 ? { top: room.top + y } : { bottom: height - y - cell }
   return { ...horizontal, ...vertical }
 }

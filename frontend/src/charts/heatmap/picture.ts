@@ -4,10 +4,22 @@ import { type Cell, type Grid, LOOK } from './grid'
 import { HATCHES, type Hatch, tile } from './hatch'
 import { paint, stencil } from './paint'
 import { type ColourTable, PAGE, type Theme } from './palette'
-import type { View } from './view'
+import { inView, type Shape, type View } from './view'
+
+/** The pixels to draw on: the view, `cell` device pixels for each of its cells. */
+export interface Surface {
+  context: CanvasRenderingContext2D
+  view: View
+  width: number
+  height: number
+  cell: number
+  density: number
+  theme: Theme
+}
 
 /** A grid painted once; zooming and panning only copy from it. */
 export interface Picture {
+  shape: Shape
   base: HTMLCanvasElement
   stencils: { hatch: Hatch; mask: HTMLCanvasElement }[]
   /** Number of cells per pixel in each direction. */
@@ -27,9 +39,11 @@ function canvasOf(width: number, height: number, fill: (pixels: Uint32Array) => 
   return canvas
 }
 
-export function makePicture(grid: Grid, colours: ColourTable, factor: number): Picture {
+/** Paint a grid, which may be pooled, as the picture of a grid of `shape`. */
+export function makePicture(grid: Grid, shape: Shape, colours: ColourTable, factor: number): Picture {
   const present = HATCHES.filter((hatch) => grid.looks.includes(hatch))
   return {
+    shape,
     factor,
     base: canvasOf(grid.columns, grid.rows, (pixels) => paint(grid, colours, pixels)),
     stencils: present.map((hatch) => ({
@@ -56,33 +70,27 @@ export function hatchPattern(context: CanvasRenderingContext2D, hatch: Hatch, de
   return context.createPattern(hatchCanvas(hatch, density, hatch === LOOK.veiled ? PAGE[theme] : INK[theme]), 'repeat')
 }
 
-/** Blits what is in view, then pours each hatch through its stencil. `side` is in device pixels. */
-export function drawPicture(
-  context: CanvasRenderingContext2D,
-  scratch: HTMLCanvasElement,
-  picture: Picture,
-  view: View,
-  side: number,
-  density: number,
-  theme: Theme,
-) {
-  const { base, stencils, factor } = picture
-  const source = [view.column / factor, view.row / factor, view.count / factor, view.count / factor] as const
+/** Blits what is in view, then pours each hatch through its stencil. */
+export function drawPicture(surface: Surface, scratch: HTMLCanvasElement, picture: Picture) {
+  const { context, view, width, height, density, theme } = surface
+  const { base, stencils, factor, shape } = picture
+  const { rows, columns } = inView(view, shape)
+  const source = [view.column / factor, view.row / factor, columns / factor, rows / factor] as const
   context.imageSmoothingEnabled = false
-  context.clearRect(0, 0, side, side)
-  context.drawImage(base, ...source, 0, 0, side, side)
-  scratch.width = side
-  scratch.height = side
+  context.clearRect(0, 0, width, height)
+  context.drawImage(base, ...source, 0, 0, width, height)
+  scratch.width = width
+  scratch.height = height
   const pour = scratch.getContext('2d')
   if (!pour) return
   pour.imageSmoothingEnabled = false
   for (const { hatch, mask } of stencils) {
     pour.globalCompositeOperation = 'source-over'
-    pour.clearRect(0, 0, side, side)
-    pour.drawImage(mask, ...source, 0, 0, side, side)
+    pour.clearRect(0, 0, width, height)
+    pour.drawImage(mask, ...source, 0, 0, width, height)
     pour.globalCompositeOperation = 'source-in'
     pour.fillStyle = hatchPattern(pour, hatch, density, theme) ?? 'transparent'
-    pour.fillRect(0, 0, side, side)
+    pour.fillRect(0, 0, width, height)
     context.drawImage(scratch, 0, 0)
   }
 }
@@ -91,30 +99,25 @@ export function drawPicture(
 const GAP_FROM = 9
 
 /** Gaps between cells and rules between groups, in the colour of the page and of lines. */
-export function drawRules(
-  context: CanvasRenderingContext2D,
-  boundaries: number[],
-  view: View,
-  side: number,
-  density: number,
-  theme: Theme,
-) {
-  const cell = side / view.count
+export function drawRules(surface: Surface, boundaries: { rows: number[]; columns: number[] }) {
+  const { context, view, width, height, cell, density, theme } = surface
   const at = (index: number, start: number) => Math.round((index - start) * cell)
-  const cross = (index: number, width: number) => {
-    context.fillRect(at(index, view.column) - Math.floor(width / 2), 0, width, side)
-    context.fillRect(0, at(index, view.row) - Math.floor(width / 2), side, width)
+  const below = (row: number, thick: number) => context.fillRect(0, at(row, view.row) - Math.floor(thick / 2), width, thick)
+  const beside = (column: number, thick: number) =>
+    context.fillRect(at(column, view.column) - Math.floor(thick / 2), 0, thick, height)
+  const both = (thick: number) => {
+    for (const row of boundaries.rows) below(row, thick)
+    for (const column of boundaries.columns) beside(column, thick)
   }
-  const last = Math.max(view.row, view.column) + view.count
   context.fillStyle = `rgb(${PAGE[theme].join(' ')})`
   if (cell / density >= GAP_FROM) {
     const gap = Math.max(1, Math.round(density))
-    for (let i = Math.ceil(Math.min(view.row, view.column)); i <= last; i++) cross(i, gap)
+    for (let row = Math.ceil(view.row); row <= view.row + view.count; row++) below(row, gap)
+    for (let column = Math.ceil(view.column); column <= view.column + view.count; column++) beside(column, gap)
   }
-  const wide = Math.round((cell / density >= GAP_FROM ? 5 : 3) * density)
-  for (const boundary of boundaries) cross(boundary, wide)
+  both(Math.round((cell / density >= GAP_FROM ? 5 : 3) * density))
   context.fillStyle = theme === 'dark' ? '#59616d' : '#a6a8a4'
-  for (const boundary of boundaries) cross(boundary, Math.max(1, Math.round(density)))
+  both(Math.max(1, Math.round(density)))
 }
 
 /** Below this width, device-independent, a figure does not fit a cell. */
@@ -122,16 +125,12 @@ const FIGURE_FROM = 46
 
 /** Print the value in each cell with enough room, in the ink with the better contrast. */
 export function drawFigures(
-  context: CanvasRenderingContext2D,
+  surface: Surface,
   grid: Grid,
   colours: ColourTable,
   figure: (cell: Cell) => string | null,
-  view: View,
-  side: number,
-  density: number,
-  theme: Theme,
 ) {
-  const size = side / view.count
+  const { context, view, cell: size, density, theme } = surface
   if (size / density < FIGURE_FROM) return
   context.font = `500 ${12 * density}px "Inter Variable", system-ui, sans-serif`
   context.textAlign = 'center'

@@ -8,7 +8,7 @@ export interface Stage {
 
 const LARGEST_CELL = 104
 
-/** The largest square that fits the element's width and the window's height, whole pixels per cell where cells are few. */
+/** The largest square of `size`×`size` cells that fits the element's width and the window's height, whole pixels per cell where cells are few. */
 export function useStage(
   frame: RefObject<HTMLElement | null>,
   size: number,

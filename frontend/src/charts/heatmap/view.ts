@@ -2,49 +2,64 @@
 
 import type { Cell } from './grid'
 
-/** The visible square, in cells; fractions occur while zooming. */
+export interface Shape {
+  rows: number
+  columns: number
+}
+
+/** The visible part, in cells; fractions occur while zooming. At most `count` rows and as many columns are in it. */
 export interface View {
   row: number
   column: number
   count: number
 }
 
-export const wholeView = (size: number): View => ({ row: 0, column: 0, count: size })
+export const longest = ({ rows, columns }: Shape) => Math.max(rows, columns)
 
-export const isWhole = (view: View, size: number) => view.count >= size - 1e-6
+export const wholeView = (shape: Shape): View => ({ row: 0, column: 0, count: longest(shape) })
 
-/** Keeps a view inside a grid of `size`×`size` cells and no closer than four of them. */
-export function clampView(view: View, size: number): View {
+export const isWhole = (view: View, shape: Shape) => view.count >= longest(shape) - 1e-6
+
+/** Return how many rows and columns a view shows. */
+export const inView = ({ count }: View, { rows, columns }: Shape): Shape => ({
+  rows: Math.min(rows, count),
+  columns: Math.min(columns, count),
+})
+
+/** Keeps a view inside a grid and no closer than four cells. */
+export function clampView(view: View, shape: Shape): View {
+  const size = longest(shape)
   const count = Math.min(size, Math.max(Math.min(4, size), view.count))
-  const clamp = (start: number) => Math.min(Math.max(0, start), size - count)
-  return { row: clamp(view.row), column: clamp(view.column), count }
+  const clamp = (start: number, cells: number) => Math.min(Math.max(0, start), cells - Math.min(cells, count))
+  return { row: clamp(view.row, shape.rows), column: clamp(view.column, shape.columns), count }
 }
 
-/** The transform (scale, shift in pixels) of a view drawn `side` pixels wide, as d3-zoom counts. */
+/** The transform (scale, shift in pixels) of a view whose longer side is `side` pixels, as d3-zoom counts. */
 export function toTransform(view: View, size: number, side: number): { k: number; x: number; y: number } {
   const pixelsPerCell = side / view.count
   return { k: size / view.count, x: -view.column * pixelsPerCell, y: -view.row * pixelsPerCell }
 }
 
-export function fromTransform({ k, x, y }: { k: number; x: number; y: number }, size: number, side: number): View {
-  const count = size / k
+export function fromTransform({ k, x, y }: { k: number; x: number; y: number }, shape: Shape, side: number): View {
+  const count = longest(shape) / k
   const cellsPerPixel = count / side
-  return clampView({ row: -y * cellsPerPixel, column: -x * cellsPerPixel, count }, size)
+  return clampView({ row: -y * cellsPerPixel, column: -x * cellsPerPixel, count }, shape)
 }
 
 /** The cell under a point of the picture, or `null` outside it. */
-export function cellAt(x: number, y: number, view: View, size: number, side: number): Cell | null {
+export function cellAt(x: number, y: number, view: View, shape: Shape, side: number): Cell | null {
   const column = Math.floor(view.column + (x / side) * view.count)
   const row = Math.floor(view.row + (y / side) * view.count)
-  return x < 0 || y < 0 || x >= side || y >= side || row >= size || column >= size ? null : { row, column }
+  const isOutside = x < 0 || y < 0 || x >= side || y >= side || row >= shape.rows || column >= shape.columns
+  return isOutside ? null : { row, column }
 }
 
 /** Return the cell that a key leads to, as in the ARIA grid pattern; `null` for other keys. */
-export function step(cell: Cell, key: string, ctrl: boolean, size: number): Cell | null {
-  const last = size - 1
+export function step(cell: Cell, key: string, ctrl: boolean, shape: Shape): Cell | null {
+  const [lastRow, lastColumn] = [shape.rows - 1, shape.columns - 1]
   const within = (row: number, column: number): Cell => ({
-    row: Math.min(last, Math.max(0, row)),
-    column: Math.min(last, Math.max(0, column)),
+    row: Math.min(lastRow, Math.max(0, row)),
+    column: Math.min(lastColumn, Math.max(0, column)),
   })
   switch (key) {
     case 'ArrowUp':
@@ -62,14 +77,16 @@ export function step(cell: Cell, key: string, ctrl: boolean, size: number): Cell
     case 'Home':
       return ctrl ? { row: 0, column: 0 } : { row: cell.row, column: 0 }
     case 'End':
-      return ctrl ? { row: last, column: last } : { row: cell.row, column: last }
+      return ctrl ? { row: lastRow, column: lastColumn } : { row: cell.row, column: lastColumn }
     default:
       return null
   }
 }
 
 /** Moves a view just far enough that a cell is in it. */
-export function reveal(view: View, cell: Cell, size: number): View {
-  const shift = (start: number, index: number) => Math.min(index, Math.max(start, index + 1 - view.count))
-  return clampView({ ...view, row: shift(view.row, cell.row), column: shift(view.column, cell.column) }, size)
+export function reveal(view: View, cell: Cell, shape: Shape): View {
+  const shown = inView(view, shape)
+  const shift = (start: number, index: number, count: number) => Math.min(index, Math.max(start, index + 1 - count))
+  const row = shift(view.row, cell.row, shown.rows)
+  return clampView({ ...view, row, column: shift(view.column, cell.column, shown.columns) }, shape)
 }

@@ -5,10 +5,10 @@ import { LOOK, type Look } from '~/charts/heatmap/grid'
 import type { Clock } from '~/lib/time'
 import { formatWindow } from '~/lib/time'
 import { formatCount, formatDelay, formatRatio, lossRatio, NO_VALUE } from '~/lib/units'
+import type { Entry } from './axes'
 import styles from './matrix.module.css'
 import { STATE_FACTS, stateName } from './states'
 import { strings } from './strings'
-import type { Entry } from './useMatrix'
 
 interface Props {
   meshId: string

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Tooltip, useComputedColorScheme } from '@mantine/core'
+import { Button, useComputedColorScheme } from '@mantine/core'
 import { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
@@ -7,15 +7,15 @@ import { pathQuery, shownOf } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import { type Cell, LOOK, type Look } from '~/charts/heatmap/grid'
 import { Heatmap } from '~/charts/heatmap/Heatmap'
-import { clampView, isWhole, type View, wholeView } from '~/charts/heatmap/view'
+import { clampView, isWhole, type Shape, type View, wholeView } from '~/charts/heatmap/view'
 import { valueOfCode } from '~/lib/codes'
 import { facts, measure } from '~/lib/metrics'
 import { numbers } from '~/lib/searchParams'
 import { formatDelay, formatExact } from '~/lib/units'
 import { useClock } from '~/ui/clock'
-import { FitIcon, MinusIcon, PlusIcon } from '~/ui/icons'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
+import { partKey, zonePairPart } from './axes'
 import { CellDetail } from './CellDetail'
 import { Controls } from './Controls'
 import { Legend } from './Legend'
@@ -28,6 +28,8 @@ import { strings } from './strings'
 import { matrixTitle, useMatrix } from './useMatrix'
 import { WindowStamp } from './WindowStamp'
 import { WorstPaths } from './WorstPaths'
+import { ZonePair } from './ZonePair'
+import { ZoomButtons } from './ZoomButtons'
 
 interface Props {
   mesh: Mesh
@@ -36,11 +38,18 @@ interface Props {
   onSearch: (patch: MatrixSearch) => Promise<void>
 }
 
-function viewOf(text: string | undefined, size: number): View {
+/** A cell of one part of the mesh: the same indices stand for something else in another part. */
+interface Spot extends Cell {
+  part: string
+}
+
+const EMPTY: Shape = { rows: 0, columns: 0 }
+
+function viewOf(text: string | undefined, shape: Shape): View {
   const parts = numbers(text, 3)
   return parts
-    ? clampView({ row: parts[0] as number, column: parts[1] as number, count: parts[2] as number }, size)
-    : wholeView(size)
+    ? clampView({ row: parts[0] as number, column: parts[1] as number, count: parts[2] as number }, shape)
+    : wholeView(shape)
 }
 
 const written = ({ row, column, count }: View) => [row, column, count].map((part) => Number(part.toFixed(2))).join(',')
@@ -51,59 +60,65 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   const clock = useClock()
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const chosen = shownOf(search)
-  const { query, waiting, shown, coding, matrix, grid, axis, entries, colours, domain, isFixed } = useMatrix(
+  const { query, waiting, shown, coding, matrix, grid, part, colours, domain, isFixed } = useMatrix(
     mesh.id,
     chosen,
     search,
     theme,
   )
   const { format } = facts(coding)
-  const size = grid?.rows ?? 0
+  const shape: Shape = grid ?? EMPTY
+  const { rows, columns } = shape
 
-  const [cursor, setCursor] = useState<Cell | null>(() => {
+  const [cursor, setCursor] = useState<Spot | null>(() => {
     const parts = numbers(search.cell, 2)
-    return parts ? { row: parts[0] as number, column: parts[1] as number } : null
+    const key = partKey(chosen.by, search.zones)
+    return parts ? { row: parts[0] as number, column: parts[1] as number, part: key } : null
   })
-  const [hovered, setHovered] = useState<Cell | null>(null)
+  const [hovered, setHovered] = useState<Spot | null>(null)
   const [pooled, setPooled] = useState(1)
-  const inGrid = (cell: Cell | null) => (cell && cell.row < size && cell.column < size ? cell : null)
+  const key = part?.key ?? ''
+  const inGrid = (spot: Spot | null) =>
+    spot && spot.part === key && spot.row < rows && spot.column < columns ? spot : null
   const active = inGrid(hovered) ?? inGrid(cursor)
 
   const rememberCell = useDebouncedCallback((cell: Cell) => onSearch({ cell: `${cell.row},${cell.column}` }), 400)
   const onCursor = useCallback(
     (cell: Cell) => {
-      setCursor(cell)
+      setCursor({ ...cell, part: key })
       rememberCell(cell)
     },
-    [rememberCell],
+    [rememberCell, key],
   )
+  const onHover = useCallback((cell: Cell | null) => setHovered(cell && { ...cell, part: key }), [key])
   const onView = useCallback(
-    (next: View) => onSearch({ view: isWhole(next, size) ? '' : written(next) }),
-    [onSearch, size],
+    (next: View) => onSearch({ view: isWhole(next, { rows, columns }) ? '' : written(next) }),
+    [onSearch, rows, columns],
   )
   // Another axis has other cells: the cursor does not carry over.
   const onAxis = useCallback(
     (patch: MatrixSearch) => {
       rememberCell.cancel()
       setCursor(null)
-      onSearch({ cell: '', view: '', ...patch })
+      onSearch({ cell: '', view: '', zones: '', ...patch })
     },
     [onSearch, rememberCell],
   )
-  const view = useMemo(() => viewOf(search.view, size), [search.view, size])
+  const view = useMemo(() => viewOf(search.view, { rows, columns }), [search.view, rows, columns])
 
   const read = useMemo(() => {
-    const at = (cell: Cell) => cell.row * size + cell.column
+    const at = (cell: Cell) => cell.row * columns + cell.column
     return {
       look: (cell: Cell) => (grid?.looks[at(cell)] ?? LOOK.lined) as Look,
       value: (cell: Cell) => valueOfCode(coding, grid?.codes[at(cell)] ?? 0),
     }
-  }, [grid, size, coding])
+  }, [grid, columns, coding])
 
   // Only a cell under the pointer for a moment is requested; sweeping over a row requests nothing.
-  const [settled] = useDebouncedValue(active, 120)
-  const source = settled && entries[settled.row]
-  const target = settled && entries[settled.column]
+  const [pointed] = useDebouncedValue(active, 120)
+  const settled = inGrid(pointed)
+  const source = settled && part?.rows[settled.row]
+  const target = settled && part?.columns[settled.column]
   const isPath = shown.by === 'vm' && source && target && source.id !== target.id
   const detail = useQuery({ ...pathQuery(mesh.id, source?.id ?? '', target?.id ?? ''), enabled: Boolean(isPath) })
 
@@ -116,13 +131,12 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   )
 
   async function open(cell: Cell) {
-    const [from, to] = [entries[cell.row], entries[cell.column]]
+    const [from, to] = [part?.rows[cell.row], part?.columns[cell.column]]
     if (!from || !to) return
     if (shown.by === 'zone') {
-      const zones = query.data?.roster.zones ?? []
-      const [down, across] = [zones[cell.row], zones[cell.column]]
-      if (!down || !across) return
-      onAxis({ by: 'vm', view: `${down.first},${across.first},${Math.max(down.count, across.count, 1)}` })
+      // A zone without VMs has no paths to show.
+      const pair = query.data && zonePairPart(query.data.roster, [from.id, to.id])
+      if (pair) onAxis({ by: 'vm', zones: pair.key, scale: '' })
     } else if (from.id !== to.id) {
       rememberCell.cancel()
       // First store the present position, so that Back returns to it.
@@ -138,13 +152,13 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   function zoomBy(ratio: number) {
     const count = view.count / ratio
     const centre = { row: view.row + view.count / 2, column: view.column + view.count / 2 }
-    onView(clampView({ row: centre.row - count / 2, column: centre.column - count / 2, count }, size))
+    onView(clampView({ row: centre.row - count / 2, column: centre.column - count / 2, count }, shape))
   }
 
   if (query.error && !query.data) {
     return <Failed what={strings.heatmap} error={query.error} retry={() => void query.refetch()} />
   }
-  if (!matrix || !grid || !axis) {
+  if (!matrix || !grid || !part) {
     if (!waiting) return <Loading what={strings.heatmapLower} />
     return (
       <div className={styles.page}>
@@ -156,7 +170,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       </div>
     )
   }
-  if (size === 0) {
+  if (rows === 0) {
     return (
       <Empty
         title={strings.noVms(mesh.name)}
@@ -192,7 +206,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       </header>
       <div className={styles.bar}>
         <Controls mesh={mesh} chosen={chosen} onSearch={onSearch} onAxis={onAxis} />
-        <ZoomButtons size={size} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
+        <ZoomButtons shape={shape} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
       </div>
       <Period mesh={mesh} shown={chosen} search={search} clock={clock} onSearch={onSearch} />
       {vms > 1 && !shown.when && !grid.codes.some((code) => code > 0) && (
@@ -205,14 +219,14 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
           <Heatmap
             label={strings.metricBy(matrixTitle(shown), shown.by === 'zone' ? strings.zonePair : strings.path)}
             grid={grid}
-            axis={axis}
+            axes={part.axes}
             colours={colours}
             worst={worst(coding)}
             theme={theme}
             describe={(cell) =>
               sentence(
-                entries[cell.row]?.name ?? '',
-                entries[cell.column]?.name ?? '',
+                part.rows[cell.row]?.name ?? '',
+                part.columns[cell.column]?.name ?? '',
                 read.look(cell),
                 figure(cell),
                 shown.when?.versus ? 'change' : measure(shown.metric, shown.statistic),
@@ -226,7 +240,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
               return (
                 <div className={styles.tip}>
                   <span>
-                    {entries[cell.row]?.name} → {entries[cell.column]?.name}
+                    {part.rows[cell.row]?.name} → {part.columns[cell.column]?.name}
                   </span>
                   <strong>{figure(cell) ?? stateName(read.look(cell))}</strong>
                   {direction && (
@@ -235,13 +249,13 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
                     </span>
                   )}
                   {read.look(cell) === LOOK.veiled && <span>{strings.stale}</span>}
-                  {grid.faint?.[cell.row * size + cell.column] === 1 && <span>{strings.withinItsClockError}</span>}
+                  {grid.faint?.[cell.row * columns + cell.column] === 1 && <span>{strings.withinItsClockError}</span>}
                 </div>
               )
             }}
             cursor={inGrid(cursor)}
             onCursor={onCursor}
-            onHover={setHovered}
+            onHover={onHover}
             onOpen={(cell) => void open(cell)}
             view={view}
             onView={onView}
@@ -260,6 +274,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
           />
         </div>
         <aside className={styles.side}>
+          {part.zones && <ZonePair zones={part.zones} shape={shape} onAxis={onAxis} />}
           {shown.by === 'vm' && source && target ? (
             <CellDetail
               meshId={mesh.id}
@@ -275,42 +290,6 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
           {!shown.when && <WorstPaths meshId={mesh.id} shown={shown} />}
         </aside>
       </div>
-    </div>
-  )
-}
-
-interface ZoomProps {
-  size: number
-  view: View
-  zoomBy: (ratio: number) => void
-  onWhole: () => void
-}
-
-function ZoomButtons({ size, view, zoomBy, onWhole }: ZoomProps) {
-  if (size <= 8) return null
-  const whole = isWhole(view, size)
-  return (
-    <div className={styles.zoom}>
-      <Tooltip label={strings.zoomInHint}>
-        <ActionIcon
-          variant="default"
-          aria-label={strings.zoomIn}
-          disabled={view.count <= 4}
-          onClick={() => zoomBy(1.6)}
-        >
-          <PlusIcon />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label={strings.zoomOut}>
-        <ActionIcon variant="default" aria-label={strings.zoomOut} disabled={whole} onClick={() => zoomBy(1 / 1.6)}>
-          <MinusIcon />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label={strings.showWholeMesh}>
-        <ActionIcon variant="default" aria-label={strings.showWholeMesh} disabled={whole} onClick={onWhole}>
-          <FitIcon />
-        </ActionIcon>
-      </Tooltip>
     </div>
   )
 }

@@ -15,6 +15,8 @@ export interface MatrixSearch {
   scale?: string
   /** Zoom: first row, first column, how many are in view. */
   view?: string
+  /** The zone pair whose VMs are rows and columns: ids of the source and the target zone. */
+  zones?: string
   /** The cell under the cursor: row, column. */
   cell?: string
   /** All windows of a range instead of the newest of each path. */
@@ -35,6 +37,7 @@ export const matrixSearch = searchParser<MatrixSearch>(
     flows: v.literal('slowest'),
     scale: numberList(2, ([low, high]) => (low as number) < (high as number)),
     view: numberList(3, ([, , count]) => (count as number) >= 1),
+    zones: v.pipe(v.string(), v.regex(/^[^,]+,[^,]+$/)),
     cell: numberList(2, (indices) => indices.every((index) => Number.isInteger(index) && index >= 0)),
     span: keyOf(SPANS),
     until: moment,

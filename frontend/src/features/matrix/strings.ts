@@ -36,7 +36,7 @@ export const strings = {
   withinClockErrorHint: 'The clock error alone could explain the whole value.',
   withinClockError: 'Within clock error',
   noLoss: 'No loss',
-  noFreshValue: 'No current value on any path.',
+  noFreshValue: 'No current value on any path; the scale is that of the stale values.',
   pooled: (paths: number) => `Each pixel shows the worst of ${paths} paths.`,
   scaleEllipsis: 'Scale…',
   fromUnit: (unit: string) => `From (${unit})`,
@@ -59,11 +59,18 @@ export const strings = {
   waitingForWindow: (seconds: number) =>
     `Waiting for the first window. Agents receive their probe plan within seconds and report every ${seconds} s.`,
   secondVmNeeded: 'A path needs two VMs: enrol a second one to see the first delays.',
+  fromAxis: 'from',
+  toAxis: 'to',
   zonePair: 'zone pair',
   path: 'path',
   metricBy: (metric: string, granularity: string) => `${metric} by ${granularity}`,
   stale: 'stale',
   withinItsClockError: 'within its clock error',
+  selectedZonePair: 'Zone pair',
+  zonePairSummary: (rows: number, columns: number) =>
+    `${rows} ${rows === 1 ? 'VM' : 'VMs'} to ${columns} ${columns === 1 ? 'VM' : 'VMs'}; the colour scale is that of these paths.`,
+  showAllVms: 'Show all VMs',
+  showZones: 'Show all zone pairs',
   zoneHint: 'Open a zone pair to see the paths between its VMs.',
   cellHint:
     'Point at a cell, or move with the arrow keys, to see exact values. Press Enter or click to open its history.',

@@ -1,19 +1,19 @@
-/** Grid, axis, colours and a steady scale of the heatmap, from the newest response. */
+/** Grid, axes, colours and a steady scale of the heatmap, from the newest response. */
 
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
+import { zonesQuery } from '~/api/inventory'
 import type { Matrix } from '~/api/matrix'
 import { matrixQuery, type Shown } from '~/api/measurements'
-import type { Roster } from '~/api/types'
 import { useWaiting } from '~/api/waiting'
-import type { Axis } from '~/charts/heatmap/Axes'
 import type { Grid } from '~/charts/heatmap/grid'
 import { colourTable, pack, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { type Domain, fits, percentiles, position, roundDomain } from '~/charts/heatmap/scale'
 import { type Coding, codeCount, codeOfValue, leastCode, valueOfCode } from '~/lib/codes'
-import type { Granularity, Metric } from '~/lib/dimensions'
+import type { Metric } from '~/lib/dimensions'
 import { facts, title } from '~/lib/metrics'
 import { numbers } from '~/lib/searchParams'
+import { cut, type Part, wholePart, zonePairPart } from './axes'
 import { ramp } from './metrics'
 import type { MatrixSearch } from './search'
 import { strings } from './strings'
@@ -23,28 +23,6 @@ export function codingOf({ metric, when }: Shown): Coding {
   if (!when?.versus) return metric
   if (when.percent) return 'percent'
   return metric === 'loss' ? 'loss_difference' : 'difference'
-}
-
-export interface Entry {
-  id: string
-  name: string
-  zone: string | null
-}
-
-/** The rows, which are also the columns. */
-export function entriesOf(roster: Roster, by: Granularity): Entry[] {
-  return by === 'zone'
-    ? roster.zones.map(({ id, name }) => ({ id, name, zone: null }))
-    : roster.vms.map(({ id, name, zone_name }) => ({ id, name, zone: zone_name }))
-}
-
-function axisOf(roster: Roster, by: Granularity): Axis {
-  return {
-    labels: entriesOf(roster, by).map(({ name }) => name),
-    groups: by === 'zone' ? [] : roster.zones.filter(({ count }) => count > 0),
-    rowTitle: 'from',
-    columnTitle: 'to',
-  }
 }
 
 /** Mark values within their clock error. An asymmetry has the error of both directions. */
@@ -66,14 +44,16 @@ export function withinError(metric: Metric, codes: Uint16Array, errors: Uint16Ar
   return faint
 }
 
-function gridOf(metric: Metric, matrix: Matrix, errors: Matrix | undefined): Grid {
+function gridOf(metric: Metric, matrix: Matrix, errors: Matrix | undefined, within: Part['within']): Grid {
   const fitsErrors = errors && errors.revision === matrix.revision && errors.rows === matrix.rows
+  const part = <T extends Uint16Array | Uint8Array>(values: T) => (within ? cut(values, matrix.columns, within) : values)
+  const codes = part(matrix.codes)
   return {
-    rows: matrix.rows,
-    columns: matrix.columns,
-    codes: matrix.codes,
-    looks: matrix.states,
-    faint: fitsErrors ? withinError(metric, matrix.codes, errors.codes) : undefined,
+    rows: within?.rows.count ?? matrix.rows,
+    columns: within?.columns.count ?? matrix.columns,
+    codes,
+    looks: part(matrix.states),
+    faint: fitsErrors ? withinError(metric, codes, part(errors.codes)) : undefined,
   }
 }
 
@@ -116,9 +96,18 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
   const roster = query.data?.roster
   const errorMatrix = errors.data?.of.by === shown.by ? errors.data.matrix : undefined
 
+  const { data: zones } = useQuery(zonesQuery)
+  const part = useMemo(() => {
+    if (!roster) return undefined
+    const [from, to] = search.zones?.split(',') ?? []
+    const pair = shown.by === 'vm' && from && to ? zonePairPart(roster, [from, to]) : undefined
+    return pair ?? wholePart(roster, shown.by, zones)
+  }, [roster, shown.by, search.zones, zones])
+  const within = part?.within
+
   const grid = useMemo(
-    () => matrix && gridOf(shown.metric, matrix, isClocked ? errorMatrix : undefined),
-    [matrix, errorMatrix, shown.metric, isClocked],
+    () => matrix && gridOf(shown.metric, matrix, isClocked ? errorMatrix : undefined, within),
+    [matrix, errorMatrix, shown.metric, isClocked, within],
   )
   const fixedText = coding === codingOf(chosen) ? search.scale : undefined
   const fixed = useMemo(() => {
@@ -126,7 +115,7 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
     return ends ? { low: ends[0] as number, high: ends[1] as number } : null
   }, [fixedText])
   const domain = useHeldDomain(
-    `${meshId} ${shown.by} ${coding} ${shown.statistic} ${shown.slowest}`,
+    `${meshId} ${shown.by} ${within ? search.zones : ''} ${coding} ${shown.statistic} ${shown.slowest}`,
     coding,
     grid,
     fixed,
@@ -145,8 +134,6 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
     return table
   }, [coding, scale, low, high, theme])
 
-  const axis = useMemo(() => roster && axisOf(roster, shown.by), [roster, shown.by])
-  const entries = useMemo(() => (roster ? entriesOf(roster, shown.by) : []), [roster, shown.by])
   return {
     query,
     waiting,
@@ -155,8 +142,7 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
     matrix,
     roster,
     grid,
-    axis,
-    entries,
+    part,
     colours,
     domain,
     isFixed: fixed !== null,
