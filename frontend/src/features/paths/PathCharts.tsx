@@ -10,7 +10,8 @@ import styles from './paths.module.css'
 import { strings } from './strings'
 
 interface Props {
-  series: Series
+  /** Undefined while it loads: the charts are empty then, and as high as later. */
+  series: Series | undefined
   statistic: Statistic
   seconds: number
   clock: Clock
@@ -33,8 +34,20 @@ function inWords(values: Values, format: (value: number) => string): string {
   return strings.valueRange(format(least), format(most), gaps > 0 ? strings.gaps(gaps) : '')
 }
 
+/** Of each chart, in pixels. */
+const HEIGHTS = { delay: 260, roundTrip: 170, loss: 130 }
+
+const NOTHING: Pick<Series, 'points_at' | 'resolution_s' | 'outbound' | 'inbound' | 'round_trip'> = {
+  points_at: [],
+  resolution_s: 0,
+  outbound: { delay_ns: [], clock_error_ns: [], loss: [] },
+  inbound: { delay_ns: [], clock_error_ns: [], loss: [] },
+  round_trip: { delay_ns: [], loss: [] },
+}
+
 /** One-way delays, round trip and loss over the same time, with a common cursor. */
-export function PathCharts({ series, statistic, seconds, clock, theme, waiting }: Props) {
+export function PathCharts({ series: loaded, statistic, seconds, clock, theme, waiting }: Props) {
+  const series = loaded ?? NOTHING
   const [cursor, setCursor] = useState<number | null>(null)
   const onCursor = useCallback((index: number | null) => setCursor(index), [])
   const times = useMemo(() => series.points_at.map((at) => Date.parse(at) / 1_000), [series])
@@ -75,12 +88,16 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
   const moment = at === null ? undefined : times[at]
   const shared = { times, range, clock, theme, onCursor, group: 'path' }
   return (
-    <div className={styles.charts} data-waiting={waiting || undefined}>
+    <div className={styles.charts} data-waiting={waiting || undefined} aria-busy={!loaded}>
       <p className={styles.moment}>
         {moment === undefined
-          ? strings.noMeasurements
+          ? loaded
+            ? strings.noMeasurements
+            : strings.loadingHistory
           : `${cursor === null ? strings.newest : ''}${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
-        <span>{series.resolution_s === 60 ? strings.onePointAMinute : strings.onePointEvery(series.resolution_s)}</span>
+        {loaded && (
+          <span>{loaded.resolution_s === 60 ? strings.onePointAMinute : strings.onePointEvery(loaded.resolution_s)}</span>
+        )}
       </p>
       <Chart
         title={strings.oneWayDelay(statisticName(statistic))}
@@ -89,6 +106,8 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
         at={at}
         format={formatDelay}
         withError
+        height={HEIGHTS.delay}
+        isEmpty={!loaded}
       >
         <SeriesChart
           {...shared}
@@ -99,7 +118,7 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
           lines={delays}
           shape="line"
           formatTicks={delayTicks}
-          height={260}
+          height={HEIGHTS.delay}
         />
       </Chart>
       <Chart
@@ -108,6 +127,8 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
         lines={roundTrips}
         at={at}
         format={formatDelay}
+        height={HEIGHTS.roundTrip}
+        isEmpty={!loaded}
       >
         <SeriesChart
           {...shared}
@@ -115,10 +136,10 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
           lines={roundTrips}
           shape="line"
           formatTicks={delayTicks}
-          height={170}
+          height={HEIGHTS.roundTrip}
         />
       </Chart>
-      <Chart title={strings.loss} lines={losses} at={at} format={formatRatio}>
+      <Chart title={strings.loss} lines={losses} at={at} format={formatRatio} height={HEIGHTS.loss} isEmpty={!loaded}>
         <SeriesChart
           {...shared}
           label={strings.lossSummary(
@@ -128,7 +149,7 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
           shape="steps"
           least={0.01}
           formatTicks={lossTicks}
-          height={130}
+          height={HEIGHTS.loss}
         />
       </Chart>
     </div>
@@ -142,11 +163,14 @@ interface ChartProps {
   at: number | null
   format: (value: number | null | undefined) => string
   withError?: boolean
+  height: number
+  /** True while there is nothing to draw yet. */
+  isEmpty: boolean
   children: React.ReactNode
 }
 
 /** A chart under its title, with the values at the cursor. */
-function Chart({ title, note, lines, at, format, withError, children }: ChartProps) {
+function Chart({ title, note, lines, at, format, withError, height, isEmpty, children }: ChartProps) {
   return (
     <figure className={styles.chart}>
       <figcaption>
@@ -165,7 +189,7 @@ function Chart({ title, note, lines, at, format, withError, children }: ChartPro
           ))}
         </span>
       </figcaption>
-      {children}
+      <div style={{ height }}>{!isEmpty && children}</div>
     </figure>
   )
 }

@@ -108,7 +108,9 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
         </div>
       </header>
       {STATE_TEXT[state] && <Notice tone={state === 'lost' ? 'bad' : 'warn'}>{STATE_TEXT[state]}</Notice>}
-      {series.data ? (
+      {series.error && !series.data ? (
+        <ActionError error={series.error} />
+      ) : (
         <PathCharts
           series={series.data}
           statistic={statistic}
@@ -117,10 +119,6 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
           theme={theme}
           waiting={series.isPlaceholderData}
         />
-      ) : series.error ? (
-        <ActionError error={series.error} />
-      ) : (
-        <Loading what={strings.historyLower} />
       )}
       <NewestWindow path={path.data} clock={clock} />
       <Flows path={path.data} />

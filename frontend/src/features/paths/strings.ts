@@ -49,6 +49,7 @@ export const strings = {
   valueRange: (least: string, most: string, gaps: string) => `from ${least} to ${most}${gaps}`,
   outbound: 'Outbound',
   inbound: 'Inbound',
+  loadingHistory: 'Loading the history…',
   noMeasurements: 'No measurements in this range.',
   newest: 'Newest: ',
   onePointAMinute: 'one point per minute',
@@ -73,5 +74,4 @@ export const strings = {
   swapDirection: 'Swap direction',
   statistic: 'Statistic',
   range: 'Time range',
-  historyLower: 'the history',
 }

@@ -1,0 +1,36 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import { expect, test, vi } from 'vitest'
+import type { Series } from '~/api/types'
+import { show } from '~/testing/render'
+import { PathCharts } from './PathCharts'
+
+// A canvas is needed to draw; the frames around the charts are what is tested here.
+vi.mock('~/charts/series/SeriesChart', () => ({ SeriesChart: ({ label }: { label: string }) => <p>{label}</p> }))
+
+const direction = { delay_ns: [80_000], clock_error_ns: [900], loss: [0] }
+const SERIES = {
+  resolution_s: 10,
+  points_at: ['2026-11-20T23:10:20Z'],
+  outbound: direction,
+  inbound: direction,
+  round_trip: { delay_ns: [160_000], loss: [0] },
+} as unknown as Series
+
+const charts = (series: Series | undefined) =>
+  show(<PathCharts series={series} statistic="p50" seconds={900} clock="utc" theme="light" waiting={false} />)
+
+const heights = () =>
+  screen.getAllByRole('figure').map((figure) => (figure.lastElementChild as HTMLElement | null)?.style.height)
+
+test('the charts are as high while they load as with values, so that nothing below them moves', () => {
+  const { unmount } = charts(undefined)
+  expect(screen.getByText('Loading the history…')).toBeTruthy()
+  const reserved = heights()
+  expect(reserved).toEqual(['260px', '170px', '130px'])
+  expect(screen.queryByText(/no value/)).toBeNull()
+  unmount()
+  charts(SERIES)
+  expect(heights()).toEqual(reserved)
+  expect(screen.getByText(/^One-way delay, p50\. Outbound from 80/)).toBeTruthy()
+})
