@@ -10,6 +10,7 @@ import { createRoot } from 'react-dom/client'
 import { whenSignedOut } from '~/api/client'
 import { connection } from '~/api/connection'
 import { passes } from '~/lib/problem'
+import { focusPages } from '~/ui/pageFocus'
 import { schemeManager, theme, variables } from '~/ui/theme'
 import { routeTree } from './routeTree.gen'
 import { Failed } from './ui/State'
@@ -44,6 +45,8 @@ declare module '@tanstack/react-router' {
     router: typeof router
   }
 }
+
+focusPages(router)
 
 whenSignedOut(() => {
   const { pathname, href } = router.state.location

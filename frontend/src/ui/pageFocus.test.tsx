@@ -1,0 +1,105 @@
+// @vitest-environment jsdom
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Link,
+  Outlet,
+  RouterProvider,
+} from '@tanstack/react-router'
+import { render, screen, waitFor } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { useEffect, useState } from 'react'
+import { expect, onTestFinished, test } from 'vitest'
+import { focusPages } from './pageFocus'
+
+/** A page that loads for a moment before it has a heading. */
+function Late() {
+  const [loaded, setLoaded] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setLoaded(true), 50)
+    return () => clearTimeout(timer)
+  }, [])
+  return loaded ? <h1>Late</h1> : <p>Loading…</p>
+}
+
+async function open() {
+  const root = createRootRoute({
+    component: () => (
+      <>
+        <Link to="/">Home</Link> <Link to={'/late' as '/'}>Late</Link> <Link to={'/form' as '/'}>Form</Link>
+        <main>
+          <Outlet />
+        </main>
+      </>
+    ),
+  })
+  const page = (path: string, component: () => React.ReactNode) =>
+    createRoute({ getParentRoute: () => root, path, component })
+  const routeTree = root.addChildren([
+    page('/', () => (
+      <>
+        <h1>Home</h1>
+        {/* biome-ignore lint/a11y/useSemanticElements: as the heatmap has it */}
+        <div role="grid" tabIndex={0} data-return-focus="" />
+      </>
+    )),
+    page('/late', Late),
+    page('/form', () => (
+      <>
+        <h1>Form</h1>
+        {/* biome-ignore lint/a11y/noAutofocus: the case of the test */}
+        <input autoFocus />
+      </>
+    )),
+  ])
+  const router = createRouter({ routeTree, history: createMemoryHistory({ initialEntries: ['/'] }) })
+  onTestFinished(focusPages(router))
+  render(<RouterProvider router={router as never} />)
+  await screen.findByRole('heading', { name: 'Home' })
+  return router
+}
+
+const go = (name: string) => userEvent.click(screen.getByRole('link', { name }))
+const focused = () => document.activeElement
+
+test('the first page leaves the focus to the browser', async () => {
+  await open()
+  expect(focused()).toBe(document.body)
+})
+
+test('after a navigation the main landmark has the focus, then the heading once it is there', async () => {
+  await open()
+  await go('Late')
+  await waitFor(() => expect(focused()).toBe(screen.getByRole('main')))
+  await waitFor(() => expect(focused()).toBe(screen.getByRole('heading', { name: 'Late' })))
+})
+
+test('a heading that appears late does not take the focus from a person who has moved on', async () => {
+  await open()
+  await go('Late')
+  await waitFor(() => expect(focused()).toBe(screen.getByRole('main')))
+  screen.getByRole('link', { name: 'Form' }).focus()
+  await screen.findByRole('heading', { name: 'Late' })
+  expect(focused()).toBe(screen.getByRole('link', { name: 'Form' }))
+})
+
+test('a field that takes the focus itself keeps it', async () => {
+  await open()
+  await go('Form')
+  await screen.findByRole('heading', { name: 'Form' })
+  await waitFor(() => expect(focused()).toBe(screen.getByRole('textbox')))
+})
+
+test('after Back the grid has the focus again, after a link to it the heading', async () => {
+  const router = await open()
+  await go('Late')
+  await screen.findByRole('heading', { name: 'Late' })
+  router.history.back()
+  await waitFor(() => expect(focused()).toBe(screen.getByRole('grid')))
+  await go('Late')
+  await screen.findByRole('heading', { name: 'Late' })
+  await go('Home')
+  await waitFor(() => expect(focused()).toBe(screen.getByRole('heading', { name: 'Home' })))
+})
