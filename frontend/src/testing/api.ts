@@ -34,7 +34,12 @@ export const fail = (status: number, detail: string) => reply(status, { detail, 
 /** Never respond. */
 export const hang = () => new Promise<Response>(() => {})
 
-const SESSION = { user: { email: 'owner@sinemora.example' }, role: 'owner', csrf_token: 't' }
+const SESSION = {
+  user: { email: 'owner@sinemora.example' },
+  tenant: { name: 'Sinemora' },
+  role: 'owner',
+  csrf_token: 't',
+}
 
 /**
  * Answer requests by "METHOD /path": with the list given (as a page of items), with the body given, or with what a

@@ -3,7 +3,7 @@
  * replaces its content has to do both: the heading takes the focus, so it is read and the keyboard starts there.
  */
 
-import type { AnyRouter } from '@tanstack/react-router'
+import type { AnyRouter, RouterHistory } from '@tanstack/react-router'
 
 /** A heading that appears later takes no focus: the reader is elsewhere by then. */
 const LATEST_MS = 10_000
@@ -15,7 +15,8 @@ const RETURN = '[data-return-focus]'
 export function focusPages(router: AnyRouter): () => void {
   let isReturn = false
   let stop = () => {}
-  const stopHistory = router.history.subscribe(({ action }) => {
+  const history: RouterHistory = router.history
+  const stopHistory = history.subscribe(({ action }) => {
     isReturn = action.type === 'BACK' || action.type === 'FORWARD' || action.type === 'GO'
   })
   const stopRouter = router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {

@@ -4,6 +4,8 @@ export const strings = {
   never: 'Never',
   ago: (age: string) => `${age} ago`,
   cancel: 'Cancel',
+  enterValue: 'Enter a value.',
+  chooseOption: 'Choose an option.',
   copied: 'Copied',
   copy: 'Copy',
   close: 'Close',

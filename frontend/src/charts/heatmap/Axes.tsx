@@ -128,7 +128,7 @@ export function Axes({ axes, view, room, width, height, cell, active }: Props) {
       {rows.groups.map((level, depth) =>
         placed(level, view.row, cell, height).map(({ group, from, length, text }) => (
           <div
-            key={`${depth} ${group.first}`}
+            key={group.first}
             className={styles.group}
             title={group.name}
             style={{ left: depth * LEVEL, width: BAND, top: top + from, height: length }}
@@ -140,7 +140,7 @@ export function Axes({ axes, view, room, width, height, cell, active }: Props) {
       {columns.groups.map((level, depth) =>
         placed(level, view.column, cell, width).map(({ group, from, length, text }) => (
           <div
-            key={`${depth} ${group.first}`}
+            key={group.first}
             className={styles.group}
             title={group.name}
             style={{ top: depth * LEVEL, height: BAND, left: left + from, width: length }}

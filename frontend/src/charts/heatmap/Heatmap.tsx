@@ -151,13 +151,7 @@ export function Heatmap(props: Props) {
             }}
             aria-hidden="true"
           >
-            <canvas
-              ref={canvas}
-              className={styles.canvas}
-              width={across}
-              height={down}
-              style={{ width, height }}
-            />
+            <canvas ref={canvas} className={styles.canvas} width={across} height={down} style={{ width, height }} />
             {active && (
               <>
                 <div
@@ -179,7 +173,11 @@ export function Heatmap(props: Props) {
           </div>
         </div>
         {hovered && (
-          <div className={styles.tip} style={tipPlace(place(hovered), cell, { width, height }, room)} aria-hidden="true">
+          <div
+            className={styles.tip}
+            style={tipPlace(place(hovered), cell, { width, height }, room)}
+            aria-hidden="true"
+          >
             {props.tooltip(hovered)}
           </div>
         )}

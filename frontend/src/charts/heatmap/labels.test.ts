@@ -25,5 +25,7 @@ test('names are cut where they do not differ', () => {
 
 test('without room for a difference there is no name', () => {
   expect(shortened(ZONES, 2)).toBeNull()
-  expect(shortened(['aXbbbbbbbbc', 'aYbbbbbbbbc', 'abbbbXbbbbc', 'abbbbYbbbbc', 'abbbbbbbbXc', 'abbbbbbbbYc'], 4)).toBeNull()
+  expect(
+    shortened(['aXbbbbbbbbc', 'aYbbbbbbbbc', 'abbbbXbbbbc', 'abbbbYbbbbc', 'abbbbbbbbXc', 'abbbbbbbbYc'], 4),
+  ).toBeNull()
 })

@@ -102,7 +102,8 @@ const GAP_FROM = 9
 export function drawRules(surface: Surface, boundaries: { rows: number[]; columns: number[] }) {
   const { context, view, width, height, cell, density, theme } = surface
   const at = (index: number, start: number) => Math.round((index - start) * cell)
-  const below = (row: number, thick: number) => context.fillRect(0, at(row, view.row) - Math.floor(thick / 2), width, thick)
+  const below = (row: number, thick: number) =>
+    context.fillRect(0, at(row, view.row) - Math.floor(thick / 2), width, thick)
   const beside = (column: number, thick: number) =>
     context.fillRect(at(column, view.column) - Math.floor(thick / 2), 0, thick, height)
   const both = (thick: number) => {
@@ -124,12 +125,7 @@ export function drawRules(surface: Surface, boundaries: { rows: number[]; column
 const FIGURE_FROM = 46
 
 /** Print the value in each cell with enough room, in the ink with the better contrast. */
-export function drawFigures(
-  surface: Surface,
-  grid: Grid,
-  colours: ColourTable,
-  figure: (cell: Cell) => string | null,
-) {
+export function drawFigures(surface: Surface, grid: Grid, colours: ColourTable, figure: (cell: Cell) => string | null) {
   const { context, view, cell: size, density, theme } = surface
   if (size / density < FIGURE_FROM) return
   context.font = `500 ${12 * density}px "Inter Variable", system-ui, sans-serif`

@@ -67,7 +67,7 @@ test('a zone pair shows the VMs of its two zones, and no path that was pointed a
   const grid = await screen.findByRole('grid', { name: 'One-way delay, p50 by path' })
   expect(names(grid)).toEqual(['3', '1'])
   const pair = within(screen.getByRole('region', { name: 'Zone pair' }))
-  expect(pair.getByRole('heading').textContent).toBe('zone b → to zone c')
+  expect(pair.getByRole('heading', { name: 'zone b to zone c' })).toBeTruthy()
   expect(pair.getByText(/^3 VMs to 1 VM;/)).toBeTruthy()
   expect(screen.queryByRole('region', { name: 'Selected path' })).toBeNull()
 })
@@ -75,9 +75,9 @@ test('a zone pair shows the VMs of its two zones, and no path that was pointed a
 test('the cells of a zone pair are the paths between its VMs', async () => {
   const grid = await open({ zones: 'b,c', cell: '1,0' })
   // From b-2 (row 3 of the mesh) to c-1 (column 5): cell 3 · 6 + 5 has 23 + 10 ns.
-  expect(within(grid).getByRole('gridcell').textContent).toBe('b-2 to c-1, p50 33 ns')
+  expect(within(grid).getByRole('gridcell').textContent).toBe('b-2 to c-1, p50 33.0 ns')
   const path = await screen.findByRole('region', { name: 'Selected path' })
-  expect(within(path).getByRole('heading').textContent).toBe('b-2 → to c-1')
+  expect(within(path).getByRole('heading', { name: 'b-2 to c-1' })).toBeTruthy()
   expect(within(path).getByText('zone b → zone c')).toBeTruthy()
 })
 

@@ -60,7 +60,10 @@ test('zones are grouped by region when there are several regions', () => {
 
 test('a region is named with its provider when there are several providers', () => {
   const regions = [zone('a', 'west'), zone('b', 'west', 'gcp'), zone('c', 'west', 'gcp'), zone('d', 'west')]
-  expect(wholePart(ROSTER, 'vm', regions).axes.rows.groups[0]?.map(({ name }) => name)).toEqual(['aws west', 'gcp west'])
+  expect(wholePart(ROSTER, 'vm', regions).axes.rows.groups[0]?.map(({ name }) => name)).toEqual([
+    'aws west',
+    'gcp west',
+  ])
 })
 
 test('one region, or regions not known yet, are no heading', () => {

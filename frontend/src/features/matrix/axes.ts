@@ -101,7 +101,11 @@ export function zonePairPart(roster: Roster, [from, to]: readonly [string, strin
 }
 
 /** Return the values of a part of a square matrix with `size` columns, row by row. */
-export function cut<T extends Uint16Array | Uint8Array>(values: T, size: number, { rows, columns }: { rows: Range; columns: Range }): T {
+export function cut<T extends Uint16Array | Uint8Array>(
+  values: T,
+  size: number,
+  { rows, columns }: { rows: Range; columns: Range },
+): T {
   const part = values.slice(0, rows.count * columns.count) as T
   for (let row = 0; row < rows.count; row++) {
     const start = (rows.first + row) * size + columns.first

@@ -46,7 +46,8 @@ export function withinError(metric: Metric, codes: Uint16Array, errors: Uint16Ar
 
 function gridOf(metric: Metric, matrix: Matrix, errors: Matrix | undefined, within: Part['within']): Grid {
   const fitsErrors = errors && errors.revision === matrix.revision && errors.rows === matrix.rows
-  const part = <T extends Uint16Array | Uint8Array>(values: T) => (within ? cut(values, matrix.columns, within) : values)
+  const part = <T extends Uint16Array | Uint8Array>(values: T) =>
+    within ? cut(values, matrix.columns, within) : values
   const codes = part(matrix.codes)
   return {
     rows: within?.rows.count ?? matrix.rows,

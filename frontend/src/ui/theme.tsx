@@ -10,6 +10,7 @@ import {
   SegmentedControl,
   Tooltip,
 } from '@mantine/core'
+import { CheckedInput } from './CheckedInput'
 
 const blue: MantineColorsTuple = [
   '#e8f1f9',
@@ -62,7 +63,14 @@ export const theme = createTheme({
       }),
     }),
     Input: Input.extend({ defaultProps: { size: 'sm' } }),
-    SegmentedControl: SegmentedControl.extend({ defaultProps: { size: 'xs', withItemsBorders: false } }),
+    InputWrapper: Input.Wrapper.extend({
+      defaultProps: { inputContainer: (input) => <CheckedInput>{input}</CheckedInput> },
+    }),
+    // Where a control is wider than the page, it scrolls inside itself.
+    SegmentedControl: SegmentedControl.extend({
+      defaultProps: { size: 'xs', withItemsBorders: false },
+      styles: { root: { maxWidth: '100%', overflowX: 'auto' } },
+    }),
     Modal: Modal.extend({ defaultProps: { centered: true, transitionProps: { duration: 0 } } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 250, transitionProps: { duration: 0 } } }),
   },
