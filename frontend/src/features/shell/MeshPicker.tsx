@@ -1,8 +1,9 @@
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useMatches, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { meshesQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
+import styles from './shell.module.css'
 import { strings } from './strings'
 
 /** Return the mesh that the open page is about; undefined on pages about all meshes. */
@@ -20,20 +21,25 @@ export function useCurrentMesh(): Mesh | undefined {
   return addressed ?? data?.find(({ id }) => id === mesh) ?? data?.[0]
 }
 
-/** Choose another mesh. Pages about all meshes have no picker: it would filter nothing. */
+/** Pages that every mesh has; from others, another mesh opens with its heatmap. */
+const PAGES = ['/meshes/$meshId/explore', '/meshes/$meshId/settings'] as const
+
+/** The mesh of a page about one mesh, to show the page of another. Other pages are about all meshes: they have none. */
 export function MeshPicker() {
   const navigate = useNavigate()
   const { data } = useQuery(meshesQuery)
   const mesh = useAddressedMesh()
+  const shown = useMatches({ select: (matches) => matches.at(-1)?.fullPath })
   if (!data || !mesh) return null
+  const to = PAGES.find((page) => page === shown) ?? '/meshes/$meshId'
   return (
     <NativeSelect
       aria-label={strings.mesh}
+      className={styles.mesh}
       size="xs"
-      w={148}
       data={data.map(({ id, name }) => ({ value: id, label: name }))}
       value={mesh.id}
-      onChange={({ currentTarget: { value: meshId } }) => void navigate({ to: '/meshes/$meshId', params: { meshId } })}
+      onChange={({ currentTarget: { value } }) => void navigate({ to, params: { meshId: value } })}
     />
   )
 }

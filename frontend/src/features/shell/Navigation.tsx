@@ -28,14 +28,14 @@ const MORE = [
   ['/silences', strings.silences],
 ] as const
 
-/** The pages of the product: the overview, the chosen mesh, then the others. */
-export function Navigation() {
+/** The pages of the product: the overview, the chosen mesh, then the others. Stacked, all of them are in one column. */
+export function Navigation({ stacked = false }: { stacked?: boolean }) {
   const mesh = useCurrentMesh()
   const { pathname } = useLocation()
   const open = useOpenIncidents()
   const inMore = MORE.some(([to]) => pathname === to || (to !== '/meshes' && pathname.startsWith(`${to}/`)))
   return (
-    <nav className={styles.nav} aria-label={strings.mainNavigation}>
+    <nav className={stacked ? styles.stack : styles.nav} aria-label={strings.mainNavigation}>
       <Link to="/" activeOptions={{ ...ANY_SEARCH, exact: true }} activeProps={CURRENT}>
         {strings.overview}
       </Link>
@@ -67,25 +67,27 @@ export function Navigation() {
           </span>
         )}
       </Link>
-      {PAGES.map(([to, name]) => (
+      {(stacked ? [...PAGES, ...MORE] : PAGES).map(([to, name]) => (
         <Link key={to} to={to} activeOptions={ANY_SEARCH} activeProps={CURRENT}>
           {name}
         </Link>
       ))}
-      <Menu position="bottom-start" width={160} transitionProps={{ duration: 0 }}>
-        <Menu.Target>
-          <UnstyledButton className={styles.more} data-current={inMore || undefined}>
-            {strings.more}
-          </UnstyledButton>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {MORE.map(([to, name]) => (
-            <Menu.Item key={to} renderRoot={(root) => <Link {...root} to={to} />}>
-              {name}
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
+      {!stacked && (
+        <Menu position="bottom-start" width={160} transitionProps={{ duration: 0 }}>
+          <Menu.Target>
+            <UnstyledButton className={styles.more} data-current={inMore || undefined}>
+              {strings.more}
+            </UnstyledButton>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {MORE.map(([to, name]) => (
+              <Menu.Item key={to} renderRoot={(root) => <Link {...root} to={to} />}>
+                {name}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      )}
       <Link to="/onboarding" search={mesh ? { mesh: mesh.id } : {}} activeOptions={ANY_SEARCH} activeProps={CURRENT}>
         {strings.addVm}
       </Link>

@@ -10,6 +10,7 @@ import { DocumentTitle } from './DocumentTitle'
 import { LiveMark } from './LiveMark'
 import { MeshPicker } from './MeshPicker'
 import { Navigation } from './Navigation'
+import { NavigationDrawer } from './NavigationDrawer'
 import styles from './shell.module.css'
 import { strings } from './strings'
 import { ThemeSwitch } from './ThemeSwitch'
@@ -24,15 +25,18 @@ export function Shell() {
         {strings.skipToContent}
       </a>
       <header className={styles.bar}>
+        <NavigationDrawer />
         <Link to="/" className={styles.brand}>
           <Mark />
-          {strings.sinemora}
+          <span className={styles.name}>{strings.sinemora}</span>
         </Link>
-        <MeshPicker />
         <Navigation />
         <div className={styles.end}>
+          <MeshPicker />
           <LiveMark />
-          <ClockSwitch />
+          <div className={styles.clock}>
+            <ClockSwitch />
+          </div>
           <ThemeSwitch />
           <UserMenu />
         </div>

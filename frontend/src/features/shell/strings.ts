@@ -29,6 +29,8 @@ export const strings = {
   receivers: 'Receivers',
   silences: 'Silences',
   mainNavigation: 'Main',
+  openNavigation: 'Open navigation',
+  closeNavigation: 'Close navigation',
   heatmap: 'Heatmap',
   explore: 'Explore',
   more: 'More',
