@@ -15,7 +15,7 @@ test('a path shows both directions, the round trip and loss over time', async ({
   await expect(page.getByRole('img', { name: /^Loss\. Outbound from 0 % to/ })).toBeVisible()
 
   const table = page.getByRole('table')
-  for (const row of ['Minimum', 'Mean', 'p50', 'p90', 'p99', 'Maximum', 'Standard deviation', 'Clock error', 'Loss']) {
+  for (const row of ['min', 'mean', 'p50', 'p90', 'p99', 'p99.9', 'max', 'SD', 'Clock error', 'Loss']) {
     await expect(table.getByRole('row', { name: new RegExp(`^${row} .*\\d`) })).toBeVisible()
   }
   await expect(page.getByText(/Asymmetry source: (assumed|estimated from the mesh)/)).toBeVisible()

@@ -116,7 +116,7 @@ export const METRIC_OPTIONS = METRICS.map((value) => ({ value, label: FACTS[valu
 
 export const STATISTIC_OPTIONS = STATISTICS.map((value) => ({ value, label: statisticName(value) }))
 
-/** "p99.9" is written p999 in addresses. */
+/** Return the name of a statistic on every page; "p99.9" is written p999 in addresses. */
 export function statisticName(statistic: Statistic): string {
   return statistic === 'p999' ? 'p99.9' : statistic === 'sd' ? strings.sd : statistic
 }

@@ -47,6 +47,8 @@ interface Props {
   /** The measured range of the lines; the area beyond is hatched. */
   domainEnd?: number
   xLabel: string
+  /** Places of labels on the axis, at most about `most`; even steps when absent. */
+  ticksX?: (most: number) => number[]
   formatX: (value: number) => string
   formatY: (value: number) => string
 }
@@ -62,6 +64,7 @@ export function CurveChart(props: Props) {
   const to = scales({ width, height: total, left: 48, right: 26, top: 20, bottom, x: props.x, y: props.y })
   const [left, right] = to.x.range() as [number, number]
   const [floor, ceiling] = to.y.range() as [number, number]
+  const ticksX = props.ticksX ?? ((most: number) => to.x.ticks(most))
   const inside = (value: number) => Math.min(right, Math.max(left, to.x(value)))
   const marks = props.marks?.filter(({ x }) => x >= props.x[0] && x <= props.x[1]) ?? []
   const end = props.domainEnd === undefined ? right : inside(props.domainEnd)
@@ -99,7 +102,7 @@ export function CurveChart(props: Props) {
               </text>
             </g>
           ))}
-          {to.x.ticks(Math.max(2, Math.floor(width / 110))).map((value) => (
+          {ticksX(Math.max(2, Math.floor(width / 110))).map((value) => (
             <text key={value} x={to.x(value)} y={floor + 16} textAnchor="middle" className={styles.tick}>
               {props.formatX(value)}
             </text>

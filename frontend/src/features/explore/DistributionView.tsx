@@ -9,7 +9,7 @@ import { lineStyle } from '~/ui/lineStyle'
 import { type Column, Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
 import styles from './explore.module.css'
-import { bars, cumulative, extent } from './histograms'
+import { bars, cumulative, delayTicks, extent } from './histograms'
 import { QueryResult } from './QueryResult'
 import { strings } from './strings'
 
@@ -43,6 +43,7 @@ export function BinsChart(props: {
       x={props.range}
       y={[0, most > 0.99 ? 1 : most * 1.08]}
       xLabel={strings.delayAxis}
+      ticksX={(most) => delayTicks(props.range, most)}
       formatX={(value) => formatDelay(10 ** value)}
       formatY={props.formatY}
     />
@@ -98,11 +99,11 @@ export function DistributionView({ meshId, parameters }: { meshId: string; param
                   as: 'head',
                 },
                 { title: strings.values, cell: (item) => formatCount(item.count), as: 'number' },
-                { title: strings.min, cell: (item) => formatDelay(item.min_ns), as: 'number' },
-                { title: strings.mean, cell: (item) => formatDelay(item.mean_ns), as: 'number' },
-                { title: strings.sd, cell: (item) => formatDelay(item.sd_ns), as: 'number' },
+                { title: statisticName('min'), cell: (item) => formatDelay(item.min_ns), as: 'number' },
+                { title: statisticName('mean'), cell: (item) => formatDelay(item.mean_ns), as: 'number' },
+                { title: statisticName('sd'), cell: (item) => formatDelay(item.sd_ns), as: 'number' },
                 ...QUANTILES,
-                { title: strings.max, cell: (item) => formatDelay(item.max_ns), as: 'number' },
+                { title: statisticName('max'), cell: (item) => formatDelay(item.max_ns), as: 'number' },
               ]}
             />
           </div>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { type ExploreParameters, lossesQuery } from '~/api/explore'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
+import { statisticName } from '~/lib/metrics'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatCount, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
@@ -76,8 +77,8 @@ export function LossView({
                 { title: strings.lost, cell: (item) => formatCount(item.lost_total), as: 'number' },
                 { title: strings.loss, cell: (item) => formatRatio(item.ratio_total), as: 'number' },
                 { title: strings.withoutLoss, cell: (item) => formatRatio(item.lossless_share), as: 'number' },
-                { title: strings.median, cell: (item) => formatRatio(item.ratio_p50), as: 'number' },
-                { title: strings.p99, cell: (item) => formatRatio(item.ratio_p99), as: 'number' },
+                { title: statisticName('p50'), cell: (item) => formatRatio(item.ratio_p50), as: 'number' },
+                { title: statisticName('p99'), cell: (item) => formatRatio(item.ratio_p99), as: 'number' },
                 { title: strings.worst, cell: (item) => formatRatio(item.ratio_max), as: 'number' },
               ]}
             />

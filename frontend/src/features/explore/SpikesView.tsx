@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react'
 import { type ExploreParameters, spikeQuery, spikesQuery } from '~/api/explore'
 import type { SpikeEvidence } from '~/api/types'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
-import { tickLabels } from '~/lib/metrics'
+import { statisticName, tickLabels } from '~/lib/metrics'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatDelay, formatExact, formatSignedDelay } from '~/lib/units'
 import { Records } from '~/ui/Records'
@@ -42,8 +42,8 @@ export function SpikesView({ meshId, parameters, clock, open, onOpen }: Props) {
                   { title: strings.path, cell: (spike) => `${spike.source.name} → ${spike.target.name}`, as: 'head' },
                   { title: strings.window, cell: ({ started_at }) => moment(new Date(started_at)) },
                   { title: strings.rise, cell: (spike) => formatSignedDelay(spike.rise_ns), as: 'number' },
-                  { title: strings.maximum, cell: (spike) => formatDelay(spike.max_ns), as: 'number' },
-                  { title: strings.median, cell: (spike) => formatDelay(spike.median_ns), as: 'number' },
+                  { title: statisticName('max'), cell: (spike) => formatDelay(spike.max_ns), as: 'number' },
+                  { title: statisticName('p50'), cell: (spike) => formatDelay(spike.median_ns), as: 'number' },
                   {
                     title: strings.evidence,
                     cell: (spike) => (

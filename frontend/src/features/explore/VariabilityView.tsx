@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ExploreParameters, variabilityQuery } from '~/api/explore'
+import { statisticName } from '~/lib/metrics'
 import { formatCount, formatDelay, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { Records } from '~/ui/Records'
@@ -61,10 +62,10 @@ export function VariabilityView({ meshId, parameters }: { meshId: string; parame
                 { title: strings.selection, cell: (row) => row.title, as: 'head' },
                 { title: strings.interval, cell: (row) => NAMES[row.interval] },
                 { title: strings.pathIntervals, cell: (row) => formatCount(row.count), as: 'number' },
-                { title: strings.median, cell: (row) => formatDelay(row.p50_ns), as: 'number' },
-                { title: strings.p90, cell: (row) => formatDelay(row.p90_ns), as: 'number' },
-                { title: strings.p99, cell: (row) => formatDelay(row.p99_ns), as: 'number' },
-                { title: strings.max, cell: (row) => formatDelay(row.max_ns), as: 'number' },
+                { title: statisticName('p50'), cell: (row) => formatDelay(row.p50_ns), as: 'number' },
+                { title: statisticName('p90'), cell: (row) => formatDelay(row.p90_ns), as: 'number' },
+                { title: statisticName('p99'), cell: (row) => formatDelay(row.p99_ns), as: 'number' },
+                { title: statisticName('max'), cell: (row) => formatDelay(row.max_ns), as: 'number' },
               ]}
             />
           </div>

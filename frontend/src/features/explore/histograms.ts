@@ -1,17 +1,18 @@
 /** Lines on a logarithmic axis from the bins of a response: x is log10 of nanoseconds. */
 
+import { range, ticks } from 'd3-array'
 import type { Bins } from '~/api/types'
 import type { Points } from '~/charts/curve/geometry'
 
 const log = (ns: number) => Math.log10(Math.max(1, ns))
 
-/** The share of values below each delay, as a staircase from 0 to 1. */
-export function cumulative(bins: Bins): Points {
+/** The share of values below each delay, as a staircase from 0 to 1. What lies below the axis is at its beginning. */
+export function cumulative(bins: Bins, [from]: readonly [number, number]): Points {
   const x: number[] = []
   const y: number[] = []
   let before = 0
   bins.low.forEach((low, i) => {
-    x.push(log(low), log(bins.high[i] as number))
+    x.push(Math.max(from, log(low)), Math.max(from, log(bins.high[i] as number)))
     const share = bins.cumulative[i] as number
     y.push(before, share)
     before = share
@@ -27,7 +28,8 @@ export function bars(bins: Bins, [from, to]: readonly [number, number]): Points 
   const shares = new Array<number>(BARS).fill(0)
   const total = bins.count.reduce((sum, count) => sum + count, 0)
   bins.low.forEach((low, i) => {
-    const [start, end] = [log(low), Math.max(log(bins.high[i] as number), log(low) + 1e-9)]
+    const start = Math.max(from, log(low))
+    const end = Math.max(log(bins.high[i] as number), start + 1e-9)
     // A bin may lie across two bars: each gets its part.
     for (let bar = Math.max(0, Math.floor((start - from) / width)); bar < BARS; bar++) {
       const inside = Math.min(end, from + (bar + 1) * width) - Math.max(start, from + bar * width)
@@ -44,11 +46,30 @@ export function bars(bins: Bins, [from, to]: readonly [number, number]): Points 
   return { x: [...x, to], y: [...y, 0] }
 }
 
-/** Return the range of all bins with a small margin; null when all are empty. */
+/** Return the range of the bins that have values, with a small margin; null when all are empty. */
 export function extent(all: Bins[]): readonly [number, number] | null {
-  const lows = all.flatMap((bins) => bins.low.slice(0, 1))
-  const highs = all.flatMap((bins) => bins.high.slice(-1))
-  if (lows.length === 0) return null
-  const [low, high] = [log(Math.min(...lows)), log(Math.max(...highs))]
+  const filled = all.flatMap(({ low, high, count }) =>
+    low.map((from, i) => ({ from, to: high[i] as number })).filter((_, i) => (count[i] as number) > 0),
+  )
+  if (filled.length === 0) return null
+  // A logarithmic axis has no place for zero, nor for a delay that a clock error makes negative.
+  const positive = filled.filter(({ from }) => from > 0)
+  const low = log(Math.min(...(positive.length > 0 ? positive : filled).map(({ from }) => from)))
+  const high = log(Math.max(...filled.map(({ to }) => to)))
   return [low - 0.02, Math.max(high, low + 0.1) + 0.02]
+}
+
+/** Return at most about `most` round delays on the axis: 1, 2 and 5 of each decade, or only 1 where these are many. */
+export function delayTicks([from, to]: readonly [number, number], most: number): number[] {
+  const decades = range(Math.floor(from), Math.ceil(to) + 1)
+  for (const digits of [[1, 2, 5], [1]]) {
+    const round = decades
+      .flatMap((decade) => digits.map((digit) => decade + Math.log10(digit)))
+      .filter((at) => at >= from && at <= to)
+    if (round.length >= 2 && round.length <= most) return round
+  }
+  const whole = decades.filter((decade) => decade >= from && decade <= to)
+  if (whole.length > most) return whole.filter((_, i) => i % Math.ceil(whole.length / most) === 0)
+  // Within less than a decade, round steps are even ones.
+  return ticks(10 ** from, 10 ** to, most).map(log)
 }

@@ -28,10 +28,12 @@ test('a cell shows its newest window to the nanosecond, in both directions', asy
   expect(screen.getByRole('heading', { name: 'a-1 to b-1' })).toBeTruthy()
   expect(screen.getByText('a → b')).toBeTruthy()
   const row = (name: string) =>
-    within(screen.getByRole('row', { name: new RegExp(`^${name}`) }))
+    within(screen.getByRole('row', { name: new RegExp(`^${name} `) }))
       .getAllByRole('cell')
       .map(({ textContent }) => textContent?.replaceAll('\u202f', ' '))
   expect(row('p50')).toEqual(['84 200', '84 200', '84 200'])
+  const shown = screen.getAllByRole('rowheader').map(({ textContent }) => textContent)
+  expect(shown.slice(0, 8)).toEqual(['min', 'mean', 'p50', 'p90', 'p99', 'p99.9', 'max', 'SD'])
   // A missing value is not zero.
   expect(row('p99')).toEqual(['99 000', '–', '99 000'])
   expect(row('Clock error')).toEqual(['±2 500', '±2 500', 'none'])

@@ -2,6 +2,8 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Direction, Path, RoundTrip } from '~/api/types'
 import { LOOK, type Look } from '~/charts/heatmap/grid'
+import { STATISTICS } from '~/lib/dimensions'
+import { statisticName } from '~/lib/metrics'
 import type { Clock } from '~/lib/time'
 import { formatWindow } from '~/lib/time'
 import { formatCount, formatDelay, formatRatio, lossRatio, NO_VALUE } from '~/lib/units'
@@ -18,15 +20,6 @@ interface Props {
   path: Path | undefined
   clock: Clock
 }
-
-const ROWS = [
-  ['min', 'min_ns'],
-  ['mean', 'mean_ns'],
-  ['p50', 'p50_ns'],
-  ['p90', 'p90_ns'],
-  ['p99', 'p99_ns'],
-  ['max', 'max_ns'],
-] as const
 
 const exact = (ns: number | null | undefined) => (ns == null ? NO_VALUE : formatCount(ns))
 
@@ -109,12 +102,12 @@ function Figures(props: { outbound: Direction; inbound: Direction; roundTrip: Ro
         </tr>
       </thead>
       <tbody>
-        {ROWS.map(([name, key]) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td>{exact(outbound[key])}</td>
-            <td>{exact(inbound[key])}</td>
-            <td>{exact(roundTrip[key])}</td>
+        {STATISTICS.map((statistic) => (
+          <tr key={statistic}>
+            <th scope="row">{statisticName(statistic)}</th>
+            <td>{exact(outbound[`${statistic}_ns`])}</td>
+            <td>{exact(inbound[`${statistic}_ns`])}</td>
+            <td>{exact(roundTrip[`${statistic}_ns`])}</td>
           </tr>
         ))}
         <tr className={styles.ruled}>

@@ -1,19 +1,11 @@
 import type { Direction, Path, RoundTrip } from '~/api/types'
+import { STATISTICS } from '~/lib/dimensions'
+import { statisticName } from '~/lib/metrics'
 import { type Clock, formatMoment, formatWindow } from '~/lib/time'
 import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay, lossRatio } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
 import styles from './paths.module.css'
 import { strings } from './strings'
-
-const STATISTICS = [
-  [strings.minimum, 'min_ns'],
-  [strings.mean, 'mean_ns'],
-  ['p50', 'p50_ns'],
-  ['p90', 'p90_ns'],
-  ['p99', 'p99_ns'],
-  [strings.maximum, 'max_ns'],
-  [strings.standardDeviation, 'sd_ns'],
-] as const
 
 /** The source of the asymmetry between the two directions, as a sentence. */
 const SOURCES: Record<string, string> = {
@@ -65,12 +57,12 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
             </tr>
           </thead>
           <tbody>
-            {STATISTICS.map(([name, key]) => (
-              <tr key={key}>
-                <th scope="row">{name}</th>
-                <Both ns={outbound[key]} />
-                <Both ns={inbound[key]} />
-                <Both ns={roundTrip[key]} />
+            {STATISTICS.map((statistic) => (
+              <tr key={statistic}>
+                <th scope="row">{statisticName(statistic)}</th>
+                <Both ns={outbound[`${statistic}_ns`]} />
+                <Both ns={inbound[`${statistic}_ns`]} />
+                <Both ns={roundTrip[`${statistic}_ns`]} />
               </tr>
             ))}
             <tr>

@@ -96,7 +96,9 @@ export function PathCharts({ series: loaded, statistic, seconds, clock, theme, w
             : strings.loadingHistory
           : `${cursor === null ? strings.newest : ''}${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
         {loaded && (
-          <span>{loaded.resolution_s === 60 ? strings.onePointAMinute : strings.onePointEvery(loaded.resolution_s)}</span>
+          <span>
+            {loaded.resolution_s === 60 ? strings.onePointAMinute : strings.onePointEvery(loaded.resolution_s)}
+          </span>
         )}
       </p>
       <Chart

@@ -22,10 +22,6 @@ export const strings = {
   reasonExample: 'Latency complaint of the database team',
   cancel: 'Cancel',
   pin: 'Pin range',
-  minimum: 'Minimum',
-  mean: 'Mean',
-  maximum: 'Maximum',
-  standardDeviation: 'Standard deviation',
   sourceAssumed:
     'assumed: the fastest packets are taken to be equally fast both ways. An asymmetry smaller than the clock error cannot be distinguished from a clock offset.',
   sourceMesh:
