@@ -14,12 +14,22 @@ const money = (value: number | null) => (value === null ? NO_VALUE : value === 0
 /** Options shown at first: they come best first. */
 const FIRST = 8
 
+/** Return true for a gain that is more than nothing as the page writes it. */
+const gainsAnything = (gain: number) => gain > 0 && formatChange(gain) !== formatChange(0)
+
 /** Options beyond moving tasks: swap roles, recreate VMs elsewhere, rent more VMs. */
 export function Options({ applicationId }: { applicationId: string }) {
   const { data, error } = useQuery(optionsQuery(applicationId))
   const [all, setAll] = useState(false)
   if (error) return <p className={pageStyles.quiet}>{strings.optionsError(errorText(error))}</p>
   if (!data || data.options.length === 0) return null
+  if (!data.options.some(({ gain }) => gainsAnything(gain.gain.mean))) {
+    return (
+      <Panel title={strings.otherOptions}>
+        <p>{strings.noOptionGains(data.options.length)}</p>
+      </Panel>
+    )
+  }
   return (
     <Panel title={strings.otherOptions}>
       <Records

@@ -64,6 +64,10 @@ export const strings = {
   chooseVms: 'Choose VMs',
   optionsError: (error: string) => `Options: ${error}`,
   otherOptions: 'Other options',
+  noOptionGains: (count: number) =>
+    count === 1
+      ? 'The one option checked would not improve performance: at current latency there is nothing to gain.'
+      : `None of the ${count} options checked would improve performance: at current latency there is nothing to gain.`,
   options: 'Options',
   option: 'Option',
   performanceThen: 'Predicted performance',
