@@ -9,7 +9,7 @@ import { useClock } from '~/ui/clock'
 import { NumberField } from '~/ui/NumberField'
 import { ActionError, Notice } from '~/ui/State'
 import { useNow } from '~/ui/useNow'
-import { cloudInit, withZone } from './command'
+import { cloudInit, loopbackBackend, withZone, type ZoneHint } from './command'
 import styles from './onboarding.module.css'
 import { strings } from './strings'
 
@@ -90,20 +90,40 @@ export function InviteStep({ mesh, token, onToken }: Props) {
       <ActionError error={create.error} />
       {token && (
         <>
-          {token.install_command && (
-            <>
-              <p className={styles.lead}>{strings.installHint}</p>
-              <CopyText text={withZone(token.install_command, zone)} label={strings.installCommand} />
-              <p className={styles.lead}>{strings.cloudInitHint}</p>
-              <CopyText text={cloudInit(withZone(token.install_command, zone))} label={strings.cloudInitData} />
-              <p className={styles.lead}>{strings.installedHint}</p>
-            </>
-          )}
-          <CopyText text={withZone(token.command, zone)} label={strings.runCommand} />
+          <Commands token={token} zone={zone} />
           <Expiry token={token} />
         </>
       )}
     </section>
+  )
+}
+
+/** How to install the agent, and how to run it where it is installed. */
+function Commands({ token, zone }: { token: EnrolmentToken; zone: ZoneHint }) {
+  const unreachable = loopbackBackend(token.command)
+  return (
+    <>
+      {unreachable && (
+        <Notice tone="warn" title={strings.loopbackTitle}>
+          {strings.loopbackLead(unreachable)} <code>SINEMORA_PUBLIC_URL</code> {strings.loopbackEnd}
+        </Notice>
+      )}
+      {token.install_command ? (
+        <>
+          <p className={styles.lead}>{strings.installHint}</p>
+          <CopyText text={withZone(token.install_command, zone)} label={strings.installCommand} />
+          <p className={styles.lead}>{strings.cloudInitHint}</p>
+          <CopyText text={cloudInit(withZone(token.install_command, zone))} label={strings.cloudInitData} />
+        </>
+      ) : (
+        <>
+          <p className={styles.lead}>{strings.noPackagesHint}</p>
+          <CopyText text={strings.buildPackages} label={strings.buildPackagesCommand} />
+        </>
+      )}
+      <p className={styles.lead}>{strings.installedHint}</p>
+      <CopyText text={withZone(token.command, zone)} label={strings.runCommand} />
+    </>
   )
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cloudInit, quoted, withZone } from './command'
+import { cloudInit, loopbackBackend, quoted, withZone } from './command'
 
 const base = 'sinemora-agent run --backend https://sinemora.example --token sme_1'
 
@@ -17,6 +17,18 @@ test.each([
   [`it's`, `'it'\\''s'`],
 ])('%s is written %s, so that a shell takes it as it is', (word, written) => {
   expect(quoted(word)).toBe(written)
+})
+
+test.each([
+  ['http://127.0.0.1:8420', true],
+  ['http://127.1.2.3', true],
+  ['http://localhost:8420', true],
+  ['http://[::1]:8420', true],
+  ['https://sinemora.example', false],
+  ['http://10.0.0.1:8420', false],
+  ['https://127.0.0.1.example', false],
+])('only its own machine reaches a backend at %s: %s', (address, isLoopback) => {
+  expect(loopbackBackend(`sinemora-agent run --backend ${address} --token t`)).toBe(isLoopback ? address : null)
 })
 
 test('user data runs the same line as root', () => {

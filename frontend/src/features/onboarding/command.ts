@@ -6,6 +6,13 @@ export interface ZoneHint {
   name: string
 }
 
+/** Return the backend's address in a command when only the backend's own machine can reach it. */
+export function loopbackBackend(command: string): string | null {
+  const address = /--backend (\S+)/.exec(command)?.[1]
+  const host = address && URL.canParse(address) ? new URL(address).hostname : ''
+  return address && /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(host) ? address : null
+}
+
 /** Quote a text for a POSIX shell. */
 export function quoted(word: string): string {
   return /^[A-Za-z0-9._:@/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

@@ -9,6 +9,11 @@ import { InviteStep } from './InviteStep'
 import { MeshStep } from './MeshStep'
 
 const MESH = { id: 'm', name: 'production', window_s: 10 } as Mesh
+const TOKEN = {
+  command: 'sinemora-agent run --backend https://x --token t',
+  max_uses: 2,
+  expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+} as EnrolmentToken
 const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
 
 test('a first mesh is created and selected to join', async () => {
@@ -57,12 +62,7 @@ test('an enrolment command is created for as many machines and as long as chosen
 
 test('the command names the zone that was typed', async () => {
   mockApi({})
-  const token = {
-    command: 'sinemora-agent run --backend https://x --token t',
-    max_uses: 2,
-    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
-  } as EnrolmentToken
-  await showPage(<InviteStep mesh={MESH} token={token} onToken={() => {}} />)
+  await showPage(<InviteStep mesh={MESH} token={TOKEN} onToken={() => {}} />)
   await userEvent.type(screen.getByLabelText('Provider'), 'aws')
   await userEvent.type(screen.getByLabelText('Region'), 'eu-west-1')
   await userEvent.type(screen.getByLabelText('Zone'), 'a')
@@ -70,9 +70,29 @@ test('the command names the zone that was typed', async () => {
   expect(screen.getByText(/^Valid for 2 machines until/)).toBeTruthy()
 })
 
+test.each([
+  ['curl -fsSL https://x/packages/install.sh | sudo sh -s --', 'Command that installs the agent'],
+  [null, 'Command that builds the packages'],
+])('a new machine is told how to get the agent: %s', async (install_command, label) => {
+  mockApi({})
+  const token = { ...TOKEN, install_command } as EnrolmentToken
+  await showPage(<InviteStep mesh={MESH} token={token} onToken={() => {}} />)
+  expect(screen.getByRole('group', { name: label })).toBeTruthy()
+  expect(screen.getByRole('group', { name: 'Command to run on the VM' })).toBeTruthy()
+  expect(screen.queryByText('Other machines cannot reach this backend.')).toBeNull()
+})
+
+test('a backend at a loopback address is reported: other machines cannot reach it', async () => {
+  mockApi({})
+  const token = { ...TOKEN, command: 'sinemora-agent run --backend http://127.0.0.1:8420 --token t' } as EnrolmentToken
+  await showPage(<InviteStep mesh={MESH} token={token} onToken={() => {}} />)
+  expect(screen.getByText('Other machines cannot reach this backend.')).toBeTruthy()
+  expect(screen.getByText(/http:\/\/127\.0\.0\.1:8420, an address of the backend’s own machine/)).toBeTruthy()
+})
+
 test('an expired command shows that, and a failed one shows the reason', async () => {
   mockApi({ 'POST /v1/enrolment-tokens': () => fail(409, 'Quota exceeded: 12 VMs requested, 10 allowed.') })
-  const token = { command: 'x', max_uses: 1, expires_at: '2020-01-01T00:00:00Z' } as EnrolmentToken
+  const token = { ...TOKEN, max_uses: 1, expires_at: '2020-01-01T00:00:00Z' } as EnrolmentToken
   await showPage(<InviteStep mesh={MESH} token={token} onToken={() => {}} />)
   expect(screen.getByText('This command has expired. Create a new one.')).toBeTruthy()
   await press('Create new command')
