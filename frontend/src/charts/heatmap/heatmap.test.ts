@@ -38,13 +38,20 @@ describe.each(THEMES)('colours on a %s page', (theme) => {
     expect(blue2).toBeGreaterThan(Math.max(red2 - 1, green2))
   })
 
+  test('the least is blue, the most is yellow, in both themes', () => {
+    const [red, green, blue] = sequential(theme)(0)
+    expect(blue).toBeGreaterThan(Math.max(red, green))
+    const [red2, green2, blue2] = sequential(theme)(1)
+    expect(Math.min(red2, green2)).toBeGreaterThan(blue2)
+  })
+
   test('a dimmed colour has less contrast with the page', () => {
     const most = sequential(theme)(1)
     expect(contrast(dimmed(most, theme), PAGE[theme])).toBeLessThan(contrast(most, PAGE[theme]))
   })
 })
 
-test('the direction of the ramp follows the theme', () => {
+test('the lightness of the ramp follows the theme', () => {
   expect(luminance(sequential('dark')(1))).toBeGreaterThan(luminance(sequential('dark')(0)))
   expect(luminance(sequential('light')(1))).toBeLessThan(luminance(sequential('light')(0)))
 })

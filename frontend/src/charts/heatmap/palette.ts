@@ -1,9 +1,9 @@
 /**
- * Colour ramps. Chosen for even, monotonic lightness under normal and colour-deficient vision; the direction
- * follows the theme, so that more is always more contrast with the page.
+ * Colour ramps. Chosen for even, monotonic lightness under normal and colour-deficient vision; the
+ * lightness follows the theme, so that more is always more contrast with the page.
  */
 
-import { interpolateRgb, piecewise } from 'd3-interpolate'
+import { interpolateLab, interpolateRgb, piecewise } from 'd3-interpolate'
 import { interpolateCividis, interpolatePuOr } from 'd3-scale-chromatic'
 
 export type Theme = 'light' | 'dark'
@@ -21,10 +21,15 @@ function parse(colour: string): Rgb {
   return [Math.round(red), Math.round(green), Math.round(blue)]
 }
 
-/** Cividis: as it is on a dark page, reversed on a light one. 0 is the least, 1 the most. */
+// The hues of cividis with the lightness turned over: from a pale blue to a dark yellow.
+const LIGHT_CIVIDIS = piecewise(interpolateLab, ['#d3e2f7', '#8e9094', '#463500'])
+
+/**
+ * Cividis: 0, the least, is blue and 1, the most, is yellow in both themes, so that two pictures of different themes
+ * agree. Only the lightness turns: more is brighter on a dark page, darker on a light one.
+ */
 export function sequential(theme: Theme): Ramp {
-  // The palest tenth of cividis nearly touches a white page; a value must stay apart from an empty cell.
-  return theme === 'dark' ? (t) => parse(interpolateCividis(0.06 + 0.94 * t)) : (t) => parse(interpolateCividis(1 - t))
+  return theme === 'dark' ? (t) => parse(interpolateCividis(0.06 + 0.94 * t)) : (t) => parse(LIGHT_CIVIDIS(t))
 }
 
 // PuOr's middle is near white. On a dark page the arms are turned over: dark in the middle, bright at the ends,
