@@ -9,7 +9,15 @@ import { CellDetail } from './CellDetail'
 
 const A = { id: 'a', name: 'a-1', zone: 'a' }
 const B = { id: 'b', name: 'b-1', zone: 'b' }
-const DELAYS = { min_ns: 80_100, mean_ns: 84_250, p50_ns: 84_200, p90_ns: 90_000, p99_ns: 99_000, max_ns: 1_200_300 }
+const DELAYS = {
+  min_ns: 80_100,
+  mean_ns: 84_250,
+  p50_ns: 84_200,
+  p90_ns: 90_000,
+  p99_ns: 99_000,
+  max_ns: 1_200_300,
+  sd_ns: 145.853,
+}
 const OUTBOUND = { ...DELAYS, clock_error_ns: 2_500, asymmetry_source: 'assumed', sent: 80, lost: 2, count: 78 }
 const PATH = {
   started_at: '2026-11-20T23:10:20Z',
@@ -34,6 +42,7 @@ test('a cell shows its newest window to the nanosecond, in both directions', asy
   expect(row('p50')).toEqual(['84 200', '84 200', '84 200'])
   const shown = screen.getAllByRole('rowheader').map(({ textContent }) => textContent)
   expect(shown.slice(0, 8)).toEqual(['min', 'mean', 'p50', 'p90', 'p99', 'p99.9', 'max', 'SD'])
+  expect(row('SD')).toEqual(['146', '146', '146'])
   // A missing value is not zero.
   expect(row('p99')).toEqual(['99 000', '–', '99 000'])
   expect(row('Clock error')).toEqual(['±2 500', '±2 500', 'none'])

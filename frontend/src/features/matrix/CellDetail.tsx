@@ -21,7 +21,7 @@ interface Props {
   clock: Clock
 }
 
-const exact = (ns: number | null | undefined) => (ns == null ? NO_VALUE : formatCount(ns))
+const exact = (ns: number | null | undefined) => (ns == null ? NO_VALUE : formatCount(Math.round(ns)))
 
 /** The newest window of one path, to the nanosecond. */
 export function CellDetail({ meshId, source, target, look, path, clock }: Props) {
