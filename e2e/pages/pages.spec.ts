@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { test as base, expect } from '@playwright/test'
+import { type BrowserContext, test as base, expect, type Page } from '@playwright/test'
 import { COLOUR_RULES, expectAccessible } from '../support/accessibility'
 import { loadRecording } from '../support/recording'
 import { startReplay, VIEW, type View } from '../support/replay'
@@ -60,15 +60,28 @@ const VIEWS: [string, string, View][] = [
   ...EMPTY.map((name): [string, string, View] => [`${name}-empty`, recording.pages[name] as string, 'empty']),
 ]
 
+/** Open a page of the recording. */
+async function open(page: Page, context: BrowserContext, address: string, view: View) {
+  await context.addCookies([{ name: VIEW, value: view, url: ORIGIN }])
+  await page.clock.setFixedTime(recording.now)
+  await page.goto(ORIGIN + address)
+  await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible()
+  await expect(page.getByText(/^Loading /)).toHaveCount(0)
+}
+
 for (const [name, address, view] of VIEWS) {
+  test(`${name} fits a narrow window`, async ({ page, context }) => {
+    await page.setViewportSize({ width: 375, height: 800 })
+    await open(page, context, address, view)
+    await page.waitForLoadState('networkidle')
+    const hidden = await page.locator('html').evaluate((root) => root.scrollWidth - root.clientWidth)
+    expect(hidden).toBe(0)
+  })
+
   test(`${name} looks as before and is accessible, light and dark`, async ({ page, context, replay }, { config }) => {
     replay.missed.clear()
-    await context.addCookies([{ name: VIEW, value: view, url: ORIGIN }])
-    await page.clock.setFixedTime(recording.now)
     await page.emulateMedia({ colorScheme: 'light' })
-    await page.goto(ORIGIN + address)
-    await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible()
-    await expect(page.getByText(/^Loading /)).toHaveCount(0)
+    await open(page, context, address, view)
     // A comparison waits until the page looks as expected; a new picture has nothing to wait for.
     if (config.updateSnapshots !== 'missing') {
       await page.waitForLoadState('networkidle')
