@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { expect, test } from '../support/journey'
+import { expect, expectAccessible, test } from '../support/journey'
 
 test('styles of components win over those of elements and of the component kit', async ({ inside: page, mesh }) => {
   await page.goto(`/meshes/${mesh.id}`)
@@ -33,6 +33,38 @@ test('times are in the zone that was chosen, on every page', async ({ inside: pa
   await page.getByRole('link', { name: 'VMs', exact: true }).click()
   await expect(page).toHaveURL(/\/vms\?tz=utc/)
   await expect(page.getByRole('button', { name: 'UTC', exact: true })).toBeVisible()
+})
+
+test('a new page has the focus on its heading', async ({ inside: page }) => {
+  await page.goto('/vms')
+  await page.getByRole('link', { name: 'Curves', exact: true }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Curves' })).toBeFocused()
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Zones' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Zones' })).toBeFocused()
+})
+
+test('a required field that is empty is shown, clear of the bar', async ({ inside: page, mesh }) => {
+  await page.goto(`/alert-rules/new?mesh=${mesh.id}`)
+  const button = page.getByRole('button', { name: 'Create rule' })
+  await button.scrollIntoViewIfNeeded()
+  await button.click()
+  const name = page.getByRole('textbox', { name: 'Name' })
+  await expect(name).toBeFocused()
+  await expect(page.getByRole('alert')).toHaveText('Enter a value.')
+  const bottomOfBar = await page.getByRole('banner').evaluate((bar) => bar.getBoundingClientRect().bottom)
+  const label = page.getByText('Name', { exact: false }).first()
+  expect(await label.evaluate((node) => node.getBoundingClientRect().top)).toBeGreaterThan(bottomOfBar)
+})
+
+test('in a narrow window the navigation folds into a drawer', async ({ inside: page, mesh }) => {
+  await page.setViewportSize({ width: 375, height: 800 })
+  await page.goto(`/meshes/${mesh.id}`)
+  await page.getByRole('button', { name: 'Open navigation' }).click()
+  await expectAccessible(page)
+  await page.getByRole('dialog', { name: 'Sinemora' }).getByRole('link', { name: 'Zones' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Zones' })).toBeFocused()
+  await expect(page.getByRole('dialog')).toBeHidden()
 })
 
 test('an API key is shown once and can be deleted', async ({ inside: page }) => {

@@ -1,7 +1,7 @@
 import { expect, nanoseconds, read, test } from '../support/journey'
 
 interface Roster {
-  vms: { id: string; name: string }[]
+  vms: { id: string; name: string; zone_name: string }[]
 }
 
 interface Path {
@@ -81,8 +81,27 @@ test('the keyboard walks the grid and opens a path', async ({ inside: page, mesh
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1 })).toContainText(`${names[0]}`)
   await expect(page).toHaveURL(/\/paths\//)
+  await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
   await page.goBack()
   await at(0, 1)
+  await expect(grid).toBeFocused()
+})
+
+test('a zone pair opens as a matrix of its own VMs', async ({ inside: page, mesh }) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  await page.goto(`/meshes/${mesh.id}?by=zone&cell=0,1`)
+  const zones = page.getByRole('grid', { name: 'One-way delay, p50 by zone pair' })
+  const [, source, target] = /^(.*) to (.*), p50/.exec(await zones.getByRole('gridcell').innerText()) ?? []
+  await zones.press('Enter')
+  const pair = page.getByRole('region', { name: 'Zone pair' })
+  await expect(pair.getByRole('heading')).toHaveAccessibleName(`${source} to ${target}`)
+  const grid = page.getByRole('grid', { name: 'One-way delay, p50 by path' })
+  const [from, to] = [source, target].map((zone) => vms.filter(({ zone_name }) => zone_name === zone))
+  await expect(grid).toHaveAttribute('aria-rowcount', String(from?.length))
+  await expect(grid).toHaveAttribute('aria-colcount', String(to?.length))
+  await grid.press('Control+End')
+  const detail = page.getByRole('region', { name: 'Selected path' }).getByRole('heading')
+  await expect(detail).toHaveAccessibleName(`${from?.at(-1)?.name} to ${to?.at(-1)?.name}`)
 })
 
 test('the view is in the URL', async ({ inside: page, mesh }) => {

@@ -28,6 +28,27 @@ test('a path shows both directions, the round trip and loss over time', async ({
   await expect(page).toHaveURL(new RegExp(`/paths/${target.id}/${source.id}\\?last=1h`))
 })
 
+test('nothing on the page of a path moves while it loads', async ({ inside: page, mesh }) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+  await page.addInitScript(() => {
+    const shifts: number[] = []
+    Object.assign(window, { shifts })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) shifts.push((entry as PerformanceEntry & { value: number }).value)
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
+  // The history arrives after the rest of the page.
+  await page.route('**/series?*', async (route) => {
+    await new Promise((done) => setTimeout(done, 1_000))
+    await route.continue()
+  })
+  await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}`)
+  await expect(page.getByRole('img', { name: /^One-way delay, p50/ })).toBeVisible()
+  const shifts = await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts)
+  expect(shifts.reduce((sum, shift) => sum + shift, 0)).toBeLessThanOrEqual(0.05)
+})
+
 test('the cursor over a chart shows the value at that time', async ({ inside: page, mesh }) => {
   const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
   const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
