@@ -50,14 +50,13 @@ export const strings = {
   notEvaluatedSince: (time: string) => `Alert rules have not been evaluated since ${time}.`,
 
   strip: (mesh: string) => `Last 24 hours of ${mesh}`,
-  stripTitle: 'Last 24 hours',
   slot: (from: string, to: string, state: string) => `${from} – ${to}: ${state}`,
   slotQuiet: 'no incident',
-  slotUnknown: 'alert rules not evaluated',
+  slotUnknown: 'no continuous evaluation of alert rules',
   slotIncident: (severity: string, title: string) => `${severity}: ${title}`,
   slotIncidents: (count: number, severity: string) => `${count} incidents, worst: ${severity}`,
   now: 'now',
-  hatched: 'Hatched: alert rules were not evaluated.',
+  hatched: 'Hatched: no continuous evaluation of alert rules.',
 
   pathsMeasured: 'Paths measured',
   of: (part: string, whole: string) => `${part} of ${whole}`,
