@@ -29,7 +29,7 @@ export function WorstApplications({ ranking: { worst, evaluated, total } }: { ra
     return (
       <p className={pageStyles.lead}>
         {strings.noApplications}{' '}
-        <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/applications/new" />}>
+        <Anchor size="sm" underline="always" renderRoot={(root) => <Link {...root} to="/applications/new" />}>
           {strings.addApplication}
         </Anchor>
       </p>
