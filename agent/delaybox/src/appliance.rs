@@ -17,9 +17,9 @@ use crate::sys::{self, Scheduler, monotonic_ns};
 /// Bytes of the largest packet: a segment of 64 KiB before it is cut, and its headers.
 pub const LARGEST_PACKET: usize = (64 << 10) + 128;
 
-/// What a box connects: it receives packets for lines, and sends them when their time has come.
+/// Ends of a box: they receive packets for its lines, and send each when it is due.
 pub trait Ports {
-    /// What a packet needs to be sent again, apart from its bytes.
+    /// Data needed to send a packet again, apart from its bytes.
     type Label: Copy + Debug + Send + 'static;
 
     /// Return the files to wait for.

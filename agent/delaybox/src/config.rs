@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::appliance::Options;
 use crate::error::Error;
@@ -43,10 +44,7 @@ pub struct Config {
 impl RawConfig {
     /// Read a TOML file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let place = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Error::setting(&place, error.to_string()))?;
-        toml::from_str(&text).map_err(|error| Error::setting(place, error.to_string()))
+        read_toml(path)
     }
 
     /// Merge with `weaker`, whose settings apply where `self` has none. Changes of both apply.
@@ -120,6 +118,14 @@ impl RawConfig {
             },
         })
     }
+}
+
+/// Read a TOML file; errors name the file.
+pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let place = path.display().to_string();
+    let text =
+        std::fs::read_to_string(path).map_err(|error| Error::setting(&place, error.to_string()))?;
+    toml::from_str(&text).map_err(|error| Error::setting(place, error.to_string()))
 }
 
 /// Parse the time to spin before a packet is due, `always`, or nothing for the default.

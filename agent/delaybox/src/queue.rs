@@ -30,7 +30,7 @@ impl Buffers {
     }
 }
 
-/// Packet in the box. `label` belongs to whoever moves the packets.
+/// Packet in the box. `label` is defined by the ports that move the packets.
 #[derive(Debug)]
 struct Held<L> {
     at_ns: i64,

@@ -1,4 +1,4 @@
-"""State of the demonstration in Redis: it is of this moment, and whoever plays it renews it."""
+"""Current state of the demonstration, in Redis. It expires unless the demonstration renews it."""
 
 from uuid import UUID
 

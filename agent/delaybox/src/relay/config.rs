@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::appliance::Options;
-use crate::config::spin_of;
+use crate::config::{read_toml, spin_of};
 use crate::error::Error;
 use crate::line::settings::{Change, Order, Scheduled, Settings};
 
@@ -128,10 +128,7 @@ impl Hosts {
 impl RawRelay {
     /// Read a TOML file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let place = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Error::setting(&place, error.to_string()))?;
-        toml::from_str(&text).map_err(|error| Error::setting(place, error.to_string()))
+        read_toml(path)
     }
 
     /// Validate the settings; errors name the setting.

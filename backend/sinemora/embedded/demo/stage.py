@@ -1,4 +1,4 @@
-"""Stage of the demonstration: what the supervisor tells the process that plays the story."""
+"""Stage of the demonstration: the settings that the supervisor passes to the process that plays the story."""
 
 import json
 from collections.abc import Sequence

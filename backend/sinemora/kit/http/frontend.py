@@ -76,7 +76,7 @@ def _send(request: Request, file: Path, headers: dict[str, str]) -> Response:
         headers={**headers, **content_headers},
         stat_result=chosen.stat(),
     )
-    # Each coding is a file of its own, so it has an ETag of its own.
+    # Each coding is a separate file with a separate ETag.
     known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
     if response.headers["etag"] not in known:
         return response
