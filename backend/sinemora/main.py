@@ -166,6 +166,8 @@ def server() -> Server:
         server_header=False,
         # Event streams do not end on their own.
         timeout_graceful_shutdown=3,
+        # Longer than the pause between two requests of a client: a request sent while the server closes is lost.
+        timeout_keep_alive=75,
     )
     return Server(app, config)
 
