@@ -90,9 +90,9 @@ def test_a_killed_profile_resumes_and_measures_a_closed_loop(command: list[str],
     # One request under way per connection: the round trip is load / rate, and grows by what was added.
     round_trips_us = {us: 2 / point["mean"] * 1e6 for us, point in points.items()}
     for us in (2000, 8000):
-        # A busy machine adds to both, but never takes away.
         assert us <= points[us]["achieved_us"] < us + 2000
-        assert us * 0.95 < round_trips_us[us] - round_trips_us[0] < us * 1.5 + 3000
+        # No upper limit: client and server wait for a processor on a busy machine, but no answer comes early.
+        assert us * 0.95 < round_trips_us[us] - round_trips_us[0]
     samples = parse((tmp_path / "out" / "measurements.csv").read_bytes()).samples()
     assert samples.rows == 6
     assert "<svg" in (tmp_path / "out" / "curve.svg").read_text()
