@@ -70,10 +70,26 @@ export const numberList = (length: number, isValid: (values: number[]) => boolea
 /** More than this many lines in one chart cannot be distinguished. */
 export const COMPARED_MAX = 6
 
+/** The list of a page. `sort` is the key of a column, after a minus if descending; `page` counts from 1. */
+export interface ListSearch {
+  q?: string
+  sort?: string
+  page?: number
+}
+
 /** Parameters of every signed-in page. */
-export interface AppSearch {
+export interface AppSearch extends ListSearch {
   /** Time zone in which times are shown. */
   tz?: Clock
 }
 
-export const appSearch = searchParser<AppSearch>({ tz: v.picklist(['local', 'utc']) }, { tz: 'local' })
+export const appSearch = searchParser<AppSearch>(
+  {
+    tz: v.picklist(['local', 'utc']),
+    // The router reads an address's digits as a number.
+    q: v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty(), v.maxLength(200)),
+    sort: v.pipe(v.string(), v.regex(/^-?[a-z_]{1,40}$/)),
+    page: integer(1),
+  },
+  { tz: 'local', page: 1 },
+)

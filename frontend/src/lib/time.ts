@@ -22,6 +22,9 @@ const TIME: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', s
 const MINUTE: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' }
 const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric' }
 
+/** Return the Unix time (ms) of an RFC 3339 text; null without one. */
+export const timeOf = (at: string | null | undefined): number | null => (at ? Date.parse(at) : null)
+
 /** "23:10:20" */
 export const formatTime = (at: Date, clock: Clock) => format(clock, TIME).format(at)
 

@@ -1,4 +1,5 @@
 import { Anchor } from '@mantine/core'
+import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import styles from './page.module.css'
 
@@ -7,6 +8,17 @@ export interface Column<T> {
   cell: (row: T, index: number) => ReactNode
   /** `head` names the row, `number` stands at the right, `wrap` may take several lines, `quiet` matters less. */
   as?: 'head' | 'number' | 'wrap' | 'quiet'
+  /** What a list sorts and searches by; `key` stands in the address. */
+  by?: { key: string; value: (row: T) => Sortable }
+}
+
+export type Sortable = string | number | null | undefined
+
+/** Order of the rows; `ask` requests another one. */
+interface Sorting {
+  key: string | undefined
+  descending: boolean
+  ask: (key: string) => void
 }
 
 interface Props<T> {
@@ -17,19 +29,32 @@ interface Props<T> {
   columns: Column<T>[]
   /** The row that the page is about. */
   isCurrent?: (row: T) => boolean
+  sorting?: Sorting
 }
 
 /** A table of records that scrolls sideways inside itself; focusable, so that the keyboard can scroll it too. */
-export function Records<T>({ label, rows, id, columns, isCurrent }: Props<T>) {
+export function Records<T>({ label, rows, id, columns, isCurrent, sorting }: Props<T>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard (axe: scrollable-region-focusable)
     <section className={styles.scroll} aria-label={label} tabIndex={0}>
       <table className={styles.table}>
         <thead>
           <tr>
-            {columns.map(({ title, as }) => (
-              <th key={title} scope="col" className={as === 'number' ? styles.number : undefined}>
-                {title}
+            {columns.map(({ title, as, by }) => (
+              <th
+                key={title}
+                scope="col"
+                className={as === 'number' ? styles.number : undefined}
+                aria-sort={orderOf(by?.key, sorting)}
+              >
+                {by && sorting ? (
+                  <button type="button" className={styles.sort} onClick={() => sorting.ask(by.key)}>
+                    {title}
+                    <SortMark order={orderOf(by.key, sorting)} />
+                  </button>
+                ) : (
+                  title
+                )}
               </th>
             ))}
           </tr>
@@ -54,6 +79,16 @@ export function Records<T>({ label, rows, id, columns, isCurrent }: Props<T>) {
       </table>
     </section>
   )
+}
+
+function orderOf(key: string | undefined, sorting: Sorting | undefined): 'ascending' | 'descending' | undefined {
+  if (!key || key !== sorting?.key) return undefined
+  return sorting.descending ? 'descending' : 'ascending'
+}
+
+function SortMark({ order }: { order: 'ascending' | 'descending' | undefined }) {
+  const Mark = order === 'descending' ? IconArrowDown : order ? IconArrowUp : IconArrowsSort
+  return <Mark className={order ? undefined : styles.sortable} size={13} aria-hidden />
 }
 
 /** An action on one record; `label` names the record, because many rows offer the same action. */

@@ -12,5 +12,8 @@ export const SEVERITIES: Record<Severity, { word: string; tone: Tone }> = {
 
 const ORDER = Object.keys(SEVERITIES) as Severity[]
 
+/** Return the rank of a severity: larger is more severe. */
+export const rankOf = (severity: Severity) => ORDER.length - ORDER.indexOf(severity)
+
 /** Compare severities for sorting: the most severe first. */
 export const bySeverity = (a: Severity, b: Severity) => ORDER.indexOf(a) - ORDER.indexOf(b)

@@ -31,5 +31,13 @@ export const strings = {
   critical: 'Critical',
   warning: 'Warning',
   info: 'Info',
+  search: 'Search',
+  searchIn: (list: string) => `Search: ${list}`,
+  total: (rows: string) => `${rows} in total`,
+  found: (found: string, rows: string) => `${found} of ${rows}`,
+  nothingFound: (text: string) => `Nothing matches “${text}”.`,
+  pageNumber: (page: number) => `Page ${page}`,
+  pageControls: { first: 'First page', previous: 'Previous page', next: 'Next page', last: 'Last page' },
+  rowsShown: (first: number, last: number, all: string) => `${first}–${last} of ${all}`,
   progressOf: (subject: string) => `Progress of ${subject}`,
 }

@@ -2,19 +2,29 @@ import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { serverNow } from '~/api/connection'
 import type { IncidentSummary } from '~/api/incidents'
+import { timeOf } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
+import { RecordList } from '~/ui/RecordList'
 import { Records } from '~/ui/Records'
-import { SEVERITIES } from '~/ui/severity'
+import { rankOf, SEVERITIES } from '~/ui/severity'
 import { stateWords } from './incidentWords'
 import { strings } from './strings'
 
+interface Props {
+  label: string
+  incidents: IncidentSummary[]
+  /** Whether this is the list of the page, with search, order and pages in the address. */
+  whole?: boolean
+}
+
 /** Incidents, newest first. */
-export function IncidentList({ label, incidents }: { label: string; incidents: IncidentSummary[] }) {
+export function IncidentList({ label, incidents, whole = false }: Props) {
   const clock = useClock()
+  const Table = whole ? RecordList<IncidentSummary> : Records<IncidentSummary>
   return (
-    <Records
+    <Table
       label={label}
       rows={incidents}
       id={(incident) => incident.id}
@@ -30,18 +40,42 @@ export function IncidentList({ label, incidents }: { label: string; incidents: I
             </Anchor>
           ),
           as: 'head',
+          by: { key: 'title', value: (incident) => incident.title },
         },
-        { title: strings.severity, cell: (incident) => SEVERITIES[incident.severity].word },
-        { title: strings.state, cell: stateWords },
-        { title: strings.mesh, cell: (incident) => incident.mesh.name },
-        { title: strings.paths, cell: (incident) => formatCount(incident.paths), as: 'number' },
-        { title: strings.started, cell: (incident) => <Age at={incident.onset_at} clock={clock} now={serverNow} /> },
+        {
+          title: strings.severity,
+          cell: (incident) => SEVERITIES[incident.severity].word,
+          by: { key: 'severity', value: (incident) => rankOf(incident.severity) },
+        },
+        { title: strings.state, cell: stateWords, by: { key: 'state', value: stateWords } },
+        {
+          title: strings.mesh,
+          cell: (incident) => incident.mesh.name,
+          by: { key: 'mesh', value: (incident) => incident.mesh.name },
+        },
+        {
+          title: strings.paths,
+          cell: (incident) => formatCount(incident.paths),
+          as: 'number',
+          by: { key: 'paths', value: (incident) => incident.paths },
+        },
+        {
+          title: strings.started,
+          cell: (incident) => <Age at={incident.onset_at} clock={clock} now={serverNow} />,
+          by: { key: 'started', value: (incident) => timeOf(incident.onset_at) },
+        },
         {
           title: strings.ended,
           cell: (incident) =>
             incident.ended_at ? <Age at={incident.ended_at} clock={clock} now={serverNow} /> : strings.ongoing,
+          by: { key: 'ended', value: (incident) => timeOf(incident.ended_at) },
         },
-        { title: strings.assignee, cell: (incident) => incident.assignee, as: 'quiet' },
+        {
+          title: strings.assignee,
+          cell: (incident) => incident.assignee,
+          as: 'quiet',
+          by: { key: 'assignee', value: (incident) => incident.assignee },
+        },
       ]}
     />
   )

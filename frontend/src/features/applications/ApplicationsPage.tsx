@@ -6,7 +6,7 @@ import type { Application } from '~/api/types'
 import { formatShare } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Page } from '~/ui/Page'
-import { Records } from '~/ui/Records'
+import { RecordList } from '~/ui/RecordList'
 import { Empty, Failed, Loading } from '~/ui/State'
 import styles from './applications.module.css'
 import { strings } from './strings'
@@ -31,7 +31,7 @@ export function ApplicationsPage() {
   }
   return (
     <Page title={strings.applications} lead={strings.applicationsLead} action={addApplication}>
-      <Records
+      <RecordList
         label={strings.applications}
         rows={applications.data}
         id={(application) => application.id}
@@ -49,10 +49,24 @@ export function ApplicationsPage() {
               </Anchor>
             ),
             as: 'head',
+            by: { key: 'name', value: (application) => application.name },
           },
-          { title: strings.mesh, cell: (application) => application.mesh.name },
-          { title: strings.curve, cell: (application) => application.curve.name },
-          { title: strings.tasks, cell: (application) => formatCount(application.tasks.length), as: 'number' },
+          {
+            title: strings.mesh,
+            cell: (application) => application.mesh.name,
+            by: { key: 'mesh', value: (application) => application.mesh.name },
+          },
+          {
+            title: strings.curve,
+            cell: (application) => application.curve.name,
+            by: { key: 'curve', value: (application) => application.curve.name },
+          },
+          {
+            title: strings.tasks,
+            cell: (application) => formatCount(application.tasks.length),
+            as: 'number',
+            by: { key: 'tasks', value: (application) => application.tasks.length },
+          },
           {
             title: strings.performanceNow,
             cell: (application) => <PerformanceNow application={application} />,
@@ -62,6 +76,7 @@ export function ApplicationsPage() {
             title: strings.objective,
             cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
             as: 'number',
+            by: { key: 'objective', value: ({ objective }) => objective },
           },
         ]}
       />

@@ -9,7 +9,8 @@ import { Problem } from '~/lib/problem'
 import { Confirm } from '~/ui/Confirm'
 import { MeshFields, meshOf } from '~/ui/MeshFields'
 import { Page, Panel, pageStyles } from '~/ui/Page'
-import { Records, RowAction } from '~/ui/Records'
+import { RecordList } from '~/ui/RecordList'
+import { RowAction } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
 import { strings } from './strings'
 
@@ -58,13 +59,13 @@ function Members({ mesh }: { mesh: Mesh }) {
   return (
     <Panel title={`Members, ${members.size}`}>
       {roster && roster.vms.length > 0 && (
-        <Records
+        <RecordList
           label={strings.members}
           rows={roster.vms}
           id={(vm) => vm.id}
           columns={[
-            { title: strings.vm, cell: (vm) => vm.name, as: 'head' },
-            { title: strings.zone, cell: (vm) => vm.zone_name },
+            { title: strings.vm, cell: (vm) => vm.name, as: 'head', by: { key: 'name', value: (vm) => vm.name } },
+            { title: strings.zone, cell: (vm) => vm.zone_name, by: { key: 'zone', value: (vm) => vm.zone_name } },
             {
               title: strings.actions,
               cell: (vm) => (

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { meshesQuery } from '~/api/meshes'
 import { formatCount } from '~/lib/units'
 import { Page } from '~/ui/Page'
-import { Records } from '~/ui/Records'
+import { RecordList } from '~/ui/RecordList'
 import { Empty, Failed, Loading } from '~/ui/State'
 import { ImportTrace } from './ImportTrace'
 import { strings } from './strings'
@@ -31,7 +31,7 @@ export function MeshesPage() {
   }
   return (
     <Page title={strings.meshes} lead={strings.meshesLead} action={newMesh}>
-      <Records
+      <RecordList
         label={strings.meshes}
         rows={meshes.data}
         id={(mesh) => mesh.id}
@@ -47,8 +47,14 @@ export function MeshesPage() {
               </Anchor>
             ),
             as: 'head',
+            by: { key: 'name', value: (mesh) => mesh.name },
           },
-          { title: strings.vms, cell: (mesh) => formatCount(mesh.vm_count), as: 'number' },
+          {
+            title: strings.vms,
+            cell: (mesh) => formatCount(mesh.vm_count),
+            as: 'number',
+            by: { key: 'vms', value: (mesh) => mesh.vm_count },
+          },
           { title: strings.window, cell: (mesh) => strings.seconds(mesh.window_s), as: 'number' },
           { title: strings.rate, cell: (mesh) => strings.hertz(mesh.rate_hz), as: 'number' },
           {

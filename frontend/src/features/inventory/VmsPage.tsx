@@ -6,11 +6,13 @@ import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import { agentsQuery, useDeleteVm, useRevokeAgent, vmsQuery } from '~/api/inventory'
 import type { Agent, Vm } from '~/api/types'
+import { timeOf } from '~/lib/time'
 import { Age } from '~/ui/Age'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { Page, pageStyles } from '~/ui/Page'
-import { Records, RowAction } from '~/ui/Records'
+import { RecordList } from '~/ui/RecordList'
+import { RowAction } from '~/ui/Records'
 import { Empty, Failed, Loading } from '~/ui/State'
 import { StatusMark } from '~/ui/StatusMark'
 import { AGENT_STATUS } from './agentStatus'
@@ -48,7 +50,7 @@ export function VmsPage() {
   const agentOf = (vm: Vm) => vm.agent ?? revoked.get(vm.id)
   return (
     <Page title={strings.vms} lead={strings.vmsLead} action={addVms}>
-      <Records
+      <RecordList
         label={strings.vmsAndAgents}
         rows={vms.data}
         id={(vm) => vm.id}
@@ -61,18 +63,32 @@ export function VmsPage() {
               </Anchor>
             ),
             as: 'head',
+            by: { key: 'name', value: (vm) => vm.name },
           },
-          { title: strings.zone, cell: (vm) => vm.zone.name },
-          { title: strings.probeAddress, cell: (vm) => <ProbeAddress vm={vm} /> },
-          { title: strings.agent, cell: (vm) => <Responder vm={vm} agent={agentOf(vm)} /> },
+          { title: strings.zone, cell: (vm) => vm.zone.name, by: { key: 'zone', value: (vm) => vm.zone.name } },
+          {
+            title: strings.probeAddress,
+            cell: (vm) => <ProbeAddress vm={vm} />,
+            by: { key: 'address', value: (vm) => vm.probe_address },
+          },
+          {
+            title: strings.agent,
+            cell: (vm) => <Responder vm={vm} agent={agentOf(vm)} />,
+            by: { key: 'agent', value: (vm) => statusWords(vm, agentOf(vm)) },
+          },
           {
             title: strings.lastReport,
             cell: (vm) => {
               const agent = agentOf(vm)
               return agent && <Age at={agent.last_report_at} clock={clock} now={serverNow} />
             },
+            by: { key: 'last_report', value: (vm) => timeOf(agentOf(vm)?.last_report_at) },
           },
-          { title: strings.version, cell: (vm) => agentOf(vm)?.agent_version },
+          {
+            title: strings.version,
+            cell: (vm) => agentOf(vm)?.agent_version,
+            by: { key: 'version', value: (vm) => agentOf(vm)?.agent_version },
+          },
           {
             title: strings.actions,
             cell: (vm) =>
@@ -105,10 +121,15 @@ function ProbeAddress({ vm }: { vm: Vm }) {
   )
 }
 
+function statusWords(vm: Vm, agent: Vm['agent'] | undefined): string {
+  const status = agent && AGENT_STATUS[agent.status]
+  return status?.word ?? (vm.responder === 'ieee1588' ? strings.ptpServer : strings.noAgentStatus)
+}
+
 function Responder({ vm, agent }: { vm: Vm; agent: Vm['agent'] | undefined }) {
   const status = agent && AGENT_STATUS[agent.status]
-  if (status) return <StatusMark status={status.mark}>{status.word}</StatusMark>
-  return vm.responder === 'ieee1588' ? strings.ptpServer : strings.noAgentStatus
+  const words = statusWords(vm, agent)
+  return status ? <StatusMark status={status.mark}>{words}</StatusMark> : words
 }
 
 function RevokeDialog({ vm, onClose }: { vm: Vm | null; onClose: () => void }) {

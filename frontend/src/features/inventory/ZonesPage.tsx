@@ -7,7 +7,8 @@ import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { Page, Panel, pageStyles } from '~/ui/Page'
-import { Records, RowAction } from '~/ui/Records'
+import { RecordList } from '~/ui/RecordList'
+import { RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading } from '~/ui/State'
 import { strings } from './strings'
 
@@ -25,19 +26,33 @@ export function ZonesPage() {
   return (
     <Page title={strings.zones} lead={strings.zonesLead}>
       {zones.data.length > 0 && (
-        <Records
+        <RecordList
           label={strings.zones}
           rows={zones.data}
           id={(zone) => zone.id}
           columns={[
-            { title: strings.zone, cell: (zone) => zone.name, as: 'head' },
-            { title: strings.region, cell: (zone) => zone.region },
-            { title: strings.provider, cell: (zone) => zone.provider },
+            {
+              title: strings.zone,
+              cell: (zone) => zone.name,
+              as: 'head',
+              by: { key: 'name', value: (zone) => zone.name },
+            },
+            { title: strings.region, cell: (zone) => zone.region, by: { key: 'region', value: (zone) => zone.region } },
+            {
+              title: strings.provider,
+              cell: (zone) => zone.provider,
+              by: { key: 'provider', value: (zone) => zone.provider },
+            },
             {
               title: strings.physicalId,
               cell: (zone) => zone.physical_id ?? <span className={pageStyles.quiet}>{strings.unknown}</span>,
             },
-            { title: strings.vms, cell: (zone) => formatCount(count(zone)), as: 'number' },
+            {
+              title: strings.vms,
+              cell: (zone) => formatCount(count(zone)),
+              as: 'number',
+              by: { key: 'vms', value: count },
+            },
             {
               title: strings.actions,
               cell: (zone) => (

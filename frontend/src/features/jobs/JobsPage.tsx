@@ -3,11 +3,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { client, unwrap } from '~/api/client'
 import { jobsQuery } from '~/api/jobs'
 import type { Job } from '~/api/types'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment, timeOf, zoneName } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Page } from '~/ui/Page'
-import { Records } from '~/ui/Records'
+import { RecordList } from '~/ui/RecordList'
 import { ActionError, Empty, Failed, Loading } from '~/ui/State'
 import { strings } from './strings'
 
@@ -44,13 +44,17 @@ export function JobsPage() {
   return (
     <Page title={strings.jobs} lead={strings.jobsLead}>
       {change.error && <ActionError error={change.error} />}
-      <Records
+      <RecordList
         label={strings.jobs}
         rows={jobs.data.items}
         id={(job) => job.id}
         columns={[
-          { title: strings.job, cell: (job) => job.title, as: 'head' },
-          { title: strings.state, cell: (job) => <State job={job} /> },
+          { title: strings.job, cell: (job) => job.title, as: 'head', by: { key: 'title', value: (job) => job.title } },
+          {
+            title: strings.state,
+            cell: (job) => <State job={job} />,
+            by: { key: 'state', value: (job) => STATES[job.state] },
+          },
           {
             title: strings.created,
             cell: (job) => (
@@ -60,6 +64,7 @@ export function JobsPage() {
                 {job.requested_by}
               </>
             ),
+            by: { key: 'created', value: (job) => timeOf(job.created_at) },
           },
           { title: strings.result, cell: (job) => <Result job={job} />, as: 'wrap' },
           {

@@ -5,11 +5,12 @@ import { serverNow } from '~/api/connection'
 import { accuracyQuery, recommendationsQuery } from '~/api/recommendations'
 import type { Accuracy, RecommendationSummary } from '~/api/types'
 import { formatChange, formatShare } from '~/lib/performance'
+import { timeOf } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
 import { Page, Panel, pageStyles } from '~/ui/Page'
-import { Records } from '~/ui/Records'
+import { RecordList } from '~/ui/RecordList'
 import { Failed, Loading } from '~/ui/State'
 import { FindMoves } from './FindMoves'
 import { STATES } from './states'
@@ -49,7 +50,7 @@ export function RecommendationsPage() {
 function List({ items }: { items: RecommendationSummary[] }) {
   const clock = useClock()
   return (
-    <Records
+    <RecordList
       label={strings.recommendations}
       rows={items}
       id={(recommendation) => recommendation.id}
@@ -71,17 +72,24 @@ function List({ items }: { items: RecommendationSummary[] }) {
             </Anchor>
           ),
           as: 'head',
+          by: { key: 'created', value: (recommendation) => timeOf(recommendation.created_at) },
         },
-        { title: strings.mesh, cell: (recommendation) => recommendation.mesh.name },
+        {
+          title: strings.mesh,
+          cell: (recommendation) => recommendation.mesh.name,
+          by: { key: 'mesh', value: (recommendation) => recommendation.mesh.name },
+        },
         {
           title: strings.moves,
           cell: (recommendation) => (recommendation.moves === 0 ? strings.noMoves : formatCount(recommendation.moves)),
           as: 'number',
+          by: { key: 'moves', value: (recommendation) => recommendation.moves },
         },
         {
           title: strings.gain,
           cell: ({ total }) => (total ? formatChange(total.gain.mean) : NO_VALUE),
           as: 'number',
+          by: { key: 'gain', value: ({ total }) => total?.gain.mean },
         },
         {
           title: strings.confidenceInterval,
@@ -89,7 +97,11 @@ function List({ items }: { items: RecommendationSummary[] }) {
             total ? strings.interval(formatChange(total.gain.low), formatChange(total.gain.high)) : NO_VALUE,
           as: 'number',
         },
-        { title: strings.state, cell: (recommendation) => STATES[recommendation.state] },
+        {
+          title: strings.state,
+          cell: (recommendation) => STATES[recommendation.state],
+          by: { key: 'state', value: (recommendation) => STATES[recommendation.state] },
+        },
         {
           title: strings.trigger,
           cell: (recommendation) =>

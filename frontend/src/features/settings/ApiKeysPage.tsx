@@ -4,12 +4,13 @@ import { type FormEvent, useState } from 'react'
 import { apiKeysQuery, useCreateApiKey, useDeleteApiKey } from '~/api/access'
 import type { ApiKey } from '~/api/types'
 import { Problem } from '~/lib/problem'
-import { formatDay } from '~/lib/time'
+import { formatDay, timeOf } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
 import { Page, Panel, pageStyles } from '~/ui/Page'
-import { Records, RowAction } from '~/ui/Records'
+import { RecordList } from '~/ui/RecordList'
+import { RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { strings } from './strings'
 
@@ -35,19 +36,27 @@ export function ApiKeysPage() {
     <Page title={strings.apiKeys} lead={strings.apiKeysLead}>
       <NewKey />
       {keys.data.length > 0 && (
-        <Records
+        <RecordList
           label={strings.apiKeys}
           rows={keys.data}
           id={(key) => key.id}
           columns={[
-            { title: strings.name, cell: (key) => key.name, as: 'head' },
+            { title: strings.name, cell: (key) => key.name, as: 'head', by: { key: 'name', value: (key) => key.name } },
             { title: strings.prefix, cell: (key) => `${key.prefix}…` },
             {
               title: strings.keyScope,
               cell: (key) => (key.scopes.includes('write') ? strings.readWrite : strings.read),
             },
-            { title: strings.created, cell: (key) => day(key.created_at) },
-            { title: strings.expires, cell: (key) => day(key.expires_at) },
+            {
+              title: strings.created,
+              cell: (key) => day(key.created_at),
+              by: { key: 'created', value: (key) => timeOf(key.created_at) },
+            },
+            {
+              title: strings.expires,
+              cell: (key) => day(key.expires_at),
+              by: { key: 'expires', value: (key) => timeOf(key.expires_at) },
+            },
             {
               title: strings.actions,
               cell: (key) => (

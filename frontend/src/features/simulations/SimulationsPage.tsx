@@ -3,12 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { serverNow } from '~/api/connection'
 import { simulationsQuery } from '~/api/simulations'
+import { timeOf } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
 import { Page, Panel } from '~/ui/Page'
-import { Records } from '~/ui/Records'
+import { RecordList } from '~/ui/RecordList'
 import { Empty, Failed, Loading } from '~/ui/State'
 import { best, formatHours } from './outcomes'
 import { strings } from './strings'
@@ -34,7 +35,7 @@ export function SimulationsPage() {
   }
   return (
     <Page title={strings.simulations} lead={strings.simulationsLead}>
-      <Records
+      <RecordList
         label={strings.simulations}
         rows={query.data}
         id={(simulation) => simulation.id}
@@ -52,8 +53,14 @@ export function SimulationsPage() {
               </Anchor>
             ),
             as: 'head',
+            by: { key: 'name', value: (simulation) => simulation.name },
           },
-          { title: strings.machines, cell: ({ world }) => formatCount(world.machines), as: 'number' },
+          {
+            title: strings.machines,
+            cell: ({ world }) => formatCount(world.machines),
+            as: 'number',
+            by: { key: 'machines', value: ({ world }) => world.machines },
+          },
           { title: strings.duration, cell: ({ world }) => formatHours(world.seconds), as: 'number' },
           { title: strings.policies, cell: (simulation) => formatCount(simulation.policies.length), as: 'number' },
           { title: strings.bestPolicyHeader, cell: ({ policies }) => best(policies)?.policy ?? NO_VALUE },
@@ -62,6 +69,7 @@ export function SimulationsPage() {
             title: strings.created,
             cell: (simulation) => <Age at={simulation.created_at} clock={clock} now={serverNow} />,
             as: 'quiet',
+            by: { key: 'created', value: (simulation) => timeOf(simulation.created_at) },
           },
         ]}
       />

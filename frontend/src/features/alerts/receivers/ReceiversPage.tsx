@@ -14,7 +14,8 @@ import {
 import { NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { Page, pageStyles } from '~/ui/Page'
-import { Records, RowAction } from '~/ui/Records'
+import { RecordList } from '~/ui/RecordList'
+import { RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { strings } from '../strings'
 import { DeliveryLog } from './DeliveryLog'
@@ -83,13 +84,22 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
     <>
       <ActionError error={write.error ?? test.error} />
       {test.data && <Tested deliveryId={test.data.id} name={test.data.receiver} />}
-      <Records
+      <RecordList
         label={strings.receivers}
         rows={receivers}
         id={(receiver) => receiver.id}
         columns={[
-          { title: strings.receiver, cell: (receiver) => receiver.name, as: 'head' },
-          { title: strings.kind, cell: (receiver) => RECEIVER_KINDS[receiver.kind] },
+          {
+            title: strings.receiver,
+            cell: (receiver) => receiver.name,
+            as: 'head',
+            by: { key: 'name', value: (receiver) => receiver.name },
+          },
+          {
+            title: strings.kind,
+            cell: (receiver) => RECEIVER_KINDS[receiver.kind],
+            by: { key: 'kind', value: (receiver) => RECEIVER_KINDS[receiver.kind] },
+          },
           { title: strings.destination, cell: destination, as: 'wrap' },
           {
             title: strings.receives,

@@ -8,9 +8,10 @@ import { type Rule, rulesFile, rulesQuery, useBringRules, useChangeRule, useDele
 import type { Mesh } from '~/api/types'
 import { Confirm } from '~/ui/Confirm'
 import { Page, pageStyles } from '~/ui/Page'
-import { Records, RowAction } from '~/ui/Records'
+import { RecordList } from '~/ui/RecordList'
+import { RowAction } from '~/ui/Records'
 import { ActionError, Empty, Failed, Loading, Notice } from '~/ui/State'
-import { SEVERITIES } from '~/ui/severity'
+import { rankOf, SEVERITIES } from '~/ui/severity'
 import { strings } from '../strings'
 import { conditionWords, patienceWords, scopeWords } from './ruleWords'
 
@@ -94,7 +95,7 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
   return (
     <>
       <ActionError error={change.error} />
-      <Records
+      <RecordList
         label={strings.rules}
         rows={rules}
         id={(rule) => rule.id}
@@ -110,11 +111,21 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
               </Anchor>
             ),
             as: 'head',
+            by: { key: 'name', value: (rule) => rule.name },
           },
-          { title: strings.condition, cell: (rule) => conditionWords(rule.condition), as: 'wrap' },
+          {
+            title: strings.condition,
+            cell: (rule) => conditionWords(rule.condition),
+            as: 'wrap',
+            by: { key: 'condition', value: (rule) => conditionWords(rule.condition) },
+          },
           { title: strings.scope, cell: (rule) => scopeWords(rule.scope), as: 'wrap' },
           { title: strings.evaluation, cell: patienceWords },
-          { title: strings.severity, cell: (rule) => SEVERITIES[rule.severity].word },
+          {
+            title: strings.severity,
+            cell: (rule) => SEVERITIES[rule.severity].word,
+            by: { key: 'severity', value: (rule) => rankOf(rule.severity) },
+          },
           {
             title: strings.enabled,
             cell: (rule) =>

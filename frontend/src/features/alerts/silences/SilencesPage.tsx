@@ -3,11 +3,12 @@ import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import { type Silence, silencesQuery, useEndSilence } from '~/api/silences'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment, timeOf, zoneName } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { Page, pageStyles } from '~/ui/Page'
-import { Records, RowAction } from '~/ui/Records'
+import { RecordList } from '~/ui/RecordList'
+import { RowAction } from '~/ui/Records'
 import { Failed, Loading } from '~/ui/State'
 import { useNow } from '~/ui/useNow'
 import { matcherWords } from '../matcherWords'
@@ -45,24 +46,38 @@ function List({ silences, edits }: { silences: Silence[]; edits: boolean }) {
   const isOver = ({ ends_at }: Silence) => Date.parse(ends_at) <= now
   return (
     <>
-      <Records
+      <RecordList
         label={strings.silences}
         rows={silences}
         id={(silence) => silence.id}
         columns={[
-          { title: strings.reason, cell: (silence) => silence.comment, as: 'head' },
+          {
+            title: strings.reason,
+            cell: (silence) => silence.comment,
+            as: 'head',
+            by: { key: 'reason', value: (silence) => silence.comment },
+          },
           {
             title: strings.matchers,
             cell: (silence) => silence.matchers.map(matcherWords).join(strings.and),
             as: 'wrap',
           },
           { title: strings.schedule, cell: weeklyWords },
-          { title: strings.endsAt, cell: (silence) => momentOf(silence.ends_at) },
+          {
+            title: strings.endsAt,
+            cell: (silence) => momentOf(silence.ends_at),
+            by: { key: 'ends', value: (silence) => timeOf(silence.ends_at) },
+          },
           {
             title: strings.state,
             cell: (silence) => (isOver(silence) ? strings.expired : silence.active ? strings.active : strings.pending),
           },
-          { title: strings.createdBy, cell: (silence) => silence.created_by, as: 'quiet' },
+          {
+            title: strings.createdBy,
+            cell: (silence) => silence.created_by,
+            as: 'quiet',
+            by: { key: 'creator', value: (silence) => silence.created_by },
+          },
           ...(edits
             ? [
                 {

@@ -1,0 +1,103 @@
+import { Group, Pagination, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type ComponentProps, useEffect, useMemo, useRef, useState } from 'react'
+import type { ListSearch, Patch } from '~/lib/searchParams'
+import { formatCount } from '~/lib/units'
+import { nextSort, orderOf, PAGE_ROWS, viewOf } from './listView'
+import styles from './page.module.css'
+import { Records } from './Records'
+import { strings } from './strings'
+
+/** A shorter list is seen at a glance. */
+const SEARCHED_FROM = 10
+const TYPING_MS = 200
+
+/** The list of a page: search, order and page are in the address. A short list has no search. */
+export function RecordList<T>(props: Omit<ComponentProps<typeof Records<T>>, 'sorting'>) {
+  const { label, rows, columns } = props
+  const search: ListSearch = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const set = (patch: Patch<ListSearch>) =>
+    void navigate({ to: '.', search: ((old: object) => ({ ...old, ...patch })) as never, replace: true })
+  const { q, sort, page } = search
+  const view = useMemo(() => viewOf(rows, columns, { q, sort, page }), [rows, columns, q, sort, page])
+  const order = orderOf(sort)
+  return (
+    <div className={styles.list}>
+      {(rows.length >= SEARCHED_FROM || q) && (
+        <Group justify="space-between" gap="xs">
+          <SearchField
+            label={strings.searchIn(label)}
+            value={q ?? ''}
+            onChange={(text) => set({ q: text || undefined, page: undefined })}
+          />
+          <span role="status" className={styles.quiet}>
+            {q
+              ? strings.found(formatCount(view.found), formatCount(rows.length))
+              : strings.total(formatCount(rows.length))}
+          </span>
+        </Group>
+      )}
+      {view.found === 0 ? (
+        <p className={styles.lead}>{strings.nothingFound(q ?? '')}</p>
+      ) : (
+        <Records
+          {...props}
+          rows={view.rows}
+          sorting={{ ...order, ask: (key) => set({ sort: nextSort(sort, key), page: undefined }) }}
+        />
+      )}
+      {view.pages > 1 && (
+        <Group justify="space-between" gap="xs">
+          <Pagination
+            size="sm"
+            total={view.pages}
+            value={view.page}
+            onChange={(chosen) => set({ page: chosen === 1 ? undefined : chosen })}
+            getItemProps={(number) => ({ 'aria-label': strings.pageNumber(number) })}
+            getControlProps={(control) => ({ 'aria-label': strings.pageControls[control] })}
+          />
+          <span className={styles.quiet}>
+            {strings.rowsShown(
+              (view.page - 1) * PAGE_ROWS + 1,
+              (view.page - 1) * PAGE_ROWS + view.rows.length,
+              formatCount(view.found),
+            )}
+          </span>
+        </Group>
+      )}
+    </div>
+  )
+}
+
+/** Search as it is typed; the address follows shortly after. */
+function SearchField({ label, value, onChange }: { label: string; value: string; onChange: (text: string) => void }) {
+  const [text, setText] = useState(value)
+  const sent = useRef(value)
+  const send = useDebouncedCallback((typed: string) => {
+    sent.current = typed.trim()
+    onChange(sent.current)
+  }, TYPING_MS)
+  useEffect(() => {
+    // Another address: the person went back, or followed a link.
+    if (value !== sent.current) {
+      sent.current = value
+      setText(value)
+    }
+  }, [value])
+  return (
+    <TextInput
+      type="search"
+      size="xs"
+      w={260}
+      aria-label={label}
+      placeholder={strings.search}
+      value={text}
+      onChange={({ currentTarget }) => {
+        setText(currentTarget.value)
+        send(currentTarget.value)
+      }}
+    />
+  )
+}
