@@ -8,7 +8,7 @@ import pytest
 
 from sinemora.curves.core.library import published
 from tests.callers import Member, MeshWorld
-from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.reports import report_of, sent, window_start, window_starts
 from tests.measurements.worlds import Raw, silent
 
 MEMCACHED = published("memcached-server").curve
@@ -110,8 +110,8 @@ def test_zones_take_all_their_paths_together(mesh: MeshWorld):
 
 def test_a_range_is_merged(mesh: MeshWorld):
     key = mesh.agents[1].vm_key
-    for windows_ago, median_us in ((1, 100), (2, 300)):
-        sent(mesh.agents[0], report_of(mesh.key, {key: trips(median_us, 0.01)}, window_start(windows_ago)))
+    for median_us, started_at_s in zip((100, 300), window_starts((1, 2)), strict=True):
+        sent(mesh.agents[0], report_of(mesh.key, {key: trips(median_us, 0.01)}, started_at_s))
     now = datetime.now(UTC)
     span = {"from": (now - timedelta(minutes=3)).isoformat(), "to": (now + timedelta(minutes=1)).isoformat()}
     result = cost(mesh, **path(mesh), **span)["measured"]

@@ -1,6 +1,7 @@
 """Reports as agents make them, from raw values."""
 
 import time
+from collections.abc import Iterable
 
 import numpy as np
 import zstandard
@@ -18,6 +19,12 @@ ZSTD = {**PROTOBUF, "Content-Encoding": "zstd"}
 def window_start(windows_ago: int = 1, window_s: int = 10) -> int:
     """Start of a window that ended lately: 1 is the newest that is over."""
     return (int(time.time()) // window_s - windows_ago) * window_s
+
+
+def window_starts(windows_ago: Iterable[int]) -> list[int]:
+    """Starts of windows, read from one time: a window may end while a test sends them one after the other."""
+    newest = window_start(0)
+    return [newest - 10 * ago for ago in windows_ago]
 
 
 def report_of(

@@ -25,7 +25,7 @@ from sinemora.measurements.ingest.key_cache import KEPT_S, READ_AGAIN_S
 from sinemora.measurements.ingest.validation import NO_CLOCK, windows_of
 from sinemora.measurements.store import inserts
 from tests.callers import MeshWorld
-from tests.measurements.reports import PROTOBUF, ZSTD, add_window, report_of, send, sent, window_start
+from tests.measurements.reports import PROTOBUF, ZSTD, add_window, report_of, send, sent, window_start, window_starts
 from tests.measurements.worlds import RawWindow, frame_of, silent, simple
 
 REPORTS = "/v1/agents/self/reports"
@@ -238,14 +238,15 @@ def test_nothing_of_vms_and_meshes_made_a_moment_ago_is_left_out(mesh, owner, ma
 
 def test_reports_that_name_a_gone_vm_do_not_wait_for_one_another(mesh, owner):
     gone = mesh.agents[2]
-    sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(2)))
+    oldest, *others = window_starts(range(34, 3, -1))
+    sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), oldest))
     assert owner.delete(f"/v1/vms/{gone.vm_id}", headers={"If-Match": "*"}).status_code == 204
     time.sleep(KEPT_S)
     began_s = time.monotonic()
-    for windows_ago in range(4, 34):
-        sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(windows_ago)))
+    for started_at_s in others:
+        sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), started_at_s))
     assert time.monotonic() - began_s < 30 * READ_AGAIN_S / 2
-    assert {row.n for row in rows(mesh, "SELECT n FROM probe_frames ORDER BY started_at LIMIT 30")} == {1}
+    assert [row.n for row in rows(mesh, "SELECT n FROM probe_frames ORDER BY started_at")] == [2] + 30 * [1]
 
 
 def test_a_window_from_the_future_names_the_skew(mesh):
@@ -475,12 +476,11 @@ def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pipeline.inserts, "store_frames", store_when_let)
     ingest = mesh.agents[0].http.app.state.ingest
     monkeypatch.setattr(ingest._writer._queue, "_capacity", 2)
+    reports = [report_of(mesh.key, peers_of(mesh), start) for start in window_starts(range(1, 7))]
     with ThreadPoolExecutor(8) as pool:
-        first = pool.submit(send, mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(1)))
+        first = pool.submit(send, mesh.agents[0], reports[0])
         assert held.wait(10)  # taken out of the queue, held in the database
-        rest = [
-            pool.submit(send, mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(n))) for n in range(2, 7)
-        ]
+        rest = [pool.submit(send, mesh.agents[0], report) for report in reports[1:]]
         # Two of them fill the queue; the others are refused at once.
         refused = [future.result() for future in islice(as_completed(rest, timeout=10), len(rest) - 2)]
         gate.set()
