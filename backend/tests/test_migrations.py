@@ -21,7 +21,7 @@ from sinemora.kit import config
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0005_field_terms"
+NEWEST = "0006_estimable_policies"
 
 
 @dataclass

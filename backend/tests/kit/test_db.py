@@ -13,7 +13,7 @@ from sinemora.kit.db import SessionMaker, engine, system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.meshes.models import MeshVm
 from tests.callers import Member, MeshWorld
-from tests.conftest import forget_settings
+from tests.conftest import Servers, forget_settings
 
 
 @pytest.fixture
@@ -135,6 +135,20 @@ def test_every_tenants_table_is_confined_for_its_owner_too(database: Engine):
             )
         ).all()
     assert loose == []
+
+
+def test_the_planner_knows_how_many_rows_of_a_tenant_there_are(
+    owner: Member, make_mesh: Callable[..., MeshWorld], servers: Servers
+):
+    make_mesh(owner, 150)
+    with servers.owner_engine.begin() as connection:
+        connection.execute(text("ANALYZE vms, agents"))
+    with tenant_session(owner.tenant_id) as session:
+        plan = session.scalar(text("EXPLAIN (FORMAT JSON) SELECT FROM vms JOIN agents ON vm_id = vms.id"))
+        count = session.scalar(select(func.count()).select_from(Vm))
+    assert count == 150
+    # A tenth is enough: too few expected rows are joined in nested loops over both tables.
+    assert plan[0]["Plan"]["Plan Rows"] > count / 10
 
 
 def test_the_application_can_neither_escape_nor_change_the_schema(database: Engine):
