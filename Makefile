@@ -98,7 +98,7 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-size bench-curves bench-placement bench-simulation bench-store bench-agent bench-alerts
+.PHONY: bench-size bench-curves bench-placement bench-simulation bench-store bench-agent bench-alerts bench-ui
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; one group: ONLY=profiler)
 	$(PREPARE) bench-curves >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
@@ -117,6 +117,9 @@ bench-agent: ## What the agent costs and how right it is, beside stock daemons (
 bench-alerts: ## What alerts find, miss and cost, against known truth (other noise: SEED=2; some groups: ONLY=eval,storm)
 	$(PREPARE) backend >&2
 	@SEED="$(SEED)" ONLY="$(ONLY)" $(RUN) --in backend python -m lab.benchmarks.alerts
+bench-ui: ## How fast and how right the console is in a browser, with up to 1,000 VMs in a mesh
+	$(PREPARE) bench-ui >&2
+	@$(RUN) --in backend python -m lab.benchmarks.ui
 bench-size: ## How large the code is, and how long the last test runs took
 	$(PREPARE) backend >&2
 	@$(RUN) --in backend python ../infra/test/size.py

@@ -21,6 +21,7 @@ const browser = (...args: string[]) => ({
  * and SINEMORA_E2E_PASSWORD; without these, a product is started on a free port and stopped afterwards.
  *
  * Pages need no product: they show recorded responses. `record` renews that recording, and runs only with SINEMORA_RECORD=1.
+ * `bench` measures the console of a large product: `make bench-ui`.
  */
 export default defineConfig({
   outputDir: 'results',
@@ -75,6 +76,16 @@ export default defineConfig({
             testDir: 'recording',
             workers: 1,
             use: { viewport: { width: 1280, height: 800 }, locale: 'en-GB', timezoneId: 'UTC' },
+          },
+        ]
+      : []),
+    ...(process.env.SINEMORA_BENCH_FILE
+      ? [
+          {
+            name: 'bench',
+            testDir: 'bench',
+            workers: 1,
+            use: { viewport: { width: 1440, height: 900 }, trace: 'off' as const },
           },
         ]
       : []),

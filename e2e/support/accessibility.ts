@@ -46,17 +46,18 @@ function unreadable({ incomplete }: Findings): Finding[] {
 /** Rules that depend on colours: the remaining ones for a page checked in the other theme. */
 export const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
 
+/** Return violations of any axe rule (or of `rules`) and unreadable text, a line each. */
+export async function axeFindings(page: Page, rules?: string[]): Promise<string[]> {
+  await page.evaluate(AXE)
+  const findings = await page.evaluate((runOnly) => {
+    const { axe } = window as unknown as { axe: { run: (options: object) => Promise<Findings> } }
+    return axe.run(runOnly ? { runOnly } : {})
+  }, rules)
+  const faults = [...findings.violations, ...unreadable(findings)]
+  return faults.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(({ html }) => html).join('\n')}`)
+}
+
 /** Expect no violation of any axe rule (or of `rules`) and no unreadable text, once transitions have ended. */
 export async function expectAccessible(page: Page, rules?: string[]) {
-  await page.evaluate(AXE)
-  await expect(async () => {
-    const findings = await page.evaluate((runOnly) => {
-      const { axe } = window as unknown as { axe: { run: (options: object) => Promise<Findings> } }
-      return axe.run(runOnly ? { runOnly } : {})
-    }, rules)
-    const faults = [...findings.violations, ...unreadable(findings)]
-    expect(faults.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(({ html }) => html).join('\n')}`)).toEqual(
-      [],
-    )
-  }).toPass({ timeout: 20_000 })
+  await expect(async () => expect(await axeFindings(page, rules)).toEqual([])).toPass({ timeout: 20_000 })
 }

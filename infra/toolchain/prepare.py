@@ -74,6 +74,7 @@ GOALS = {
     "test-interop": [UV, BACKEND, RUST, NATIVE, AGENT, NETWORK, DAEMONS, GO, PTP4U],
     "bench-curves": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, MEMCACHED, REDIS],
     "bench-agent": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, DAEMONS],
+    "bench-ui": [UV, BACKEND, RUST, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "fuzz-agent": [RUST, CXX],
     "packages": [RUST, CARGO_DEB, CARGO_RPM, OPENSSL],
     "test-packages": [RPM],

@@ -3,6 +3,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Granularity, Metric, Statistic } from '~/lib/dimensions'
 import { baseOf, rangeOf, type Span, type Versus } from '~/lib/spans'
+import { markTime } from '~/lib/userTiming'
 import { client, unwrap } from './client'
 import { type Context, responseOrOutput } from './jobs'
 import { parseMatrix } from './matrix'
@@ -82,7 +83,9 @@ async function readMatrix(meshId: string, { by, metric, statistic, slowest, when
           ...OCTETS,
           signal,
         })
-  return parseMatrix(await responseOrOutput<ArrayBuffer>(call, context, 'arrayBuffer'))
+  const bytes = await responseOrOutput<ArrayBuffer>(call, context, 'arrayBuffer')
+  markTime('matrix received')
+  return parseMatrix(bytes)
 }
 
 /** A matrix with its axes; refetched if their revisions differ. */

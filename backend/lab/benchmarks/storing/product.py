@@ -32,6 +32,7 @@ from sinemora.tenants.service import create_owner
 
 assert tables  # models of all features, so that relationships between them resolve
 ZONES = 8
+OWNER = "bench@sinemora.example"
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,11 @@ class World:
 
 @dataclass
 class Product:
-    """A running product and an API key with read scope."""
+    """A running product, its owner's password and an API key with read scope."""
 
     port: int
     tenant_id: UUID
+    password: str
     secret: str
     postgres: PostgresServer
     log: Path
@@ -155,8 +157,11 @@ class Product:
 
 
 @contextmanager
-def running() -> Iterator[Product]:
-    """Start a product in a temporary folder; stop it and delete the folder afterwards."""
+def running(frontend: Path | None = None) -> Iterator[Product]:
+    """Start a product in a temporary folder; stop it and delete the folder afterwards.
+
+    It serves the built front end in `frontend`, if any.
+    """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # clean up even when terminated
     folder = Path(tempfile.mkdtemp(prefix="sinemora-bench-"))
     postgres, valkey = PostgresServer(folder), ValkeyServer(folder)
@@ -182,10 +187,13 @@ def running() -> Iterator[Product]:
             "SINEMORA_RATE_LIMIT_PER_MINUTE": "1000000",
             "SINEMORA_LOG_LEVEL": "warning",
         }
+        if frontend is not None:
+            os.environ["SINEMORA_FRONTEND_DIR"] = str(frontend)
         for cached in (settings, engine):
             cached.cache_clear()
         migrate.upgrade()
-        owner = create_owner("Bench", "bench@sinemora.example", secrets.token_urlsafe(12))
+        password = secrets.token_urlsafe(12)
+        owner = create_owner("Bench", OWNER, password)
         secret = f"sm_{secrets.token_urlsafe(24)}"
         with tenant_session(owner.tenant_id) as session:
             session.add(
@@ -198,7 +206,7 @@ def running() -> Iterator[Product]:
                 )
             )
         log = folder / "api.log"
-        product = Product(port, owner.tenant_id, secret, postgres, log, serve(log))
+        product = Product(port, owner.tenant_id, password, secret, postgres, log, serve(log))
         product.wait()
         yield product
     finally:

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { markTime } from '~/lib/userTiming'
 import { Axes, type Axis, type AxisPair, gutters } from './Axes'
 import { type Cell, type Grid, pool, type Worst } from './grid'
 import styles from './heatmap.module.css'
@@ -77,6 +78,7 @@ export function Heatmap(props: Props) {
     drawPicture(surface, scratch.current, picture)
     drawRules(surface, boundaries)
     drawFigures(surface, grid, colours, figure)
+    markTime('heatmap drawn')
   }, [picture, view, across, down, cell, density, theme, boundaries, grid, colours, figure])
 
   function point(event: MouseEvent): Cell | null {

@@ -1,0 +1,126 @@
+"""Figures of the console in Chromium on a separate product: meshes of 100, 300 and 1,000 VMs, a list of 2,000.
+
+The pages are measured by `e2e/bench`, which passes the figures on; the bars are here. `ui_svg_…` is the time to draw as
+many cells as elements of an SVG in the same browser. While frames are counted, the mesh of 300 VMs reports windows.
+
+    make bench-ui
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import zstandard
+
+from lab.benchmarks import figures
+from lab.benchmarks.alerting.load import Timed, TimedLoad
+from lab.benchmarks.figures import comment
+from lab.benchmarks.store import fill
+from lab.benchmarks.storing.load import request_of
+from lab.benchmarks.storing.product import OWNER, Product, World, running
+from lab.benchmarks.storing.worlds import peers, report, window
+from sinemora.measurements.store.tiers import Tier
+
+ROOT = Path(__file__).parents[3]
+WINDOW_S = 10
+LIVE_S = 900
+"""Time for which the mesh of 300 VMs reports: longer than the run."""
+VMS_LISTED = 2_000
+# Figure: unit, bar from above, bar from below.
+FIGURES: dict[str, tuple[str, float | None, float | None]] = {
+    "ui_overview_ms_100": ("ms", 1_000, None),
+    "ui_overview_ms_1000": ("ms", None, None),
+    "ui_heatmap_ms_100": ("ms", 1_000, None),
+    "ui_heatmap_ms_1000": ("ms", 2_000, None),
+    "ui_list_ms_2000": ("ms", 500, None),
+    "ui_svg_ms_100": ("ms", None, None),
+    "ui_svg_ms_300": ("ms", None, None),
+    "ui_values_ms_1000": ("ms", 50, None),
+    "ui_hover_fps_300": ("frames/s", None, 50),
+    "ui_pan_fps_1000": ("frames/s", None, 50),
+    "ui_first_load_kb": ("kB", 250, None),
+    "ui_cls_max": ("score", 0.05, None),
+    "ui_axe_violations": ("violations", 0, None),
+}
+
+
+def filled(product: Product, vms: int, zones: int) -> World:
+    """Create a mesh and its newest windows."""
+    comment(f"filling {vms} VMs")
+    world = product.world(f"mesh-{vms}", vms, zones)
+    newest = int(time.time()) // WINDOW_S * WINDOW_S - WINDOW_S
+    fill(world, Tier.RAW, [newest - WINDOW_S * ago for ago in range(3)], WINDOW_S)
+    return world
+
+
+def live(world: World) -> list[Timed]:
+    """Return reports of the next windows: each VM repeats the same distribution."""
+    rng = np.random.default_rng(5)
+    compressor = zstandard.ZstdCompressor(level=3)
+    start_s = int(time.time()) // WINDOW_S * WINDOW_S
+    requests: list[Timed] = []
+    for at, (vm_key, credential) in enumerate(zip(world.vm_keys, world.credentials, strict=True)):
+        message = report(window(rng, vm_key, peers(world.vm_keys, at)), world.mesh_key)
+        for number in range(LIVE_S // WINDOW_S):
+            message.sequence, message.windows[0].started_at_s = number + 1, start_s + WINDOW_S * number
+            body = request_of(credential, compressor.compress(message.SerializeToString()))
+            requests.append((start_s + WINDOW_S * (number + 1) + rng.uniform(0, 2), body))
+    return requests
+
+
+@contextmanager
+def reporting(product: Product, world: World) -> Iterator[None]:
+    """Send reports of a mesh while the block runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        load = TimedLoad(product.port, live(world), Path(folder))
+        try:
+            yield
+        finally:
+            comment(str(load.stop()))
+
+
+def measure(product: Product, group: str) -> None:
+    """Run a group of measurements in the browser and report its figures; exit when the run fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "figures"
+        env = os.environ | {
+            "SINEMORA_BENCH_FILE": str(file),
+            "SINEMORA_E2E_URL": product.url(""),
+            "SINEMORA_E2E_EMAIL": OWNER,
+            "SINEMORA_E2E_PASSWORD": product.password,
+        }
+        command = ["npx", "--no-install", "playwright", "test", "--project=bench", f"--grep={group}:"]
+        done = subprocess.run(command, cwd=ROOT / "e2e", env=env, stdout=sys.stderr, check=False)
+        for line in file.read_text().splitlines() if file.exists() else ():
+            found = json.loads(line)
+            unit, at_most, at_least = FIGURES[found["figure"]]
+            figures.report(found["figure"], found["value"], unit, at_most=at_most, at_least=at_least, **found["detail"])
+        if done.returncode:
+            sys.exit("The browser run failed; its report is above.")
+
+
+def main() -> None:
+    """Start a product with meshes of three sizes and measure its console."""
+    frontend = ROOT / "frontend" / "dist"
+    if not (frontend / "index.html").exists():
+        sys.exit("The front end is not built: make bench-ui")
+    with running(frontend) as product:
+        filled(product, 100, 12)
+        measure(product, "100 VMs")
+        world = filled(product, 300, 12)
+        filled(product, 1000, 24)
+        product.world("rest", VMS_LISTED - 1400)
+        with reporting(product, world):
+            measure(product, "all")
+
+
+if __name__ == "__main__":
+    main()
+    figures.finish()
