@@ -117,9 +117,17 @@ def delete_vm(vm_id: UUID, session: SessionDep, actor: Editor, precondition: Pre
 
 
 @router.get("/agents", tags=["agents"], response_model=Page[AgentRead])
-def list_agents(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Agent]:
+def list_agents(
+    session: SessionDep,
+    actor: Viewer,
+    page: Paging,
+    revoked: Annotated[bool | None, Query(description="Only revoked agents, or only the others")] = None,
+) -> Slice[Agent]:
     """List the tenant's agents, newest first, including revoked ones."""
-    return paginate(session, select(Agent), page, Agent.created_at, Agent.id, descending=True)
+    statement = select(Agent)
+    if revoked is not None:
+        statement = statement.where(Agent.revoked_at.is_not(None) if revoked else Agent.revoked_at.is_(None))
+    return paginate(session, statement, page, Agent.created_at, Agent.id, descending=True)
 
 
 @router.get("/agents/{agent_id}", tags=["agents"], response_model=AgentRead, responses=responses(404))

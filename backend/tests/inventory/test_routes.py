@@ -200,6 +200,18 @@ def test_a_revoked_agent_is_out_at_once(owner: Member, make_mesh: Callable[..., 
     assert owner.get(f"/v1/vms/{agent.vm_id}").json()["agent"] is None
 
 
+def test_agents_are_listed_by_revocation(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    first, second = make_mesh(owner, 2).agents
+    owner.post(f"/v1/agents/{first.agent_id}/revoke")
+
+    def listed(query: str) -> set[str]:
+        return {item["id"] for item in owner.get(f"/v1/agents{query}").json()["items"]}
+
+    assert listed("?revoked=true") == {str(first.agent_id)}
+    assert listed("?revoked=false") == {str(second.agent_id)}
+    assert listed("") == {str(first.agent_id), str(second.agent_id)}
+
+
 def test_an_unknown_credential_is_told_so(client: Caller):
     answer = client.get("/v1/agents/self/plan", headers={"Authorization": "Bearer sma_made-up"})
     assert (answer.status_code, answer.json()["code"]) == (401, "agent_credential_unknown")

@@ -1,6 +1,7 @@
 /** Zones, VMs and the agents on them. */
 
 import { queryOptions } from '@tanstack/react-query'
+import { PAGE_ROWS } from '~/lib/paging'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
 
@@ -12,6 +13,18 @@ export const zonesQuery = queryOptions({
 export const vmsQuery = queryOptions({
   queryKey: ['vms'],
   queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/vms', { params: { query: page(cursor) } }))),
+})
+
+/** The first page of the list: shown until all are loaded. */
+export const firstVmsQuery = queryOptions({
+  queryKey: ['vms', 'first'],
+  queryFn: async () => (await unwrap(client.GET('/v1/vms', { params: { query: { limit: PAGE_ROWS } } }))).items,
+})
+
+export const revokedAgentsQuery = queryOptions({
+  queryKey: ['agents', 'revoked'],
+  queryFn: () =>
+    everyItem((cursor) => unwrap(client.GET('/v1/agents', { params: { query: { ...page(cursor), revoked: true } } }))),
 })
 
 export const agentsQuery = queryOptions({

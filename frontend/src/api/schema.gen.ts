@@ -9188,6 +9188,8 @@ export interface operations {
     list_agents: {
         parameters: {
             query?: {
+                /** @description Only revoked agents, or only the others */
+                revoked?: boolean | null;
                 /** @description Items per page */
                 limit?: number;
                 /** @description `next_cursor` of the previous page */

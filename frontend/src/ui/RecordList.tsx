@@ -2,9 +2,10 @@ import { Group, Pagination, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ComponentProps, useEffect, useMemo, useRef, useState } from 'react'
+import { PAGE_ROWS } from '~/lib/paging'
 import type { ListSearch, Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
-import { nextSort, orderOf, PAGE_ROWS, viewOf } from './listView'
+import { nextSort, orderOf, viewOf } from './listView'
 import styles from './page.module.css'
 import { Records } from './Records'
 import { strings } from './strings'
@@ -13,8 +14,13 @@ import { strings } from './strings'
 const SEARCHED_FROM = 10
 const TYPING_MS = 200
 
+interface Props<T> extends Omit<ComponentProps<typeof Records<T>>, 'sorting'> {
+  /** Whether more rows are loading. */
+  isPartial?: boolean
+}
+
 /** The list of a page: search, order and page are in the address. A short list has no search. */
-export function RecordList<T>(props: Omit<ComponentProps<typeof Records<T>>, 'sorting'>) {
+export function RecordList<T>({ isPartial = false, ...props }: Props<T>) {
   const { label, rows, columns } = props
   const search: ListSearch = useSearch({ strict: false })
   const navigate = useNavigate()
@@ -33,9 +39,11 @@ export function RecordList<T>(props: Omit<ComponentProps<typeof Records<T>>, 'so
             onChange={(text) => set({ q: text || undefined, page: undefined })}
           />
           <span role="status" className={styles.quiet}>
-            {q
-              ? strings.found(formatCount(view.found), formatCount(rows.length))
-              : strings.total(formatCount(rows.length))}
+            {isPartial
+              ? strings.loadingMore
+              : q
+                ? strings.found(formatCount(view.found), formatCount(rows.length))
+                : strings.total(formatCount(rows.length))}
           </span>
         </Group>
       )}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { nextSort, PAGE_ROWS, viewOf } from './listView'
+import { PAGE_ROWS } from '~/lib/paging'
+import { nextSort, viewOf } from './listView'
 import type { Column } from './Records'
 
 interface Vm {

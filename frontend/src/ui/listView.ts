@@ -1,9 +1,8 @@
 /** Search, order and pages of a list of records. */
 
+import { PAGE_ROWS } from '~/lib/paging'
 import type { ListSearch, Patch } from '~/lib/searchParams'
 import type { Column, Sortable } from './Records'
-
-export const PAGE_ROWS = 50
 
 export interface View<T> {
   /** The rows of this page. */

@@ -33,6 +33,7 @@ export const strings = {
   info: 'Info',
   search: 'Search',
   searchIn: (list: string) => `Search: ${list}`,
+  loadingMore: 'Loading more…',
   total: (rows: string) => `${rows} in total`,
   found: (found: string, rows: string) => `${found} of ${rows}`,
   nothingFound: (text: string) => `Nothing matches “${text}”.`,

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
-import { agentsQuery, useDeleteVm, useRevokeAgent, vmsQuery } from '~/api/inventory'
+import { firstVmsQuery, revokedAgentsQuery, useDeleteVm, useRevokeAgent, vmsQuery } from '~/api/inventory'
 import type { Agent, Vm } from '~/api/types'
 import { timeOf } from '~/lib/time'
 import { Age } from '~/ui/Age'
@@ -27,15 +27,17 @@ const addVms = <Button renderRoot={(root) => <Link {...root} to="/onboarding" />
 /** The machines and the agents on them. */
 export function VmsPage() {
   const vms = useQuery({ ...vmsQuery, refetchInterval: REFRESH_MS })
-  const agents = useQuery({ ...agentsQuery, refetchInterval: REFRESH_MS })
+  const first = useQuery({ ...firstVmsQuery, enabled: !vms.data })
+  const agents = useQuery({ ...revokedAgentsQuery, refetchInterval: REFRESH_MS })
   const edits = useEdits()
   const clock = useClock()
   const [revoking, setRevoking] = useState<Vm | null>(null)
   const [deleting, setDeleting] = useState<Vm | null>(null)
 
   if (vms.error && !vms.data) return <Failed what={strings.vms} error={vms.error} retry={() => void vms.refetch()} />
-  if (!vms.data) return <Loading what={strings.vms} />
-  if (vms.data.length === 0) {
+  const rows = vms.data ?? first.data
+  if (!rows) return <Loading what={strings.vms} />
+  if (rows.length === 0) {
     return (
       <Empty title={strings.noVms} action={addVms}>
         {strings.noVmsLead}
@@ -45,14 +47,15 @@ export function VmsPage() {
   // A revoked agent no longer belongs to its VM; the newest one still shows that it was revoked.
   const revoked = new Map<string, Agent>()
   for (const agent of agents.data ?? []) {
-    if (agent.status === 'revoked' && !revoked.has(agent.vm.id)) revoked.set(agent.vm.id, agent)
+    if (!revoked.has(agent.vm.id)) revoked.set(agent.vm.id, agent)
   }
   const agentOf = (vm: Vm) => vm.agent ?? revoked.get(vm.id)
   return (
     <Page title={strings.vms} lead={strings.vmsLead} action={addVms}>
       <RecordList
         label={strings.vmsAndAgents}
-        rows={vms.data}
+        rows={rows}
+        isPartial={!vms.data}
         id={(vm) => vm.id}
         columns={[
           {
