@@ -40,9 +40,12 @@ export function pool(grid: Grid, factor: number, worst: Worst): Grid {
   const winner = new Uint32Array(rows * columns)
   const best = new Int32Array(rows * columns).fill(-1)
   for (let row = 0, i = 0; row < grid.rows; row++) {
-    const start = Math.floor(row / factor) * columns
-    for (let column = 0; column < grid.columns; column++, i++) {
-      const pooled = start + Math.floor(column / factor)
+    let pooled = Math.floor(row / factor) * columns
+    for (let column = 0, left = factor; column < grid.columns; column++, i++, left--) {
+      if (left === 0) {
+        left = factor
+        pooled += 1
+      }
       const rate = rank(grid.codes[i] as number, grid.looks[i] as number, middle)
       if (rate > (best[pooled] as number)) {
         best[pooled] = rate
@@ -54,16 +57,24 @@ export function pool(grid: Grid, factor: number, worst: Worst): Grid {
   return {
     rows,
     columns,
-    codes: Uint16Array.from(winner, (i) => codes[i] as number),
-    looks: Uint8Array.from(winner, (i) => looks[i] as number),
-    faint: faint && Uint8Array.from(winner, (i) => faint[i] as number),
+    codes: pick(codes, winner, new Uint16Array(winner.length)),
+    looks: pick(looks, winner, new Uint8Array(winner.length)),
+    faint: faint && pick(faint, winner, new Uint8Array(winner.length)),
   }
+}
+
+/** Copy chosen values. A loop: `from` with a function takes 60 ms for 250,000 values. */
+function pick<T extends Uint8Array | Uint16Array>(values: T, at: Uint32Array, out: T): T {
+  for (let i = 0; i < at.length; i++) out[i] = values[at[i] as number] as number
+  return out
 }
 
 /** Count the cells of a grid with each look, and the faint ones. */
 export function countLooks({ looks, faint }: Grid): Record<Look | 'faint', number> {
-  const counts = { 0: 0, 1: 0, 2: 0, 3: 0, 4: 0, faint: 0 }
-  for (let i = 0; i < looks.length; i++) counts[looks[i] as Look] += 1
-  if (faint) for (let i = 0; i < faint.length; i++) counts.faint += faint[i] as number
-  return counts
+  const counts = new Uint32Array(256)
+  for (let i = 0; i < looks.length; i++) counts[looks[i] as number] = (counts[looks[i] as number] as number) + 1
+  let faintOnes = 0
+  if (faint) for (let i = 0; i < faint.length; i++) faintOnes += faint[i] as number
+  const of = (look: Look) => counts[look] as number
+  return { 0: of(0), 1: of(1), 2: of(2), 3: of(3), 4: of(4), faint: faintOnes }
 }
