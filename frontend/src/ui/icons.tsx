@@ -1,15 +1,40 @@
 /** The icons of the product: 16 pixels, one stroke width. */
 
 import {
+  IconAdjustments,
+  IconAlertTriangle,
+  IconApps,
   IconArrowsExchange,
+  IconBellOff,
+  IconBulb,
+  IconChartLine,
   IconCheck,
+  IconCirclePlus,
   IconCopy,
   IconDeviceDesktop,
+  IconFlask,
+  IconGauge,
+  IconGitBranch,
+  IconGridDots,
+  IconInfoCircle,
+  IconKey,
+  IconKeyboard,
+  IconLayoutDashboard,
+  IconLayoutSidebarLeftCollapse,
+  IconLayoutSidebarLeftExpand,
+  IconListCheck,
+  IconMapPin,
   IconMaximize,
   IconMinus,
   IconMoon,
   IconPlus,
+  IconRoute,
+  IconSearch,
+  IconSend,
+  IconServer,
   IconSun,
+  IconTopologyFull,
+  IconTrendingDown,
   IconUser,
   type TablerIcon,
 } from '@tabler/icons-react'
@@ -29,3 +54,30 @@ export const PlusIcon = icon(IconPlus)
 export const MinusIcon = icon(IconMinus)
 export const FitIcon = icon(IconMaximize)
 export const UserIcon = icon(IconUser)
+export const SearchIcon = icon(IconSearch)
+export const CollapseIcon = icon(IconLayoutSidebarLeftCollapse)
+export const ExpandIcon = icon(IconLayoutSidebarLeftExpand)
+export const PathIcon = icon(IconRoute)
+export const KeyboardIcon = icon(IconKeyboard)
+
+// The pages of the navigation.
+export const OverviewIcon = icon(IconLayoutDashboard)
+export const HeatmapIcon = icon(IconGridDots)
+export const ExploreIcon = icon(IconChartLine)
+export const IncidentsIcon = icon(IconAlertTriangle)
+export const ApplicationsIcon = icon(IconApps)
+export const CurvesIcon = icon(IconTrendingDown)
+export const RecommendationsIcon = icon(IconBulb)
+export const WhatIfIcon = icon(IconGitBranch)
+export const SimulationsIcon = icon(IconFlask)
+export const RulesIcon = icon(IconAdjustments)
+export const ReceiversIcon = icon(IconSend)
+export const SilencesIcon = icon(IconBellOff)
+export const VmsIcon = icon(IconServer)
+export const MeshesIcon = icon(IconTopologyFull)
+export const ZonesIcon = icon(IconMapPin)
+export const AddIcon = icon(IconCirclePlus)
+export const UsageIcon = icon(IconGauge)
+export const KeyIcon = icon(IconKey)
+export const JobsIcon = icon(IconListCheck)
+export const AboutIcon = icon(IconInfoCircle)

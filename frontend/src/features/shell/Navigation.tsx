@@ -1,96 +1,69 @@
-import { Menu, UnstyledButton, VisuallyHidden } from '@mantine/core'
-import { Link, useLocation } from '@tanstack/react-router'
+import { Tooltip, VisuallyHidden } from '@mantine/core'
+import { Link, useMatches } from '@tanstack/react-router'
+import { useId } from 'react'
 import { useCurrentMesh } from './MeshPicker'
+import styles from './navigation.module.css'
 import { useOpenIncidents } from './openIncidents'
-import styles from './shell.module.css'
+import { currentPlace, type Place, type PlaceGroup, placeGroups } from './places'
 import { strings } from './strings'
 
-const CURRENT = { 'aria-current': 'page' } as const
-// A page is current whatever its search parameters are.
-const ANY_SEARCH = { includeSearch: false }
-
-const PAGES = [
-  ['/curves', strings.curves],
-  ['/applications', strings.applications],
-  ['/recommendations', strings.recommendations],
-  ['/what-if', strings.whatIf],
-  ['/vms', strings.vms],
-] as const
-
-/** Pages used occasionally. */
-const MORE = [
-  ['/zones', strings.zones],
-  ['/meshes', strings.meshes],
-  ['/simulations', strings.simulations],
-  ['/jobs', strings.jobs],
-  ['/alert-rules', strings.alertRules],
-  ['/receivers', strings.receivers],
-  ['/silences', strings.silences],
-] as const
-
-/** The pages of the product: the overview, the chosen mesh, then the others. Stacked, all of them are in one column. */
-export function Navigation({ stacked = false }: { stacked?: boolean }) {
+/** The pages of the product, in groups. Collapsed, each is an icon with its name as a tooltip. */
+export function Navigation({ collapsed = false }: { collapsed?: boolean }) {
   const mesh = useCurrentMesh()
-  const { pathname } = useLocation()
-  const open = useOpenIncidents()
-  const inMore = MORE.some(([to]) => pathname === to || (to !== '/meshes' && pathname.startsWith(`${to}/`)))
+  const route = useMatches({ select: (matches) => matches.at(-1)?.fullPath ?? '' })
+  const groups = placeGroups(mesh?.id)
+  const current = currentPlace(groups, route)
   return (
-    <nav className={stacked ? styles.stack : styles.nav} aria-label={strings.mainNavigation}>
-      <Link to="/" activeOptions={{ ...ANY_SEARCH, exact: true }} activeProps={CURRENT}>
-        {strings.overview}
-      </Link>
-      {mesh && (
-        <>
-          <Link
-            to="/meshes/$meshId"
-            params={{ meshId: mesh.id }}
-            activeOptions={{ ...ANY_SEARCH, exact: true }}
-            activeProps={CURRENT}
-          >
-            {strings.heatmap}
-          </Link>
-          <Link
-            to="/meshes/$meshId/explore"
-            params={{ meshId: mesh.id }}
-            activeOptions={ANY_SEARCH}
-            activeProps={CURRENT}
-          >
-            {strings.explore}
-          </Link>
-        </>
-      )}
-      <Link to="/incidents" activeOptions={ANY_SEARCH} activeProps={CURRENT}>
-        {strings.incidents}{' '}
-        {open && (
-          <span className={styles.count}>
-            {open} <VisuallyHidden component="span">{strings.openLower}</VisuallyHidden>
-          </span>
-        )}
-      </Link>
-      {(stacked ? [...PAGES, ...MORE] : PAGES).map(([to, name]) => (
-        <Link key={to} to={to} activeOptions={ANY_SEARCH} activeProps={CURRENT}>
-          {name}
-        </Link>
+    <nav className={styles.navigation} data-collapsed={collapsed || undefined} aria-label={strings.mainNavigation}>
+      {groups.map((group) => (
+        <Group key={group.name} group={group} current={current} collapsed={collapsed} />
       ))}
-      {!stacked && (
-        <Menu position="bottom-start" width={160} transitionProps={{ duration: 0 }}>
-          <Menu.Target>
-            <UnstyledButton className={styles.more} data-current={inMore || undefined}>
-              {strings.more}
-            </UnstyledButton>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {MORE.map(([to, name]) => (
-              <Menu.Item key={to} renderRoot={(root) => <Link {...root} to={to} />}>
-                {name}
-              </Menu.Item>
-            ))}
-          </Menu.Dropdown>
-        </Menu>
-      )}
-      <Link to="/onboarding" search={mesh ? { mesh: mesh.id } : {}} activeOptions={ANY_SEARCH} activeProps={CURRENT}>
-        {strings.addVm}
-      </Link>
     </nav>
+  )
+}
+
+function Group(props: { group: PlaceGroup; current: Place | undefined; collapsed: boolean }) {
+  const { group, current, collapsed } = props
+  const id = useId()
+  return (
+    <div className={styles.group}>
+      <span id={id} className={styles.heading}>
+        {group.name}
+      </span>
+      <ul aria-labelledby={id}>
+        {group.places.map((place) => (
+          <li key={place.name}>
+            <PlaceLink place={place} isCurrent={place === current} collapsed={collapsed} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function PlaceLink({ place, isCurrent, collapsed }: { place: Place; isCurrent: boolean; collapsed: boolean }) {
+  return (
+    <Tooltip label={place.name} position="right" disabled={!collapsed}>
+      <Link
+        {...place.link}
+        activeOptions={{ exact: true, includeSearch: false }}
+        aria-current={isCurrent ? 'page' : undefined}
+      >
+        <place.Icon />
+        <span className={styles.name}>{place.name}</span>
+        {place.link.to === '/incidents' && <OpenIncidents />}
+      </Link>
+    </Tooltip>
+  )
+}
+
+/** The number of open incidents; nothing while there is none. */
+function OpenIncidents() {
+  const open = useOpenIncidents()
+  if (!open) return null
+  return (
+    <span className={styles.count}>
+      {open} <VisuallyHidden component="span">{strings.openLower}</VisuallyHidden>
+    </span>
   )
 }

@@ -3,7 +3,7 @@ import { useLocation } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ClockSwitch } from './ClockSwitch'
 import { Navigation } from './Navigation'
-import styles from './shell.module.css'
+import styles from './navigation.module.css'
 import { strings } from './strings'
 
 /** The navigation of a narrow window: a button that opens it from the side. It closes when another page opens. */
@@ -24,7 +24,7 @@ export function NavigationDrawer() {
       />
       <Drawer.Root opened={opened} onClose={close} size={260} transitionProps={{ duration: 0 }}>
         <Drawer.Overlay />
-        <Drawer.Content>
+        <Drawer.Content className={styles.drawer}>
           <Drawer.Header role="none">
             <Drawer.Title>
               <strong>{strings.sinemora}</strong>
@@ -32,7 +32,7 @@ export function NavigationDrawer() {
             <Drawer.CloseButton aria-label={strings.closeNavigation} />
           </Drawer.Header>
           <Drawer.Body>
-            <Navigation stacked />
+            <Navigation />
             <ClockSwitch />
           </Drawer.Body>
         </Drawer.Content>

@@ -1,23 +1,30 @@
 import { Link, Outlet } from '@tanstack/react-router'
-import { useConnection } from '~/api/connection'
-import { formatAge } from '~/lib/time'
+import { useState } from 'react'
 import { Mark } from '~/ui/Logo'
-import { Notice } from '~/ui/State'
-import { useNow } from '~/ui/useNow'
+import { AwayBanner } from './AwayBanner'
 import { ClockSwitch } from './ClockSwitch'
 import { DemonstrationStrip } from './DemonstrationStrip'
 import { DocumentTitle } from './DocumentTitle'
 import { LiveMark } from './LiveMark'
 import { MeshPicker } from './MeshPicker'
-import { Navigation } from './Navigation'
 import { NavigationDrawer } from './NavigationDrawer'
+import { Palette } from './palette/Palette'
+import { SearchButton } from './SearchButton'
+import { SideNavigation } from './SideNavigation'
 import styles from './shell.module.css'
+import { ShortcutList } from './shortcuts/ShortcutList'
+import { useShortcuts } from './shortcuts/useShortcuts'
 import { strings } from './strings'
 import { ThemeSwitch } from './ThemeSwitch'
 import { UserMenu } from './UserMenu'
 
-/** The frame of every page: navigation, mesh, live state. */
+/** The frame of every page: navigation beside it, mesh, search and live state above it. */
 export function Shell() {
+  const [overlay, setOverlay] = useState<'palette' | 'shortcuts' | null>(null)
+  const openPalette = () => setOverlay('palette')
+  const openShortcuts = () => setOverlay('shortcuts')
+  const close = () => setOverlay(null)
+  useShortcuts({ openPalette, openShortcuts })
   return (
     <div className={styles.shell}>
       <DocumentTitle />
@@ -30,10 +37,10 @@ export function Shell() {
           <Mark />
           <span className={styles.name}>{strings.sinemora}</span>
         </Link>
-        <Navigation />
+        <MeshPicker />
         <div className={styles.end}>
-          <MeshPicker />
           <LiveMark />
+          <SearchButton onClick={openPalette} />
           <div className={styles.clock}>
             <ClockSwitch />
           </div>
@@ -41,25 +48,18 @@ export function Shell() {
           <UserMenu />
         </div>
       </header>
-      <AwayBanner />
-      <DemonstrationStrip />
-      <main id="content" className={styles.content} tabIndex={-1}>
-        <Outlet />
-      </main>
-    </div>
-  )
-}
-
-/** A banner while the backend does not respond; it disappears by itself. */
-function AwayBanner() {
-  const { away, since } = useConnection()
-  const now = useNow(1_000)
-  if (!away) return null
-  return (
-    <div className={styles.banner}>
-      <Notice tone="warn" title={strings.backendAway}>
-        {strings.backendAwayLead(formatAge(now - since))}
-      </Notice>
+      <div className={styles.body}>
+        <SideNavigation />
+        <div className={styles.column}>
+          <AwayBanner />
+          <DemonstrationStrip />
+          <main id="content" className={styles.content} tabIndex={-1}>
+            <Outlet />
+          </main>
+        </div>
+      </div>
+      <Palette opened={overlay === 'palette'} onClose={close} onShortcuts={openShortcuts} />
+      <ShortcutList opened={overlay === 'shortcuts'} onClose={close} />
     </div>
   )
 }

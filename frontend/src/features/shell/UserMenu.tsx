@@ -1,6 +1,6 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { sessionQuery, signOut } from '~/api/access'
 import { UserIcon } from '~/ui/icons'
 import { strings } from './strings'
@@ -30,9 +30,6 @@ export function UserMenu() {
           <br />
           {session?.user.email}, {session?.role}
         </Menu.Label>
-        <Menu.Item renderRoot={(root) => <Link {...root} to="/api-keys" />}>{strings.apiKeys}</Menu.Item>
-        <Menu.Item renderRoot={(root) => <Link {...root} to="/usage" />}>{strings.usage}</Menu.Item>
-        <Menu.Item renderRoot={(root) => <Link {...root} to="/about" />}>{strings.about}</Menu.Item>
         <Menu.Divider />
         <Menu.Item onClick={() => void leave()}>{strings.signOut}</Menu.Item>
       </Menu.Dropdown>

@@ -1,44 +1,16 @@
 // @vitest-environment jsdom
-import { MantineProvider } from '@mantine/core'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { createMemoryHistory, createRootRoute, createRoute, createRouter, RouterProvider } from '@tanstack/react-router'
-import { render, screen, within } from '@testing-library/react'
+import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
-import { expect, test } from 'vitest'
-import { mockApi } from '~/testing/api'
-import { theme } from '~/ui/theme'
-import { Shell } from './Shell'
+import { beforeEach, expect, test } from 'vitest'
+import { openShell } from './openShell'
 
-const MESHES = [
-  { id: 'm', name: 'production' },
-  { id: 'n', name: 'staging' },
-]
-
-/** Render the shell around empty pages at an address. */
-async function open(address: string) {
-  mockApi({ 'GET /v1/meshes': MESHES })
-  const root = createRootRoute({ component: Shell })
-  const paths = ['/vms', '/incidents', '/meshes/$meshId', '/meshes/$meshId/explore', '/meshes/$meshId/paths/$a/$b']
-  const routeTree = root.addChildren(
-    paths.map((path) => createRoute({ getParentRoute: () => root, path, component: () => <h1>{path}</h1> })),
-  )
-  const history = createMemoryHistory({ initialEntries: [address] })
-  const router = createRouter({ routeTree, history })
-  render(
-    <MantineProvider theme={theme} env="test">
-      <QueryClientProvider client={new QueryClient()}>
-        <RouterProvider router={router as never} />
-      </QueryClientProvider>
-    </MantineProvider>,
-  )
-  await screen.findByRole('link', { name: 'Heatmap' })
-  return router
-}
+beforeEach(() => localStorage.clear())
 
 const picker = () => screen.queryByRole<HTMLSelectElement>('combobox', { name: 'Mesh' })
+const navigation = () => within(screen.getByRole('navigation', { name: 'Main' }))
 
 test.each(['/vms', '/incidents'])('%s is about all meshes: there is no mesh to pick', async (address) => {
-  await open(address)
+  await openShell(address)
   expect(picker()).toBeNull()
 })
 
@@ -47,17 +19,54 @@ test.each([
   ['/meshes/m/explore', '/meshes/n/explore'],
   ['/meshes/m/paths/1/2', '/meshes/n'],
 ])('on %s another mesh opens at %s', async (address, next) => {
-  const router = await open(address)
+  const router = await openShell(address)
   expect(picker()?.value).toBe('m')
   await userEvent.selectOptions(picker() as HTMLElement, 'staging')
   await expect.poll(() => router.state.location.pathname).toBe(next)
 })
 
+test.each([
+  ['Observe', ['Overview', 'Heatmap', 'Explore', 'Incidents 1 open']],
+  ['Applications', ['Applications', 'Curves', 'Recommendations', 'What if', 'Simulations']],
+  ['Alerting', ['Rules', 'Receivers', 'Silences']],
+  ['Inventory', ['VMs', 'Meshes', 'Zones', 'Add a VM']],
+  ['Settings', ['Usage', 'API keys', 'Jobs', 'About']],
+])('the group %s leads to %j', async (group, names) => {
+  await openShell('/vms')
+  await screen.findByText('open')
+  const links = within(navigation().getByRole('list', { name: group })).getAllByRole('link')
+  expect(links.map(({ textContent }) => textContent)).toEqual(names)
+})
+
+test.each([
+  ['/', 'Overview'],
+  ['/meshes/m/paths/1/2', 'Heatmap'],
+  ['/meshes/m/explore?show=loss', 'Explore'],
+  ['/vms', 'VMs'],
+])('on %s the current page is %s', async (address, name) => {
+  await openShell(address)
+  const current = navigation()
+    .getAllByRole('link')
+    .filter((link) => link.getAttribute('aria-current') === 'page')
+  expect(current.map(({ textContent }) => textContent)).toEqual([name])
+})
+
+test('the collapsed navigation keeps the names of its pages, and stays collapsed', async () => {
+  const router = await openShell('/vms')
+  await userEvent.click(screen.getByRole('button', { name: 'Collapse navigation' }))
+  expect(screen.getByRole('button', { name: 'Expand navigation' })).toBeTruthy()
+  await userEvent.click(navigation().getByRole('link', { name: 'Curves' }))
+  await expect.poll(() => router.state.location.pathname).toBe('/curves')
+  expect(localStorage.getItem('sinemora-navigation')).toContain('collapsed')
+  await userEvent.hover(navigation().getByRole('link', { name: 'Zones' }))
+  expect((await screen.findByRole('tooltip')).textContent).toBe('Zones')
+})
+
 test('the drawer has every page, and closes when one opens', async () => {
-  const router = await open('/incidents')
+  const router = await openShell('/incidents')
   await userEvent.click(screen.getByRole('button', { name: 'Open navigation' }))
   const drawer = within(await screen.findByRole('dialog', { name: 'Sinemora' }))
-  for (const name of ['Heatmap', 'Incidents', 'Zones', 'Silences', 'Add a VM']) {
+  for (const name of ['Heatmap', /^Incidents/, 'Zones', 'Silences', 'Add a VM']) {
     expect(drawer.getByRole('link', { name })).toBeTruthy()
   }
   await userEvent.click(drawer.getByRole('link', { name: 'VMs' }))

@@ -1,0 +1,25 @@
+import { Tooltip, UnstyledButton } from '@mantine/core'
+import { CollapseIcon, ExpandIcon } from '~/ui/icons'
+import { Navigation } from './Navigation'
+import styles from './navigation.module.css'
+import { strings } from './strings'
+import { useNavigationCollapsed } from './useNavigationCollapsed'
+
+/** The navigation beside the page, which stays in view; a button reduces it to icons. */
+export function SideNavigation() {
+  const [collapsed, toggle] = useNavigationCollapsed()
+  const label = collapsed ? strings.expandNavigation : strings.collapseNavigation
+  return (
+    <div className={styles.side} data-collapsed={collapsed || undefined}>
+      <div className={styles.rail}>
+        <Navigation collapsed={collapsed} />
+        <Tooltip label={label} position="right" disabled={!collapsed}>
+          <UnstyledButton className={styles.toggle} onClick={toggle} aria-label={label}>
+            {collapsed ? <ExpandIcon /> : <CollapseIcon />}
+            <span className={styles.name}>{strings.collapse}</span>
+          </UnstyledButton>
+        </Tooltip>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,57 @@
+/** The shell in tests, around empty pages. */
+
+import { MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { createMemoryHistory, createRootRoute, createRoute, createRouter, RouterProvider } from '@tanstack/react-router'
+import { render, screen } from '@testing-library/react'
+import { mockApi } from '~/testing/api'
+import { theme } from '~/ui/theme'
+import { Shell } from './Shell'
+
+const vm = (id: string, name: string) => ({ id, name, zone: { name: 'eu-west-1a' } })
+
+const ANSWERS = {
+  'GET /v1/meshes': [
+    { id: 'm', name: 'production' },
+    { id: 'n', name: 'staging' },
+  ],
+  'GET /v1/incidents': [
+    { id: 'i', title: 'Loss at web-20', severity: 'critical', mesh: { id: 'm', name: 'production' } },
+  ],
+  'GET /v1/vms': [vm('1', 'web-20'), vm('2', 'db-21'), vm('3', 'web-2')],
+  'GET /v1/applications': [{ id: 'a', name: 'checkout' }],
+  'GET /v1/curves': [{ id: 'memcached-server', name: 'Memcached server' }],
+  'GET /v1/meshes/m/roster': { vms: [vm('1', 'web-20'), vm('2', 'db-21')] },
+  'GET /v1/meshes/n/roster': { vms: [vm('3', 'web-2')] },
+}
+
+const PATHS = [
+  ...['/', '/vms', '/vms/$vmId', '/incidents', '/incidents/$incidentId', '/curves', '/alert-rules/new'],
+  ...['/meshes/$meshId', '/meshes/$meshId/explore', '/meshes/$meshId/paths/$source/$target'],
+]
+
+/** Render the shell at an address; each page is its route as a heading, then `page`. Return the router. */
+export async function openShell(address: string, page?: React.ReactNode) {
+  mockApi(ANSWERS)
+  const root = createRootRoute({ component: Shell })
+  const route = (path: string) => {
+    const component = () => (
+      <>
+        <h1>{path}</h1>
+        {page}
+      </>
+    )
+    return createRoute({ getParentRoute: () => root, path, component })
+  }
+  const history = createMemoryHistory({ initialEntries: [address] })
+  const router = createRouter({ routeTree: root.addChildren(PATHS.map(route)), history })
+  render(
+    <MantineProvider theme={theme} env="test">
+      <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>
+    </MantineProvider>,
+  )
+  await screen.findByRole('link', { name: 'Heatmap' })
+  return router
+}

@@ -1,0 +1,104 @@
+// @vitest-environment jsdom
+import { screen, waitFor, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { beforeEach, expect, test } from 'vitest'
+import { openShell } from '../openShell'
+
+beforeEach(() => localStorage.clear())
+
+const field = () => screen.findByRole<HTMLInputElement>('combobox', { name: /^Search/ })
+const options = () => screen.getAllByRole('option')
+
+/** Return the option that the field names as active. */
+function active(): string | null | undefined {
+  const id = screen.getByRole('combobox', { name: /^Search/ }).getAttribute('aria-activedescendant')
+  const selected = options().filter((option) => option.getAttribute('aria-selected') === 'true')
+  expect(selected.map((option) => option.id)).toEqual([id])
+  return selected[0]?.textContent
+}
+
+async function openPalette(address = '/vms') {
+  const router = await openShell(address)
+  await userEvent.keyboard('{Control>}k{/Control}')
+  await waitFor(async () => expect(document.activeElement).toBe(await field()))
+  return router
+}
+
+test('before anything is typed it lists open incidents, pages and actions', async () => {
+  await openPalette()
+  await screen.findByRole('option', { name: /^Loss at web-20/ })
+  const groups = within(screen.getByRole('listbox')).getAllByRole('group')
+  expect(groups.map((group) => group.firstChild?.textContent)).toEqual(['Open incidents', 'Pages', 'Actions'])
+  expect(screen.getByRole('option', { name: /^Silences/ })).toBeTruthy()
+})
+
+test.each([
+  ['web-20 db-21', 'Paths', '/meshes/m/paths/1/2'],
+  ['db-21 → web-20', 'Paths', '/meshes/m/paths/2/1'],
+  ['web-2', 'VMs', '/vms/3'],
+  ['checkout', 'Applications', '/applications/a'],
+  ['memcached', 'Curves', '/curves/memcached-server'],
+  ['staging', 'Meshes', '/meshes/n'],
+  ['loss at', 'Open incidents', '/incidents/i'],
+  ['explore', 'Pages', '/meshes/m/explore'],
+  ['new rule', 'Actions', '/alert-rules/new'],
+])('%j finds one of the %s first, and Enter opens %s', async (query, group, address) => {
+  const router = await openPalette()
+  await userEvent.type(await field(), query)
+  await waitFor(() => expect(screen.getAllByRole('group')[0]?.firstChild?.textContent).toBe(group))
+  await userEvent.keyboard('{Enter}')
+  await expect.poll(() => router.state.location.pathname).toBe(address)
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+})
+
+test('arrow keys choose a result and go round; typing starts at the first again', async () => {
+  await openPalette()
+  await userEvent.type(await field(), 'web')
+  await screen.findByRole('option', { name: /^web-20/ })
+  const [first, second] = options().map(({ textContent }) => textContent)
+  expect(active()).toBe(first)
+  await userEvent.keyboard('{ArrowDown}')
+  expect(active()).toBe(second)
+  await userEvent.keyboard('{ArrowUp}{ArrowUp}')
+  expect(active()).toBe(options().at(-1)?.textContent)
+  await userEvent.keyboard('{ArrowDown}')
+  expect(active()).toBe(first)
+  await userEvent.keyboard('{ArrowDown}-')
+  expect(active()).toBe(options()[0]?.textContent)
+})
+
+test('a click opens a result', async () => {
+  const router = await openPalette()
+  await userEvent.type(await field(), 'db-21')
+  await userEvent.click(await screen.findByRole('option', { name: /^db-21/ }))
+  await expect.poll(() => router.state.location.pathname).toBe('/vms/2')
+})
+
+test('Escape closes it, and the focus returns', async () => {
+  await openShell('/vms')
+  const button = screen.getByRole('button', { name: 'Search' })
+  await userEvent.click(button)
+  await field()
+  await userEvent.keyboard('{Escape}')
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  await waitFor(() => expect(document.activeElement).toBe(button))
+})
+
+test('an action is done at once: the navigation collapses, the theme changes, the shortcuts are shown', async () => {
+  await openPalette()
+  await userEvent.keyboard('collapse{Enter}')
+  expect(await screen.findByRole('button', { name: 'Expand navigation' })).toBeTruthy()
+  await userEvent.keyboard('{Control>}k{/Control}')
+  await userEvent.type(await field(), 'dark{Enter}')
+  expect(document.documentElement.dataset.mantineColorScheme).toBe('dark')
+  await userEvent.keyboard('{Control>}k{/Control}')
+  await userEvent.type(await field(), 'keyboard{Enter}')
+  expect(await screen.findByRole('dialog', { name: 'Keyboard shortcuts' })).toBeTruthy()
+})
+
+test('a query that finds nothing says so', async () => {
+  await openPalette()
+  await userEvent.type(await field(), 'qqq')
+  expect(await screen.findByText('No results')).toBeTruthy()
+  expect((await field()).getAttribute('aria-expanded')).toBe('false')
+})

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { currentPlace, placeGroups } from './places'
+
+test.each([
+  ['/', 'Overview'],
+  ['/meshes/$meshId/', 'Heatmap'],
+  ['/meshes/$meshId/paths/$source/$target', 'Heatmap'],
+  ['/meshes/$meshId/explore', 'Explore'],
+  ['/meshes/$meshId/settings', 'Meshes'],
+  ['/meshes/', 'Meshes'],
+  ['/curves/$curveId/measure', 'Curves'],
+  ['/vms/$vmId', 'VMs'],
+  ['/alert-rules/new', 'Rules'],
+  ['/onboarding', 'Add a VM'],
+  ['/$', undefined],
+])('the route %s belongs to %s', (route, name) => {
+  expect(currentPlace(placeGroups('m'), route)?.name).toBe(name)
+})
+
+test('without a mesh there is no page about one', () => {
+  const names = placeGroups(undefined).flatMap(({ places }) => places.map(({ name }) => name))
+  expect(names).not.toContain('Heatmap')
+  expect(names).toContain('Meshes')
+})

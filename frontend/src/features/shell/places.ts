@@ -1,0 +1,114 @@
+import type { ToOptions } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
+import {
+  AboutIcon,
+  AddIcon,
+  ApplicationsIcon,
+  CurvesIcon,
+  ExploreIcon,
+  HeatmapIcon,
+  IncidentsIcon,
+  JobsIcon,
+  KeyIcon,
+  MeshesIcon,
+  OverviewIcon,
+  ReceiversIcon,
+  RecommendationsIcon,
+  RulesIcon,
+  SilencesIcon,
+  SimulationsIcon,
+  UsageIcon,
+  VmsIcon,
+  WhatIfIcon,
+  ZonesIcon,
+} from '~/ui/icons'
+import { strings } from './strings'
+
+/** A page that the navigation leads to. */
+export interface Place {
+  name: string
+  Icon: ComponentType
+  link: ToOptions
+  /** Routes that belong to the page although their addresses do not begin with its own. */
+  also?: readonly string[]
+}
+
+export interface PlaceGroup {
+  name: string
+  places: Place[]
+}
+
+/** Return the pages of the product by group; those of a mesh are there once there is one. */
+export function placeGroups(meshId: string | undefined): PlaceGroup[] {
+  const meshPlaces: Place[] = meshId
+    ? [
+        { name: strings.heatmap, Icon: HeatmapIcon, link: { to: '/meshes/$meshId', params: { meshId } } },
+        { name: strings.explore, Icon: ExploreIcon, link: { to: '/meshes/$meshId/explore', params: { meshId } } },
+      ]
+    : []
+  const ofMesh = meshId ? { mesh: meshId } : {}
+  return [
+    {
+      name: strings.observe,
+      places: [
+        { name: strings.overview, Icon: OverviewIcon, link: { to: '/' } },
+        ...meshPlaces,
+        { name: strings.incidents, Icon: IncidentsIcon, link: { to: '/incidents' } },
+      ],
+    },
+    {
+      name: strings.applications,
+      places: [
+        { name: strings.applications, Icon: ApplicationsIcon, link: { to: '/applications' } },
+        { name: strings.curves, Icon: CurvesIcon, link: { to: '/curves' } },
+        { name: strings.recommendations, Icon: RecommendationsIcon, link: { to: '/recommendations' } },
+        { name: strings.whatIf, Icon: WhatIfIcon, link: { to: '/what-if' } },
+        { name: strings.simulations, Icon: SimulationsIcon, link: { to: '/simulations' } },
+      ],
+    },
+    {
+      name: strings.alerting,
+      places: [
+        { name: strings.rules, Icon: RulesIcon, link: { to: '/alert-rules' } },
+        { name: strings.receivers, Icon: ReceiversIcon, link: { to: '/receivers' } },
+        { name: strings.silences, Icon: SilencesIcon, link: { to: '/silences' } },
+      ],
+    },
+    {
+      name: strings.inventory,
+      places: [
+        { name: strings.vms, Icon: VmsIcon, link: { to: '/vms' } },
+        { name: strings.meshes, Icon: MeshesIcon, link: { to: '/meshes' }, also: ['/meshes/$meshId/settings'] },
+        { name: strings.zones, Icon: ZonesIcon, link: { to: '/zones' } },
+        { name: strings.addVm, Icon: AddIcon, link: { to: '/onboarding', search: ofMesh } },
+      ],
+    },
+    {
+      name: strings.settings,
+      places: [
+        { name: strings.usage, Icon: UsageIcon, link: { to: '/usage' } },
+        { name: strings.apiKeys, Icon: KeyIcon, link: { to: '/api-keys' } },
+        { name: strings.jobs, Icon: JobsIcon, link: { to: '/jobs' } },
+        { name: strings.about, Icon: AboutIcon, link: { to: '/about' } },
+      ],
+    },
+  ]
+}
+
+const isWithin = (route: string, root: string) => route === root || (root !== '/' && route.startsWith(`${root}/`))
+
+/** Return the place that a route such as "/curves/$curveId" belongs to: the one whose own route is the nearest. */
+export function currentPlace(groups: readonly PlaceGroup[], route: string): Place | undefined {
+  const shown = route.length > 1 ? route.replace(/\/$/, '') : route
+  let nearest: Place | undefined
+  let length = 0
+  for (const place of groups.flatMap(({ places }) => places)) {
+    for (const root of [String(place.link.to), ...(place.also ?? [])]) {
+      if (root.length > length && isWithin(shown, root)) {
+        nearest = place
+        length = root.length
+      }
+    }
+  }
+  return nearest
+}

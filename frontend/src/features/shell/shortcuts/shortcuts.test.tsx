@@ -1,0 +1,52 @@
+// @vitest-environment jsdom
+import { screen, waitFor } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { beforeEach, expect, test } from 'vitest'
+import { openShell } from '../openShell'
+
+beforeEach(() => localStorage.clear())
+
+const palette = { name: 'Search' }
+const list = { name: 'Keyboard shortcuts' }
+
+test.each([
+  ['{Control>}k{/Control}', palette],
+  ['{Meta>}k{/Meta}', palette],
+  ['/', palette],
+  ['?', list],
+])('%s opens a dialog', async (keys, dialog) => {
+  await openShell('/vms')
+  await userEvent.keyboard(keys)
+  expect(await screen.findByRole('dialog', dialog)).toBeTruthy()
+  await userEvent.keyboard('{Escape}')
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+})
+
+test('"/" focuses the search of a page that has one', async () => {
+  await openShell('/vms', <input type="search" aria-label="Filter VMs" />)
+  await userEvent.keyboard('/')
+  expect(document.activeElement).toBe(screen.getByRole('searchbox', { name: 'Filter VMs' }))
+  expect(screen.queryByRole('dialog')).toBeNull()
+})
+
+test.each(['{Control>}k{/Control}', '/', '?'])('%s is text, not a shortcut, in a field', async (keys) => {
+  await openShell('/vms', <input aria-label="Name" />)
+  await userEvent.click(screen.getByRole('textbox', { name: 'Name' }))
+  await userEvent.keyboard(keys)
+  expect(screen.queryByRole('dialog')).toBeNull()
+})
+
+test('a shortcut works where nothing is typed: at a radio button', async () => {
+  await openShell('/vms', <input type="radio" aria-label="p99" />)
+  await userEvent.click(screen.getByRole('radio', { name: 'p99' }))
+  await userEvent.keyboard('?')
+  expect(await screen.findByRole('dialog', list)).toBeTruthy()
+})
+
+test('over a dialog no other one opens', async () => {
+  await openShell('/vms')
+  await userEvent.keyboard('?')
+  await screen.findByRole('dialog', list)
+  await userEvent.keyboard('{Control>}k{/Control}')
+  expect(screen.queryByRole('dialog', palette)).toBeNull()
+})
