@@ -61,7 +61,7 @@ test('the cost of added latency on a measured path', async ({ inside: page, mesh
 test('a table with a fault is shown at its line, a good one becomes a curve', async ({ inside: page }) => {
   const name = `journey ${Date.now()}`
   await page.goto('/curves/new')
-  await page.getByLabel('Application').fill(name)
+  await page.getByRole('textbox', { name: 'Application' }).fill(name)
   await page.getByLabel('Unit').fill('queries/s')
   const table = page.getByLabel('Measurements')
   await table.fill(TABLE.replace('925000', 'fast'))

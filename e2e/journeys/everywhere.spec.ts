@@ -4,13 +4,13 @@ import { expect, expectAccessible, test } from '../support/journey'
 test('styles of components win over those of elements and of the component kit', async ({ inside: page, mesh }) => {
   await page.goto(`/meshes/${mesh.id}`)
   const link = page.getByRole('link', { name: 'VMs', exact: true })
-  const more = page.getByRole('button', { name: 'More' })
+  const button = page.getByRole('button', { name: 'Collapse navigation' })
   const style = (node: HTMLElement) => {
     const { color, fontSize } = getComputedStyle(node)
     return { color, fontSize }
   }
-  await expect(more).toHaveCSS('font-size', '13px')
-  expect(await link.evaluate(style)).toEqual(await more.evaluate(style))
+  await expect(button).toHaveCSS('font-size', '13px')
+  expect(await link.evaluate(style)).toEqual(await button.evaluate(style))
 })
 
 test('the theme is chosen once and stays', async ({ inside: page, mesh }) => {
@@ -39,8 +39,7 @@ test('a new page has the focus on its heading', async ({ inside: page }) => {
   await page.goto('/vms')
   await page.getByRole('link', { name: 'Curves', exact: true }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Curves' })).toBeFocused()
-  await page.getByRole('button', { name: 'More' }).click()
-  await page.getByRole('menuitem', { name: 'Zones' }).click()
+  await page.getByRole('link', { name: 'Zones' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Zones' })).toBeFocused()
 })
 

@@ -39,7 +39,7 @@ const dark: MantineColorsTuple = [
   '#080a0d',
 ]
 
-/** The only value stored in this browser. */
+/** Keeps the chosen theme in this browser. */
 export const schemeManager = localStorageColorSchemeManager({ key: 'sinemora-theme' })
 
 export const theme = createTheme({

@@ -50,8 +50,7 @@ function PlaceLink({ place, isCurrent, collapsed }: { place: Place; isCurrent: b
         aria-current={isCurrent ? 'page' : undefined}
       >
         <place.Icon />
-        <span className={styles.name}>{place.name}</span>
-        {place.link.to === '/incidents' && <OpenIncidents />}
+        <span className={styles.name}>{place.name}</span> {place.link.to === '/incidents' && <OpenIncidents />}
       </Link>
     </Tooltip>
   )

@@ -10,15 +10,14 @@ export function SearchButton({ onClick }: { onClick: () => void }) {
     <UnstyledButton
       className={styles.search}
       onClick={onClick}
-      aria-label={strings.search}
       aria-haspopup="dialog"
       aria-keyshortcuts="Control+K Meta+K"
     >
       <SearchIcon />
-      <span className={styles.searchWords}>
-        {strings.search}
-        <Kbd size="xs">{PALETTE_KEYS.join(' ')}</Kbd>
-      </span>
+      <span className={styles.searchName}>{strings.search}</span>
+      <Kbd size="xs" className={styles.searchKeys} aria-hidden="true">
+        {PALETTE_KEYS.join(' ')}
+      </Kbd>
     </UnstyledButton>
   )
 }

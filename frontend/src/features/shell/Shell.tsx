@@ -13,18 +13,16 @@ import { SearchButton } from './SearchButton'
 import { SideNavigation } from './SideNavigation'
 import styles from './shell.module.css'
 import { ShortcutList } from './shortcuts/ShortcutList'
-import { useShortcuts } from './shortcuts/useShortcuts'
+import { type Overlay, useShortcuts } from './shortcuts/useShortcuts'
 import { strings } from './strings'
 import { ThemeSwitch } from './ThemeSwitch'
 import { UserMenu } from './UserMenu'
 
 /** The frame of every page: navigation beside it, mesh, search and live state above it. */
 export function Shell() {
-  const [overlay, setOverlay] = useState<'palette' | 'shortcuts' | null>(null)
-  const openPalette = () => setOverlay('palette')
-  const openShortcuts = () => setOverlay('shortcuts')
+  const [overlay, setOverlay] = useState<Overlay | null>(null)
   const close = () => setOverlay(null)
-  useShortcuts({ openPalette, openShortcuts })
+  useShortcuts(setOverlay)
   return (
     <div className={styles.shell}>
       <DocumentTitle />
@@ -40,7 +38,7 @@ export function Shell() {
         <MeshPicker />
         <div className={styles.end}>
           <LiveMark />
-          <SearchButton onClick={openPalette} />
+          <SearchButton onClick={() => setOverlay('palette')} />
           <div className={styles.clock}>
             <ClockSwitch />
           </div>
@@ -58,7 +56,7 @@ export function Shell() {
           </main>
         </div>
       </div>
-      <Palette opened={overlay === 'palette'} onClose={close} onShortcuts={openShortcuts} />
+      <Palette opened={overlay === 'palette'} onClose={close} onShortcuts={() => setOverlay('shortcuts')} />
       <ShortcutList opened={overlay === 'shortcuts'} onClose={close} />
     </div>
   )

@@ -14,9 +14,9 @@ export function SideNavigation() {
       <div className={styles.rail}>
         <Navigation collapsed={collapsed} />
         <Tooltip label={label} position="right" disabled={!collapsed}>
-          <UnstyledButton className={styles.toggle} onClick={toggle} aria-label={label}>
+          <UnstyledButton className={styles.toggle} onClick={toggle}>
             {collapsed ? <ExpandIcon /> : <CollapseIcon />}
-            <span className={styles.name}>{strings.collapse}</span>
+            <span className={styles.name}>{label}</span>
           </UnstyledButton>
         </Tooltip>
       </div>

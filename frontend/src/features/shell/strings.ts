@@ -34,7 +34,6 @@ export const strings = {
   inventory: 'Inventory',
   settings: 'Settings',
   rules: 'Rules',
-  collapse: 'Collapse',
   collapseNavigation: 'Collapse navigation',
   expandNavigation: 'Expand navigation',
   openNavigation: 'Open navigation',

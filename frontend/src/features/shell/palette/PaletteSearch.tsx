@@ -64,7 +64,16 @@ export function PaletteSearch({ onClose, onShortcuts }: Props) {
           onKeyDown={onKeyDown}
         />
       </div>
-      <ResultList id={listId} groups={groups} active={active} optionId={optionId} onHover={setChosen} onOpen={open} />
+      <ResultList
+        // A new query starts at the top of its list.
+        key={query}
+        id={listId}
+        groups={groups}
+        active={active}
+        optionId={optionId}
+        onHover={setChosen}
+        onOpen={open}
+      />
       {entries.length === 0 &&
         (isLoading ? <Loading what={strings.searchedLists} /> : <p className={styles.none}>{strings.noResults}</p>)}
       {isIncomplete && <p className={styles.none}>{strings.someMissing}</p>}

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useEffect } from 'react'
 import { strings } from '../strings'
 import styles from './palette.module.css'
 import type { Entry, Results } from './useResults'
@@ -15,16 +15,13 @@ interface Props {
 
 /** What the palette found, in groups: the list that belongs to its field. */
 export function ResultList({ id, groups, active, optionId, onHover, onOpen }: Props) {
-  const list = useRef<HTMLDivElement>(null)
   const activeId = optionId(active)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new results move the active one too
   useEffect(() => {
     document.getElementById(activeId)?.scrollIntoView({ block: 'nearest' })
-    if (active === 0) list.current?.scrollTo?.({ top: 0 })
-  }, [activeId, active, groups[0]?.entries[0]])
+  }, [activeId])
   let index = 0
   return (
-    <div ref={list} id={id} role="listbox" aria-label={strings.results} className={styles.list}>
+    <div id={id} role="listbox" aria-label={strings.results} className={styles.list}>
       {groups.map(({ title, entries }, group) => (
         // biome-ignore lint/a11y/useSemanticElements: a list box has no element for its groups
         <div key={title} role="group" aria-labelledby={`${id}-group-${group}`}>

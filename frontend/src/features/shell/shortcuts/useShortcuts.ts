@@ -1,9 +1,7 @@
-import { useEffect, useRef } from 'react'
+import { useEffect } from 'react'
 
-interface Actions {
-  openPalette: () => void
-  openShortcuts: () => void
-}
+/** What a shortcut opens over the page. */
+export type Overlay = 'palette' | 'shortcuts'
 
 /** What takes typed characters. A tick box, a radio button or a slider does not. */
 const TYPES =
@@ -12,32 +10,28 @@ const TYPES =
 /** The field that searches the page. */
 const PAGE_SEARCH = 'main :is(input[type="search"], [role="searchbox"])'
 
-/** Return the action of a key; undefined where the key belongs to a field or an open dialog. */
-function actionOf(event: KeyboardEvent, { openPalette, openShortcuts }: Actions): (() => void) | undefined {
+/** Return what a key asks for; undefined where the key belongs to a field or an open dialog. */
+function shortcutOf(event: KeyboardEvent): Overlay | HTMLElement | undefined {
   const { target, key, altKey, ctrlKey, metaKey, shiftKey } = event
   if (event.defaultPrevented || altKey || (target instanceof Element && target.closest(TYPES))) return undefined
   if (document.querySelector('[aria-modal="true"]')) return undefined
-  if (ctrlKey || metaKey) return key.toLowerCase() === 'k' && !shiftKey ? openPalette : undefined
-  if (key === '?') return openShortcuts
-  if (key === '/') {
-    const field = document.querySelector<HTMLInputElement>(PAGE_SEARCH)
-    return field ? () => field.focus() : openPalette
-  }
+  if (ctrlKey || metaKey) return key.toLowerCase() === 'k' && !shiftKey ? 'palette' : undefined
+  if (key === '?') return 'shortcuts'
+  if (key === '/') return document.querySelector<HTMLElement>(PAGE_SEARCH) ?? 'palette'
   return undefined
 }
 
-/** Call the actions at their keys, anywhere on the page: Ctrl-K or Cmd-K, "?" and "/". */
-export function useShortcuts(actions: Actions) {
-  const latest = useRef(actions)
-  latest.current = actions
+/** Handle the shortcuts that work anywhere on the page: Ctrl-K or Cmd-K, "?" and "/". */
+export function useShortcuts(show: (overlay: Overlay) => void) {
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent) {
-      const action = actionOf(event, latest.current)
-      if (!action) return
+      const asked = shortcutOf(event)
+      if (!asked) return
       event.preventDefault()
-      action()
+      if (asked instanceof HTMLElement) asked.focus()
+      else show(asked)
     }
     document.addEventListener('keydown', onKeyDown)
     return () => document.removeEventListener('keydown', onKeyDown)
-  }, [])
+  }, [show])
 }
