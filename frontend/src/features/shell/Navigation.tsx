@@ -7,6 +7,9 @@ import { useOpenIncidents } from './openIncidents'
 import { currentPlace, type Place, type PlaceGroup, placeGroups } from './places'
 import { strings } from './strings'
 
+/** A collapsed link shows its name to the keyboard too. */
+export const ON_HOVER_AND_FOCUS = { hover: true, focus: true, touch: false }
+
 /** The pages of the product, in groups. Collapsed, each is an icon with its name as a tooltip. */
 export function Navigation({ collapsed = false }: { collapsed?: boolean }) {
   const mesh = useCurrentMesh()
@@ -43,14 +46,15 @@ function Group(props: { group: PlaceGroup; current: Place | undefined; collapsed
 
 function PlaceLink({ place, isCurrent, collapsed }: { place: Place; isCurrent: boolean; collapsed: boolean }) {
   return (
-    <Tooltip label={place.name} position="right" disabled={!collapsed}>
+    <Tooltip label={place.name} position="right" disabled={!collapsed} events={ON_HOVER_AND_FOCUS}>
       <Link
         {...place.link}
         activeOptions={{ exact: true, includeSearch: false }}
         aria-current={isCurrent ? 'page' : undefined}
       >
         <place.Icon />
-        <span className={styles.name}>{place.name}</span> {place.link.to === '/incidents' && <OpenIncidents />}
+        <span className={styles.name}>{place.name}</span>
+        {place.link.to === '/incidents' && <OpenIncidents />}
       </Link>
     </Tooltip>
   )
@@ -61,8 +65,11 @@ function OpenIncidents() {
   const open = useOpenIncidents()
   if (!open) return null
   return (
-    <span className={styles.count}>
-      {open} <VisuallyHidden component="span">{strings.openLower}</VisuallyHidden>
-    </span>
+    <>
+      {' '}
+      <span className={styles.count}>
+        {open} <VisuallyHidden component="span">{strings.openLower}</VisuallyHidden>
+      </span>
+    </>
   )
 }

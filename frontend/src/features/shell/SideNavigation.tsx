@@ -1,6 +1,6 @@
 import { Tooltip, UnstyledButton } from '@mantine/core'
 import { CollapseIcon, ExpandIcon } from '~/ui/icons'
-import { Navigation } from './Navigation'
+import { Navigation, ON_HOVER_AND_FOCUS } from './Navigation'
 import styles from './navigation.module.css'
 import { strings } from './strings'
 import { useNavigationCollapsed } from './useNavigationCollapsed'
@@ -13,7 +13,7 @@ export function SideNavigation() {
     <div className={styles.side} data-collapsed={collapsed || undefined}>
       <div className={styles.rail}>
         <Navigation collapsed={collapsed} />
-        <Tooltip label={label} position="right" disabled={!collapsed}>
+        <Tooltip label={label} position="right" disabled={!collapsed} events={ON_HOVER_AND_FOCUS}>
           <UnstyledButton className={styles.toggle} onClick={toggle}>
             {collapsed ? <ExpandIcon /> : <CollapseIcon />}
             <span className={styles.name}>{label}</span>

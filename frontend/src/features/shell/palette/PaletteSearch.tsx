@@ -4,9 +4,10 @@ import { type KeyboardEvent, useId, useState } from 'react'
 import { SearchIcon } from '~/ui/icons'
 import { Loading } from '~/ui/State'
 import { strings } from '../strings'
+import type { Entry } from './entries'
 import styles from './palette.module.css'
 import { ResultList } from './ResultList'
-import { type Entry, useResults } from './useResults'
+import { useResults } from './useResults'
 
 interface Props {
   onClose: () => void

@@ -1,7 +1,8 @@
 import { useEffect } from 'react'
 import { strings } from '../strings'
+import type { Entry } from './entries'
 import styles from './palette.module.css'
-import type { Entry, Results } from './useResults'
+import type { Results } from './useResults'
 
 interface Props {
   id: string

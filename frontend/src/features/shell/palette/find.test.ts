@@ -13,9 +13,10 @@ test.each([
   expect(wordsOf(query)).toEqual(words)
 })
 
-test('the name itself is nearer than its start, that than the start of a part, the inside and the detail', () => {
+test('the name itself is nearer than its start, that than the start of a part, the inside, and that than the detail', () => {
   const ranks = ['web-20', 'web', '20', 'eb', 'west'].map((word) => rankOf([word], vm('web-20')))
   expect(ranks).toEqual([0, 1, 2, 3, 4])
+  expect(rankOf(['est'], vm('web-20'))).toBeUndefined()
 })
 
 test('every word has to occur', () => {

@@ -21,12 +21,15 @@ export const wordsOf = (query: string): string[] =>
     .split(/\s+/)
     .filter((word) => word && !ARROWS.has(word))
 
-/** Return how near a word is to a name: the name itself, its start, the start of a part, inside it, in its detail. */
+const startsPart = (text: string, at: number) => at === 0 || /[\s\-_./:]/.test(text[at - 1] as string)
+
+/** Return how near a word is: the name itself, its start, the start of a part, inside it, the start of a part of the detail. */
 function nearness(word: string, name: string, detail: string): number | undefined {
   const at = name.indexOf(word)
   if (at === 0) return word.length === name.length ? 0 : 1
-  if (at > 0) return /[\s\-_./:]/.test(name[at - 1] as string) ? 2 : 3
-  return detail.includes(word) ? 4 : undefined
+  if (at > 0) return startsPart(name, at) ? 2 : 3
+  const inDetail = detail.indexOf(word)
+  return inDetail >= 0 && startsPart(detail, inDetail) ? 4 : undefined
 }
 
 /** Return the mean nearness of all words; undefined if one does not occur. Without a word, everything is found. */

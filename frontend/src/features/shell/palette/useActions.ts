@@ -1,0 +1,34 @@
+import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { AddIcon, CollapseIcon, ExpandIcon, KeyboardIcon, MoonIcon, SunIcon } from '~/ui/icons'
+import { strings } from '../strings'
+import { useNavigationCollapsed } from '../useNavigationCollapsed'
+import type { Entry } from './entries'
+
+/** Return what can be done from any page; a new rule is for the mesh of the page. */
+export function useActions(meshId: string | undefined, onShortcuts: () => void): Entry[] {
+  const isDark = useComputedColorScheme() === 'dark'
+  const { setColorScheme } = useMantineColorScheme()
+  const [collapsed, toggleNavigation] = useNavigationCollapsed()
+  return [
+    {
+      id: 'new-alert-rule',
+      name: strings.newAlertRule,
+      Icon: AddIcon,
+      act: { to: '/alert-rules/new', search: meshId ? { mesh: meshId } : {} },
+    },
+    { id: 'add-application', name: strings.addApplication, Icon: AddIcon, act: { to: '/applications/new' } },
+    {
+      id: 'switch-theme',
+      name: isDark ? strings.switchToLight : strings.switchToDark,
+      Icon: isDark ? SunIcon : MoonIcon,
+      act: () => setColorScheme(isDark ? 'light' : 'dark'),
+    },
+    {
+      id: 'collapse-navigation',
+      name: collapsed ? strings.expandNavigation : strings.collapseNavigation,
+      Icon: collapsed ? ExpandIcon : CollapseIcon,
+      act: toggleNavigation,
+    },
+    { id: 'shortcuts', name: strings.keyboardShortcuts, Icon: KeyboardIcon, act: onShortcuts },
+  ]
+}
