@@ -26,7 +26,8 @@ const ANSWERS = {
 }
 
 const PATHS = [
-  ...['/', '/vms', '/vms/$vmId', '/incidents', '/incidents/$incidentId', '/curves', '/alert-rules/new'],
+  ...['/', '/vms', '/vms/$vmId', '/incidents', '/incidents/$incidentId', '/alert-rules/new'],
+  ...['/applications/$applicationId', '/curves', '/curves/$curveId'],
   ...['/meshes/$meshId', '/meshes/$meshId/explore', '/meshes/$meshId/paths/$source/$target'],
 ]
 

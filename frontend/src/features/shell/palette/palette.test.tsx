@@ -41,13 +41,13 @@ test.each([
   ['staging', 'Meshes', '/meshes/n'],
   ['loss at', 'Open incidents', '/incidents/i'],
   ['explore', 'Pages', '/meshes/m/explore'],
-  ['new rule', 'Actions', '/alert-rules/new'],
+  ['new rule', 'Actions', '/alert-rules/new?mesh=m'],
 ])('%j finds one of the %s first, and Enter opens %s', async (query, group, address) => {
   const router = await openPalette()
   await userEvent.type(await field(), query)
   await waitFor(() => expect(screen.getAllByRole('group')[0]?.firstChild?.textContent).toBe(group))
   await userEvent.keyboard('{Enter}')
-  await expect.poll(() => router.state.location.pathname).toBe(address)
+  await expect.poll(() => router.state.location.href).toBe(address)
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
 })
 
