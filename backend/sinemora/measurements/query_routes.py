@@ -15,7 +15,7 @@ from sinemora.kit.http.paging import Page, PageQuery
 from sinemora.kit.http.upload import Upload, uploaded
 from sinemora.measurements.imports import service
 from sinemora.measurements.imports.readers import TraceKind
-from sinemora.measurements.query import spikes
+from sinemora.measurements.query import deviations, spikes
 from sinemora.measurements.query.execute import format_of, respond
 from sinemora.measurements.query.requests import (
     ComparisonRequest,
@@ -30,6 +30,8 @@ from sinemora.measurements.query.requests import (
 )
 from sinemora.measurements.query.responses import (
     ComparisonRead,
+    DeviationRead,
+    DeviationsRead,
     DistributionRead,
     LossRead,
     ManySeriesRead,
@@ -39,7 +41,7 @@ from sinemora.measurements.query.responses import (
     VariabilityRead,
 )
 from sinemora.measurements.query.tables import MEDIA_TYPES, Format
-from sinemora.measurements.schemas import MatrixRead, TraceTimes
+from sinemora.measurements.schemas import By, MatrixRead, TraceTimes
 from sinemora.tenants.access import Actor, Editor, SignedIn, Viewer
 
 router = APIRouter(
@@ -100,6 +102,26 @@ def _responses(*without: Format) -> dict[int | str, dict[str, Any]]:
 def read_matrix(context: QueryDep, query: Annotated[MatrixRequest, Query()]) -> Response:
     """Return the matrix of all paths of a mesh; as octets: 16-bit codes and states (layout in docs/api)."""
     return context("matrix", query)
+
+
+@router.get("/deviations")
+def list_deviations(
+    mesh_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    by: By = By.VM,
+    limit: Annotated[int, Query(ge=1, le=500)] = 20,
+) -> DeviationsRead:
+    """List the paths or zone pairs outside the dead band of their baseline, most unusual first."""
+    return deviations.most_unusual(session, mesh_id, by, limit)
+
+
+@router.get("/deviations/{source_id}/{target_id}")
+def read_deviation(
+    mesh_id: UUID, source_id: UUID, target_id: UUID, session: SessionDep, actor: Viewer, by: By = By.VM
+) -> DeviationRead:
+    """Return the newest value of a path between VMs (or zones) with its baseline and deviation."""
+    return deviations.deviation(session, mesh_id, source_id, target_id, by)
 
 
 @router.get("/comparison", response_model=ComparisonRead, responses=_responses())

@@ -6,6 +6,7 @@ from typing import Literal
 from uuid import UUID
 
 from sinemora.kit.schemas import Read
+from sinemora.measurements.aggregate.baselines import Basis
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 
 
@@ -50,6 +51,25 @@ AsymmetrySource = Literal["assumed", "mesh", "hardware"]
 SOURCE_NAMES: tuple[AsymmetrySource, ...] = ("assumed", "mesh", "hardware")
 STATE_NAMES = {state: StateName(state.name.lower()) for state in State}
 
+DeviationState = StateName | Literal["no_baseline"]
+"""State of a deviation; `no_baseline`: measured, but too little is stored to say what is usual."""
+
+DEVIATION_STATE_NAMES: tuple[DeviationState, ...] = (*STATE_NAMES.values(), "no_baseline")
+
+DEVIATION: Literal["deviation"] = "deviation"
+"""Metric of matrices: one-way p50 minus its baseline."""
+
+MatrixMetric = Metric | Literal["deviation"]
+
+BasisName = Literal["same_hour", "last_day", "last_hour"]
+"""Steps of a baseline: the same hour of the last 14 days, the last 24 hours, or minutes of the last hour."""
+
+BASIS_NAMES: dict[Basis, BasisName] = {
+    Basis.LAST_HOUR: "last_hour",
+    Basis.LAST_DAY: "last_day",
+    Basis.SAME_HOUR: "same_hour",
+}
+
 
 class Span(Read):
     """Time range [from, to); both null without any data."""
@@ -67,16 +87,29 @@ class Axis(Read):
     name: str
 
 
+class BaselineMatrix(Read):
+    """Baselines of the paths of a matrix of deviations. A deviation within `dead_band_ns` is usual.
+
+    `steps`: number of hours, or minutes of `last_hour`, that the baseline is the median of.
+    """
+
+    value_ns: list[list[int | None]]
+    dead_band_ns: list[list[int | None]]
+    basis: list[list[BasisName | None]]
+    steps: list[list[int]]
+
+
 class MatrixRead(Read):
     """Matrix in the order of the mesh's roster; all tables are [source][target].
 
-    `more` contains the values of further statistics; states and errors are those of the first.
+    `more` contains the values of further statistics; states and errors are those of the first. `baseline` is null for
+    all metrics but `deviation`.
     """
 
     mesh_id: UUID
     revision: int
     by: By
-    metric: Metric
+    metric: MatrixMetric
     statistic: Statistic
     unit: Literal["ns", "ratio"]
     window: Span
@@ -85,7 +118,8 @@ class MatrixRead(Read):
     more: dict[Statistic, list[list[int | float | None]]]
     clock_error_ns: list[list[int | None]]
     asymmetry_sources: list[list[AsymmetrySource | None]]
-    states: list[list[StateName]]
+    states: list[list[DeviationState]]
+    baseline: BaselineMatrix | None
 
 
 class PathEnd(Read):

@@ -1,7 +1,7 @@
 """Matrices, comparison of two matrices, and the paths that changed most."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,17 +12,18 @@ from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import matrix
 from sinemora.measurements.aggregate.matrix import Flags, Matrix, Metric, State
 from sinemora.measurements.codec import llq16
+from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.codec.frame import Codes
 from sinemora.measurements.codec.llq16 import Ints
+from sinemora.measurements.query import deviations, ranges
 from sinemora.measurements.query import matrix as matrix_query
-from sinemora.measurements.query import ranges
 from sinemora.measurements.query.budget import Budget
 from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult, unit_of
 from sinemora.measurements.query.requests import ComparisonRequest, MatrixRequest, MoversRequest, Order
 from sinemora.measurements.query.responses import ComparisonRead, Mover, MoversRead
 from sinemora.measurements.query.scan import QueryResponse, Range, range_of
 from sinemora.measurements.query.tables import Column, ResultTable, in_batches
-from sinemora.measurements.schemas import STATE_NAMES, Axis, Span
+from sinemora.measurements.schemas import DEVIATION, STATE_NAMES, Axis, Span
 from sinemora.meshes.plan import MeshState
 
 _UNBOUNDED = (Metric.LOSS, Metric.JITTER, Metric.ROUND_TRIP)
@@ -66,31 +67,71 @@ def codes_of(difference: Difference, metric: Metric, order: Order) -> Codes:
 
 
 def matrix_of(session: Session, mesh: MeshState, request: MatrixRequest, budget: Budget) -> QueryResponse:
-    """Return the response with a matrix. ProductError `range_invalid`, `range_too_large`."""
+    """Return the response with a matrix.
+
+    ProductError `range_invalid`, `range_too_large`, `flows_unsupported`, `statistic_unsupported`.
+    """
     if (request.from_ is None) != (request.to is None):
         raise ProductError("range_invalid", 422, "Invalid range: set both `from` and `to`, or neither.")
+    if request.metric == DEVIATION:
+        return _deviations(session, mesh, request, budget)
     query = MatrixQuery(
         request.by, request.metric, request.statistic, request.from_, request.to, tuple(request.more), request.flows
     )
     result = matrix_query.compute_matrix(session, mesh, query, budget)
-    return QueryResponse(lambda: matrix_query.json_of(result, query), lambda: _table(result, request), result.binary)
+    return QueryResponse(
+        lambda: matrix_query.json_of(result, query), lambda: _table(result, query.metric, request), result.binary
+    )
 
 
-def _table(result: MatrixResult, request: MatrixRequest) -> ResultTable:
+def _deviations(session: Session, mesh: MeshState, request: MatrixRequest, budget: Budget) -> QueryResponse:
+    """Return the response with deviations from baselines."""
+    if request.more or request.flows is not Flows.ALL:
+        raise ProductError(
+            "statistic_unsupported", 422, "Unsupported: `deviation` compares p50 of all flows. Omit `more` and `flows`."
+        )
+    query = replace(deviations.query_of(request.by), start=request.from_, end=request.to)
+    found = deviations.compute(session, mesh, query, budget)
+
+    def table() -> ResultTable:
+        read = deviations.json_of(found, query)
+        columns = [
+            Column("source", "text"),
+            Column("target", "text"),
+            Column("deviation_ns", "int"),
+            Column("baseline_ns", "int"),
+            Column("dead_band_ns", "int"),
+            Column("basis", "text"),
+            Column("clock_error_ns", "int"),
+            Column("state", "text"),
+        ]
+        baseline = read.baseline
+        tables = (
+            *((baseline.value_ns, baseline.dead_band_ns, baseline.basis) if baseline else ()),
+            read.clock_error_ns,
+            read.states,
+        )
+        flat = [[one for row in rows for one in row] for rows in (read.values, *tables)]
+        return ResultTable("matrix", columns, in_batches([*_names(read.axis), *flat]))
+
+    return QueryResponse(lambda: deviations.json_of(found, query), table, found.binary)
+
+
+def _table(result: MatrixResult, metric: Metric, request: MatrixRequest) -> ResultTable:
     """Return a matrix as a table with a row per path."""
     first = result.matrix
     sources, targets = _names(result.axis)
-    unit = unit_of(request.metric)
+    unit = unit_of(metric)
     kind: Literal["int", "float"] = "int" if unit == "ns" else "float"
     columns = [
         Column("source", "text"),
         Column("target", "text"),
-        Column(f"{request.metric}_{unit}", kind),
-        *(Column(f"{request.metric}_{statistic}_{unit}", kind) for statistic in request.more),
+        Column(f"{metric}_{unit}", kind),
+        *(Column(f"{metric}_{statistic}_{unit}", kind) for statistic in request.more),
         Column("clock_error_ns", "int"),
         Column("state", "text"),
     ]
-    bounded = first.valued if request.metric not in _UNBOUNDED else np.zeros(first.valued.shape, bool)
+    bounded = first.valued if metric not in _UNBOUNDED else np.zeros(first.valued.shape, bool)
     values = [
         sources,
         targets,

@@ -194,6 +194,7 @@ def json_of(picture: MatrixResult, wanted: MatrixQuery) -> MatrixRead:
         clock_error_ns=matrix.nullable(found.clock_error_ns, bounded),
         asymmetry_sources=matrix.nullable(_SOURCES[found.sources], found.sources != matrix.NONE),
         states=names[found.states].tolist(),
+        baseline=None,
     )
 
 

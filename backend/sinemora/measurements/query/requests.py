@@ -11,7 +11,7 @@ from sinemora.kit.schemas import Write
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.query.tables import Format
-from sinemora.measurements.schemas import By
+from sinemora.measurements.schemas import By, MatrixMetric
 
 SELECTIONS_MAX = 200
 Selections = Annotated[
@@ -60,15 +60,18 @@ class PathsRequest(QueryRequest):
     """Query of all paths, one value each."""
 
     by: By = By.VM
-    metric: Metric = Metric.ONE_WAY_DELAY
-    statistic: Annotated[Statistic, Field(description="Ignored for loss and clock error, which have one value")] = (
-        Statistic.P50
-    )
+    statistic: Annotated[
+        Statistic, Field(description="Ignored for loss, clock error and deviation, which have one value")
+    ] = Statistic.P50
 
 
 class MatrixRequest(PathsRequest):
-    """Query of a matrix of all paths. Without `from` and `to`: the newest window of each path."""
+    """Query of a matrix of all paths. Without `from` and `to`: the newest window of each path.
 
+    The metric `deviation` is the one-way p50 minus its baseline at the start of the window or range.
+    """
+
+    metric: MatrixMetric = Metric.ONE_WAY_DELAY
     more: Annotated[
         list[Statistic],
         Field(max_length=7, description="Further statistics of the same windows, repeatable"),
@@ -85,6 +88,7 @@ class MatrixRequest(PathsRequest):
 class ComparisonRequest(PathsRequest):
     """Comparison of all paths with a base range (default: the preceding range of equal length)."""
 
+    metric: Metric = Metric.ONE_WAY_DELAY
     base_from: At = None
     base_to: At = None
     difference: Annotated[Order, Field(description="Difference in the binary format")] = Order.ABSOLUTE

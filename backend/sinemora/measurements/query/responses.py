@@ -7,7 +7,7 @@ from uuid import UUID
 from sinemora.kit.schemas import Read
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.requests import Interval
-from sinemora.measurements.schemas import Axis, By, PathEnd, Span, StateName
+from sinemora.measurements.schemas import Axis, BasisName, By, DeviationState, PathEnd, Span, StateName
 
 Unit = Literal["ns", "ratio"]
 Number = int | float | None
@@ -61,6 +61,42 @@ class MoversRead(Read):
     base_window: Span
     compared: int
     items: list[Mover]
+
+
+class DeviationRead(Read):
+    """Deviation of a path's or zone pair's one-way p50 from its baseline; null where it is not known.
+
+    A deviation is unusual beyond `dead_band_ns`: the largest of clock error, 5 µs and three spreads of the baseline.
+    """
+
+    source: Axis
+    target: Axis
+    state: DeviationState
+    value_ns: int | None
+    baseline_ns: int | None
+    deviation_ns: int | None
+    dead_band_ns: int | None
+    clock_error_ns: int | None
+    basis: BasisName | None
+    steps: int
+    is_unusual: bool | None
+
+
+class DeviationsRead(Read):
+    """Unusual paths or zone pairs, most dead bands away from their baseline first.
+
+    Of `compared` current values with a baseline, `unusual` are listed up to the limit; `basis` counts their bases.
+    """
+
+    mesh_id: UUID
+    revision: int
+    by: By
+    window: Span
+    compared: int
+    unusual: int
+    no_baseline: int
+    basis: dict[BasisName, int]
+    items: list[DeviationRead]
 
 
 class SeriesItem(Read):

@@ -1,0 +1,171 @@
+"""Baselines of paths from stored steps (hours or minutes): the usual delay of each path and its spread. Pure.
+
+The level is the median over steps of the p50 of each step. The spread, in the sense of one standard deviation, is the
+median absolute deviation of the same values, scaled as Rousseeuw and Croux (1993) do for few values. It is at least a
+third of the distance from p50 to p90 within a usual step, and at least the resolution of stored percentiles: a p50 is
+unusual only if it is beyond what nine in ten packets of a usual step had.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from sinemora.measurements.aggregate import matrix
+from sinemora.measurements.aggregate.matrix import Flags, Matrix, State
+from sinemora.measurements.codec import llq16
+from sinemora.measurements.codec.frame import Codes
+from sinemora.measurements.codec.llq16 import Ints
+
+Floats = npt.NDArray[np.float32]
+Counts = npt.NDArray[np.uint8]
+
+STEPS_MIN = 3
+"""Fewer steps give no baseline."""
+DEAD_BAND_MIN_NS = 5_000
+"""A smaller deviation is usual: timestamps of most machines vary by microseconds."""
+SPREADS = 3
+"""Deviations up to this number of spreads are usual."""
+# Standard deviation of a normal distribution by its median absolute deviation, and the factors for n = 0 … 9 values.
+_SIGMA = 1.4826
+_FEW = np.array([1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107], np.float32)
+# Percentiles are coded in bins of 1.6 %: two equal values may be one bin apart.
+_RESOLUTION = np.float32(0.006)
+
+
+NO_BASELINE = len(State)
+"""State of a measured cell without a baseline, after those of `State`."""
+
+
+class Basis(IntEnum):
+    """Steps that a baseline is made of. A larger number is a better basis."""
+
+    NONE = 0
+    LAST_HOUR = 1
+    LAST_DAY = 2
+    SAME_HOUR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Level and spread of each path from the steps of one basis, ns, NaN where too few are known; `steps`: their number."""
+
+    level_ns: Floats
+    spread_ns: Floats
+    steps: Counts
+
+    @property
+    def known(self) -> Flags:
+        """Return the mask of paths with a level."""
+        mask: Flags = self.steps >= STEPS_MIN
+        return mask
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of its arrays."""
+        return self.level_ns.nbytes + self.spread_ns.nbytes + self.steps.nbytes
+
+
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """Baseline of each path, ns, NaN where `basis` (of `Basis`) is `NONE`; `steps`: number of steps it is made of."""
+
+    level_ns: Floats
+    spread_ns: Floats
+    steps: Counts
+    basis: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Deviations:
+    """Deviations of the values `now` from their baselines.
+
+    `values` (ns, signed) and `dead_band_ns` count where `valued`; `states` are `State` or `NO_BASELINE`.
+    """
+
+    now: Matrix
+    baselines: Baselines
+    values: Ints
+    dead_band_ns: Ints
+    states: npt.NDArray[np.uint8]
+    valued: Flags
+
+    @property
+    def unusual(self) -> Flags:
+        """Return the mask of paths outside their dead band."""
+        mask: Flags = self.valued & (np.abs(self.values) > self.dead_band_ns)
+        return mask
+
+    @property
+    def severity(self) -> npt.NDArray[np.float64]:
+        """Return the size of each deviation in dead bands, 0 without one."""
+        return np.where(self.valued, np.abs(self.values) / self.dead_band_ns, 0.0)
+
+    def codes(self) -> Codes:
+        """Return 16-bit codes: 0 no value, 32,768 inside the dead band, else 32,768 ± LLQ16 bin."""
+        bins = np.zeros(self.values.shape, np.int64)
+        unusual = self.unusual
+        deviations = self.values[unusual]
+        bins[unusual] = np.sign(deviations) * llq16.bins_of(np.abs(deviations))
+        return np.where(self.valued, matrix.ASYMMETRY_ZERO + bins, 0).astype(np.uint16)
+
+    def binary(self, revision: int, ended_at_ms: int) -> bytes:
+        """Return the deviations in the layout of `Matrix.binary`."""
+        return matrix.binary_of(self.codes(), self.states, revision, ended_at_ms)
+
+
+def estimate(p50_ns: Floats, p90_ns: Floats) -> Estimate:
+    """Estimate baselines from the p50 and p90 of k steps, shape (k, …), NaN where a step has none."""
+    steps = np.isfinite(p50_ns).sum(axis=0)
+    level = _median(p50_ns, steps)
+    few = _FEW[np.minimum(steps, _FEW.size - 1)]
+    many = steps >= _FEW.size
+    few[many] = (steps[many] / (steps[many] - 0.8)).astype(np.float32)
+    spread = _SIGMA * few * _median(np.abs(p50_ns - level), steps)
+    within = _median(p90_ns - p50_ns, steps) / SPREADS
+    spread = np.maximum(np.maximum(spread, within), _RESOLUTION * np.abs(level))
+    known = steps >= STEPS_MIN
+    return Estimate(
+        np.where(known, level, np.nan).astype(np.float32),
+        np.where(known, spread, np.nan).astype(np.float32),
+        np.minimum(steps, 255).astype(np.uint8),
+    )
+
+
+def best_of(estimates: Sequence[tuple[Basis, Estimate]], shape: tuple[int, ...]) -> Baselines:
+    """Return for each path the first estimate, in the order given, that knows it."""
+    level, spread = np.full(shape, np.nan, np.float32), np.full(shape, np.nan, np.float32)
+    steps, basis = np.zeros(shape, np.uint8), np.zeros(shape, np.uint8)
+    for kind, one in estimates:
+        taken = one.known & (basis == Basis.NONE)
+        level[taken], spread[taken], steps[taken] = one.level_ns[taken], one.spread_ns[taken], one.steps[taken]
+        basis[taken] = kind
+    return Baselines(level, spread, steps, basis)
+
+
+def deviations_of(now: Matrix, baselines: Baselines) -> Deviations:
+    """Return the deviations of one-way delays from their baselines.
+
+    The dead band is the largest of the clock error of the value, `DEAD_BAND_MIN_NS` and `SPREADS` spreads. A measured
+    value without a baseline has the state `NO_BASELINE`.
+    """
+    valued = now.valued & (baselines.basis != Basis.NONE)
+    level, spread = (np.where(valued, one, 0) for one in (baselines.level_ns, baselines.spread_ns))
+    values = np.where(valued, now.values - np.rint(level), 0).astype(np.int64)
+    band = np.maximum(np.maximum(now.clock_error_ns, DEAD_BAND_MIN_NS), np.rint(SPREADS * spread)).astype(np.int64)
+    states = now.states.copy()
+    states[~valued & now.valued & (states == State.MEASURED)] = NO_BASELINE
+    return Deviations(now, baselines, values, band, states, valued)
+
+
+def _median(values: Floats, known: npt.NDArray[np.integer]) -> Floats:
+    """Return the medians along the first axis of `known` finite values each, NaN without any."""
+    if not values.shape[0]:
+        return np.full(values.shape[1:], np.nan, np.float32)
+    ordered = np.sort(values, axis=0)  # NaN last
+    low, high = np.maximum(known - 1, 0) // 2, np.minimum(known // 2, values.shape[0] - 1)
+    both = [np.take_along_axis(ordered, at[None], 0)[0] for at in (low, high)]
+    middle: Floats = (both[0] + both[1]) / np.float32(2)
+    return middle

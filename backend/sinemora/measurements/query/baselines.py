@@ -1,0 +1,155 @@
+"""Baselines of all paths or zone pairs of a mesh, read from stored hours and minutes and cached."""
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.measurements.aggregate import baselines, merge
+from sinemora.measurements.aggregate.baselines import STEPS_MIN, Baselines, Basis, Estimate, Floats
+from sinemora.measurements.aggregate.corrections import Corrections
+from sinemora.measurements.aggregate.matrix import NONE, Flags, positions_of
+from sinemora.measurements.codec import llq16
+from sinemora.measurements.codec.frame import INBOUND, OUTBOUND
+from sinemora.measurements.codec.llq16 import Ints
+from sinemora.measurements.codec.stored import StoredFrame
+from sinemora.measurements.query.caches.shared_cache import shared_cache
+from sinemora.measurements.query.matrix import keys_of
+from sinemora.measurements.schemas import By
+from sinemora.measurements.store import corrections
+from sinemora.measurements.store import frames as frame_queries
+from sinemora.measurements.store.tiers import Tier, TierRange, floor
+from sinemora.meshes.plan import MeshState
+from sinemora.meshes.service import zone_runs
+
+DAYS = 14
+"""Days of which the same hour is read."""
+_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+# The last minutes are left out, so that a change is not part of what it is compared with.
+_RECENT = timedelta(minutes=5)
+_SATURDAY = 5
+# Pairs times steps that one basis is read from: about two seconds.
+_PAIR_STEPS_MAX = 3_000_000
+_P50, _P90 = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """Starts of the steps of a tier that one basis is made of."""
+
+    basis: Basis
+    tier: Tier
+    starts: Sequence[datetime]
+
+
+def baselines_of(session: Session, mesh: MeshState, by: By, at: datetime, measured: Flags) -> Baselines:
+    """Return the baselines of all paths (or zone pairs) at a time, from the best basis that knows each.
+
+    Bases are, in this order: the same hour of the last 14 days (of weekends or of weekdays, like `at`, if three such
+    days are stored); the 24 hours before `at` without the last; the hour before `at` without the last five minutes.
+    Worse ones are read only while a `measured` path has no better one.
+    """
+    axis = _axis(session, mesh, by)
+    found: list[tuple[Basis, Estimate]] = []
+    missing = measured.copy()
+    for steps in _bases(session, mesh, at):
+        if not missing.any():
+            break
+        one = _estimated(session, mesh, by, axis, steps)
+        if one is not None:
+            found.append((steps.basis, one))
+            missing &= ~one.known
+    return baselines.best_of(found, (axis.size, axis.size))
+
+
+def _axis(session: Session, mesh: MeshState, by: By) -> Ints:
+    """Return the keys of the rows and columns of a matrix."""
+    if by is By.VM:
+        return keys_of(mesh)
+    return frame_queries.zone_keys(session, [run.id for run in zone_runs(mesh)])
+
+
+def _bases(session: Session, mesh: MeshState, at: datetime) -> Iterator[_Steps]:
+    hour = floor(at, 3600)
+    hours = _starts(session, mesh, TierRange(Tier.HOUR, hour - DAYS * _DAY, hour))
+    same = [start for start in hours if start.hour == hour.hour]
+    alike = [start for start in same if (start.weekday() >= _SATURDAY) is (hour.weekday() >= _SATURDAY)]
+    yield _Steps(Basis.SAME_HOUR, Tier.HOUR, alike if len(alike) >= STEPS_MIN else same)
+    yield _Steps(Basis.LAST_DAY, Tier.HOUR, [start for start in hours if hour - _DAY <= start <= hour - 2 * _HOUR])
+    until = floor(at, round(_RECENT.total_seconds()))
+    minutes = _starts(session, mesh, TierRange(Tier.MINUTE, until - _HOUR, until - _RECENT))
+    yield _Steps(Basis.LAST_HOUR, Tier.MINUTE, minutes)
+
+
+def _starts(session: Session, mesh: MeshState, stretch: TierRange) -> list[datetime]:
+    """Return the starts of the stored steps of a range, ascending, as they were at most five minutes ago."""
+    key = ("baseline steps", session.info["tenant_key"], mesh.key, stretch, int(time.time() // _RECENT.total_seconds()))
+    cached: list[datetime] | None = shared_cache().get(key)
+    if cached is None:
+        cached = frame_queries.starts(session, mesh.key, stretch)
+        shared_cache().put(key, cached, 64 * (len(cached) + 1))
+    return cached
+
+
+def _estimated(session: Session, mesh: MeshState, by: By, axis: Ints, steps: _Steps) -> Estimate | None:
+    """Return the estimate from some steps, cached; None with too few steps."""
+    starts = _thinned(steps.starts, axis.size)
+    if len(starts) < STEPS_MIN:
+        return None
+    key = ("baseline", session.info["tenant_key"], mesh.key, mesh.revision, by, steps.tier, starts)
+    cached: Estimate | None = shared_cache().get(key)
+    if cached is None:
+        cached = baselines.estimate(*_read(session, mesh, by, axis, steps.tier, starts))
+        shared_cache().put(key, cached, cached.nbytes)
+    return cached
+
+
+def _thinned(starts: Sequence[datetime], size: int) -> tuple[datetime, ...]:
+    """Return steps at even distances, so few that a large mesh is read in seconds, but `STEPS_MIN`."""
+    most = max(STEPS_MIN, _PAIR_STEPS_MAX // max(size * size // 2, 1))
+    count = min(len(starts), most)
+    return tuple(starts[(2 * at + 1) * len(starts) // (2 * count)] for at in range(count))
+
+
+def _read(
+    session: Session, mesh: MeshState, by: By, axis: Ints, tier: Tier, starts: Sequence[datetime]
+) -> tuple[Floats, Floats]:
+    """Return the p50 and p90 of one-way delays in each step, ns, NaN without, shape (steps, sources, targets)."""
+    starts_s = np.array([round(start.timestamp()) for start in starts], np.int64)
+    parts = [TierRange(tier, start, start + timedelta(seconds=1)) for start in starts]
+    found = np.full((2, starts_s.size, axis.size, axis.size), np.nan, np.float32)
+    # Frames of zones are merged from corrected delays.
+    shifts = corrections.at_starts(session, mesh.key, starts_s.tolist()) if by is By.VM else []
+    with ThreadPoolExecutor(1) as filling:  # while one chunk is decoded the next is fetched
+        filled: Future[None] | None = None
+        for part in parts:
+            for chunk in (
+                frame_queries.frames(session, mesh.key, [part], sketches=False)
+                if by is By.VM
+                else frame_queries.zone_frames(session, mesh.key, part, sketches=False)
+            ):
+                if filled is not None:
+                    filled.result()
+                filled = filling.submit(_fill, found, axis, starts_s, chunk, shifts)
+        if filled is not None:
+            filled.result()
+    return found[0], found[1]
+
+
+def _fill(found: Floats, axis: Ints, starts_s: Ints, chunk: list[StoredFrame], shifts: Sequence[Corrections]) -> None:
+    """Write the percentiles of the pairs of some blocks into `found`, shape (2, steps, sources, targets)."""
+    piece = merge.gathered(chunk, shifts)
+    sizes = [block.targets.size for block in chunk]
+    rows = np.repeat(positions_of(starts_s, np.array([block.started_at_s for block in chunk], np.int64)), sizes)
+    clients, targets = positions_of(axis, piece.clients), positions_of(axis, piece.targets)
+    # Paths within a zone are counted from both ends: as in matrices, outbound has the last word.
+    for direction, sources, ends in ((INBOUND, targets, clients), (OUTBOUND, clients, targets)):
+        for which, quantile in enumerate((_P50, _P90)):
+            codes = piece.stats.quantiles[quantile, direction]
+            known = (rows != NONE) & (sources != NONE) & (ends != NONE) & (codes > 0)
+            values = llq16.values_of(codes[known].astype(np.int64) - 1)
+            found[which, rows[known], sources[known], ends[known]] = values

@@ -1,0 +1,152 @@
+"""Deviations of paths or zone pairs from their baselines: a matrix, the most unusual ones, and a single one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.kit.errors import ProductError
+from sinemora.measurements.aggregate import baselines, matrix
+from sinemora.measurements.aggregate.baselines import NO_BASELINE, Baselines, Basis, Deviations
+from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
+from sinemora.measurements.codec.llq16 import Ints
+from sinemora.measurements.query import matrix as matrix_query
+from sinemora.measurements.query.baselines import baselines_of
+from sinemora.measurements.query.budget import REQUEST, Budget
+from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult
+from sinemora.measurements.query.responses import DeviationRead, DeviationsRead
+from sinemora.measurements.schemas import (
+    BASIS_NAMES,
+    DEVIATION,
+    DEVIATION_STATE_NAMES,
+    Axis,
+    BaselineMatrix,
+    By,
+    DeviationState,
+    MatrixRead,
+    Span,
+)
+from sinemora.meshes.plan import MeshState
+from sinemora.meshes.service import mesh_state
+
+
+@dataclass(frozen=True, slots=True)
+class DeviationResult:
+    """Deviations with the matrix of values (one-way p50) that they belong to."""
+
+    result: MatrixResult
+    deviations: Deviations
+
+    def binary(self) -> bytes:
+        """Return the octet-stream form."""
+        ended_at = self.result.ended_at
+        return self.deviations.binary(
+            self.result.mesh.revision, 0 if ended_at is None else round(ended_at.timestamp() * 1000)
+        )
+
+
+def compute(session: Session, mesh: MeshState, query: MatrixQuery, budget: Budget) -> DeviationResult:
+    """Compute the deviations of the newest windows or of a range. ProductError `range_invalid`, `range_too_large`.
+
+    The baselines are those at the start of the newest window, or of the range: it is no part of them.
+    """
+    result = matrix_query.compute_matrix(session, mesh, query, budget)
+    now = result.matrix
+    current = now.valued & (now.states == State.MEASURED)
+    if result.started_at is None:
+        known = baselines.best_of([], now.valued.shape)
+    else:
+        known = baselines_of(session, mesh, query.by, result.started_at, current)
+    return DeviationResult(result, baselines.deviations_of(now, known))
+
+
+def query_of(by: By) -> MatrixQuery:
+    """Return the query of the newest windows' values."""
+    return MatrixQuery(by, Metric.ONE_WAY_DELAY, Statistic.P50)
+
+
+def json_of(found: DeviationResult, query: MatrixQuery) -> MatrixRead:
+    """Convert deviations to the JSON form of a matrix."""
+    result, deviations = found.result, found.deviations
+    based = deviations.baselines.basis != Basis.NONE
+    names = np.array([*BASIS_NAMES.values()], object)
+    read = matrix_query.json_of(result, query)
+    read.metric = DEVIATION
+    read.values = matrix.nullable(deviations.values, deviations.valued)
+    read.states = np.array(DEVIATION_STATE_NAMES, object)[deviations.states].tolist()
+    read.baseline = BaselineMatrix.model_construct(
+        value_ns=matrix.nullable(_whole(deviations.baselines), based),
+        dead_band_ns=matrix.nullable(deviations.dead_band_ns, deviations.valued),
+        basis=matrix.nullable(names[np.maximum(deviations.baselines.basis.astype(int) - 1, 0)], based),
+        steps=deviations.baselines.steps.tolist(),
+    )
+    return read
+
+
+def most_unusual(session: Session, mesh_id: UUID, by: By, limit: int) -> DeviationsRead:
+    """Return the current paths or zone pairs outside their dead bands, most dead bands first.
+
+    ProductError `mesh_unknown`.
+    """
+    mesh = mesh_state(session, mesh_id)
+    found = compute(session, mesh, query_of(by), REQUEST)
+    deviations, size = found.deviations, len(found.result.axis)
+    current = deviations.states == State.MEASURED
+    unusual = deviations.unusual & current
+    severity = np.where(unusual, deviations.severity, 0.0).ravel()
+    order = np.argsort(-severity, kind="stable")[:limit]
+    counts = np.bincount(deviations.baselines.basis[deviations.valued & current], minlength=len(Basis))
+    return DeviationsRead(
+        mesh_id=mesh_id,
+        revision=mesh.revision,
+        by=by,
+        window=Span(from_=found.result.started_at, to=found.result.ended_at),
+        compared=int((deviations.valued & current).sum()),
+        unusual=int(unusual.sum()),
+        no_baseline=int((deviations.states == NO_BASELINE).sum()),
+        basis={name: int(counts[basis]) for basis, name in BASIS_NAMES.items()},
+        items=[_read(found, *divmod(at, size)) for at in order[severity[order] > 0].tolist()],
+    )
+
+
+def deviation(session: Session, mesh_id: UUID, source: UUID, target: UUID, by: By) -> DeviationRead:
+    """Return the deviation of one path or zone pair. ProductError `mesh_unknown`, `path_unknown`."""
+    mesh = mesh_state(session, mesh_id)
+    found = compute(session, mesh, query_of(by), REQUEST)
+    places = [_place(found.result.axis, end) for end in (source, target)]
+    return _read(found, *places)
+
+
+def _place(axis: Sequence[Axis], end: UUID) -> int:
+    place = next((at for at, one in enumerate(axis) if one.id == end), None)
+    if place is None:
+        raise ProductError("path_unknown", 404, "Unknown path: not in this mesh.")
+    return place
+
+
+def _read(found: DeviationResult, row: int, column: int) -> DeviationRead:
+    at, result, deviations = (row, column), found.result, found.deviations
+    known = deviations.baselines
+    has_value, has_baseline = bool(deviations.now.valued[at]), known.basis[at] != Basis.NONE
+    valued = bool(deviations.valued[at])
+    state: DeviationState = DEVIATION_STATE_NAMES[int(deviations.states[at])]
+    return DeviationRead(
+        source=result.axis[row],
+        target=result.axis[column],
+        state=state,
+        value_ns=int(deviations.now.values[at]) if has_value else None,
+        baseline_ns=round(float(known.level_ns[at])) if has_baseline else None,
+        deviation_ns=int(deviations.values[at]) if valued else None,
+        dead_band_ns=int(deviations.dead_band_ns[at]) if valued else None,
+        clock_error_ns=int(deviations.now.clock_error_ns[at]) if has_value else None,
+        basis=BASIS_NAMES[Basis(int(known.basis[at]))] if has_baseline else None,
+        steps=int(known.steps[at]),
+        is_unusual=bool(deviations.unusual[at]) if valued else None,
+    )
+
+
+def _whole(known: Baselines) -> Ints:
+    """Return the levels in whole ns, 0 without one."""
+    return np.rint(np.nan_to_num(known.level_ns)).astype(np.int64)

@@ -1,0 +1,248 @@
+"""Deviations from baselines through HTTP: which stored steps they compare with, and what is unusual."""
+
+import struct
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.measurements import tasks
+from sinemora.measurements.codec import frame, llq16
+from sinemora.measurements.query.caches.shared_cache import shared_cache
+from sinemora.measurements.store import frames, inserts
+from sinemora.measurements.store.inserts import FrameRow, RosterKeys
+from sinemora.measurements.store.tiers import Tier, floor
+from sinemora.meshes.plan import is_client
+from sinemora.meshes.service import mesh_state, zone_runs
+from tests.callers import MeshWorld
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
+
+USUAL_NS = 200_000
+RISE_NS = 400_000
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def mesh(owner, make_mesh) -> MeshWorld:
+    """Four agents in three zones: a-1, b-1, c-1, a-2."""
+    shared_cache.cache_clear()
+    return make_mesh(owner, 4)
+
+
+def measure(mesh: MeshWorld, started_at_s: int, changed: dict[tuple[int, int], Raw] | None = None) -> None:
+    """Send a window of the whole mesh; `changed` paths by position."""
+    for n, agent in enumerate(mesh.agents):
+        peers = {
+            peer.vm_key: (changed or {}).get((n, m)) or simple(USUAL_NS)
+            for m, peer in enumerate(mesh.agents)
+            if m != n and is_client(agent.vm_key, peer.vm_key)
+        }
+        if peers:
+            sent(agent, report_of(mesh.key, peers, started_at_s))
+
+
+def rise(mesh: MeshWorld, source: int, target: int) -> dict[tuple[int, int], Raw]:
+    """Return the change of one direction of a pair, for whichever VM is its client."""
+    if is_client(mesh.agents[source].vm_key, mesh.agents[target].vm_key):
+        return {(source, target): simple(USUAL_NS + RISE_NS, USUAL_NS)}
+    return {(target, source): simple(USUAL_NS, USUAL_NS + RISE_NS)}
+
+
+def keep_hour(mesh: MeshWorld, at: datetime, delay_ns: int = USUAL_NS, without: int | None = None) -> None:
+    """Store an hour of all paths and zone pairs; `without` a VM, by position."""
+    vms = [agent.vm_key for n, agent in enumerate(mesh.agents) if n != without]
+    with tenant_session(mesh.owner.tenant_id) as session:
+        tenant_key = session.info["tenant_key"]
+        state = mesh_state(session, mesh.id)
+        zones = frames.zone_keys(session, [run.id for run in zone_runs(state)]).tolist()
+    pairs = [RawWindow(key, {other: simple(delay_ns) for other in vms if is_client(key, other)}) for key in vms]
+    between = [
+        RawWindow(zone, {other: simple(delay_ns) for other in zones[place:]}) for place, zone in enumerate(zones)
+    ]
+    with system_session() as session:
+        session.execute(text("SELECT make_measurement_partitions(:at, :at)"), {"at": at.date()})
+        for store, windows in ((inserts.store_merged, pairs), (inserts.store_merged_zones, between)):
+            rows = []
+            for window in windows:
+                for number, block in enumerate(frame_of(window).blocks() if window.peers else ()):
+                    blobs = (frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats))
+                    at_s = int(at.timestamp())
+                    rows.append(
+                        FrameRow(tenant_key, mesh.key, at_s, window.vm_key, number, 3600, block.targets, *blobs)
+                    )
+            store(session, Tier.HOUR, rows, {}, RosterKeys())
+
+
+def hour_of_newest() -> datetime:
+    return floor(datetime.fromtimestamp(window_start(), UTC), 3600)
+
+
+def keep_days(mesh: MeshWorld, count: int, **options) -> None:
+    """Store the same hour of earlier days, of weekdays or weekends like today."""
+    hour, kept, day = hour_of_newest(), 0, 0
+    while kept < count:
+        day += 1
+        if ((hour - day * DAY).weekday() >= 5) is (hour.weekday() >= 5):
+            keep_hour(mesh, hour - day * DAY, **options)
+            kept += 1
+
+
+def deviations(mesh: MeshWorld, **params):
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations", params=params)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def matrix(mesh: MeshWorld, **params):
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"metric": "deviation", **params})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_without_history_there_is_no_baseline(mesh):
+    measure(mesh, window_start())
+    found = deviations(mesh)
+    assert (found["compared"], found["unusual"], found["no_baseline"], found["items"]) == (0, 0, 12, [])
+    whole = matrix(mesh)
+    assert whole["states"][0] == ["not_planned", *["no_baseline"] * 3]
+    assert whole["baseline"]["basis"] == [[None] * 4] * 4
+    assert whole["values"] == [[None] * 4] * 4
+
+
+def test_without_any_window_paths_wait_for_data(mesh):
+    keep_days(mesh, 3)
+    assert matrix(mesh)["states"][0] == ["not_planned", *["no_data"] * 3]
+    assert deviations(mesh)["compared"] == 0
+
+
+def test_a_rise_of_one_direction_is_the_one_unusual_path(mesh):
+    keep_days(mesh, 4)
+    measure(mesh, window_start(), rise(mesh, 0, 2))
+    found = deviations(mesh)
+    assert (found["compared"], found["unusual"], found["basis"]) == (
+        12,
+        1,
+        {"same_hour": 12, "last_day": 0, "last_hour": 0},
+    )
+    (path,) = found["items"]
+    assert (path["source"]["name"], path["target"]["name"]) == ("a-1", "c-1")
+    assert path["baseline_ns"] == pytest.approx(USUAL_NS, rel=0.01)
+    assert path["deviation_ns"] == pytest.approx(RISE_NS, rel=0.02)
+    assert path["deviation_ns"] == path["value_ns"] - path["baseline_ns"]
+    assert (path["basis"], path["steps"], path["is_unusual"]) == ("same_hour", 4, True)
+    source, target = path["source"]["id"], path["target"]["id"]
+    assert mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations/{source}/{target}").json() == path
+    back = mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations/{target}/{source}").json()
+    assert (back["is_unusual"], back["state"]) == (False, "measured")
+    assert abs(back["deviation_ns"]) <= back["dead_band_ns"]
+
+
+def test_octets_and_json_say_the_same(mesh):
+    keep_days(mesh, 3)
+    measure(mesh, window_start(), {**rise(mesh, 0, 2), (1, 3): silent(), (3, 1): silent()})
+    read = matrix(mesh)
+    octets = mesh.owner.get(
+        f"/v1/meshes/{mesh.id}/matrix",
+        params={"metric": "deviation"},
+        headers={"Accept": "application/octet-stream"},
+    ).content
+    codes, states = struct.unpack_from("<16H", octets, 24), octets[24 + 32 :]
+    names = ["measured", "not_planned", "no_data", "stale", "lost", "no_baseline"]
+    assert [names[state] for state in states] == sum(read["states"], [])
+    assert "lost" in read["states"][1] + read["states"][3]
+    values, bands = sum(read["values"], []), sum(read["baseline"]["dead_band_ns"], [])
+    for code, value, band in zip(codes, values, bands, strict=True):
+        if value is None:
+            assert code == 0
+        elif abs(value) <= band:
+            assert code == 32_768
+        else:
+            assert code == 32_768 + (1 if value > 0 else -1) * llq16.bins_of(abs(value))
+    assert sum(code not in (0, 32_768) for code in codes) == 1
+    text = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"metric": "deviation", "format": "csv"}).text
+    assert text.splitlines()[0] == ("source,target,deviation_ns,baseline_ns,dead_band_ns,basis,clock_error_ns,state")
+
+
+def test_few_days_are_no_basis_but_the_last_day_is(mesh):
+    keep_days(mesh, 2, delay_ns=900_000)
+    hour = hour_of_newest()
+    for ago in range(2, 7):
+        keep_hour(mesh, hour - timedelta(hours=ago))
+    keep_hour(mesh, hour - timedelta(hours=1), delay_ns=5_000_000)  # the last hour is no part of it
+    measure(mesh, window_start())
+    found = deviations(mesh)
+    assert (found["compared"], found["unusual"]) == (12, 0)
+    assert found["basis"] == {"same_hour": 0, "last_day": 12, "last_hour": 0}
+    assert matrix(mesh)["baseline"]["steps"][0][1] == 5
+
+
+def test_a_new_vm_is_compared_with_what_it_has(mesh):
+    keep_days(mesh, 3, without=3)
+    hour = hour_of_newest()
+    for ago in range(2, 5):
+        keep_hour(mesh, hour - timedelta(hours=ago))
+    measure(mesh, window_start())
+    assert deviations(mesh)["basis"] == {"same_hour": 6, "last_day": 6, "last_hour": 0}
+
+
+@pytest.mark.whole_store
+def test_a_young_mesh_is_compared_with_the_last_hour(mesh):
+    start = window_start(1, 60)
+    for minutes in (40, 30, 20):
+        measure(mesh, start - 60 * minutes)
+    for minutes in (3, 2):  # recent minutes are part of the change
+        measure(mesh, start - 60 * minutes, rise(mesh, 0, 2))
+    tasks.roll_up()
+    measure(mesh, window_start(), rise(mesh, 0, 2))
+    found = deviations(mesh)
+    assert (found["compared"], found["unusual"], found["basis"]["last_hour"]) == (12, 1, 12)
+    zones = deviations(mesh, by="zone")
+    assert zones["basis"]["last_hour"] == zones["compared"] == 9 - 2  # no path inside b and c
+
+
+@pytest.mark.parametrize("by", ["vm", "zone"])
+def test_a_spread_of_days_widens_the_dead_band(mesh, by):
+    hour = hour_of_newest()
+    for ago, delay_ns in zip(range(2, 8), (150_000, 180_000, 200_000, 210_000, 230_000, 260_000), strict=True):
+        keep_hour(mesh, hour - timedelta(hours=ago), delay_ns=delay_ns)
+    measure(mesh, window_start())
+    read = matrix(mesh, by=by)
+    assert read["baseline"]["value_ns"][0][1] == pytest.approx(205_000, rel=0.02)
+    # 1.4826 × 1.2 × the median of 55, 25, 5, 5, 25, 55 µs; three of them
+    assert read["baseline"]["dead_band_ns"][0][1] == pytest.approx(3 * 1.4826 * 1.2 * 25_000, rel=0.15)
+
+
+def test_zone_pairs_have_baselines_of_their_own_frames(mesh):
+    keep_days(mesh, 3)
+    measure(mesh, window_start(), {**rise(mesh, 0, 2), **rise(mesh, 3, 2)})
+    found = deviations(mesh, by="zone")
+    (pair,) = found["items"]
+    assert (pair["source"]["name"], pair["target"]["name"]) == ("a", "c")
+    assert pair["deviation_ns"] == pytest.approx(RISE_NS, rel=0.02)
+    source, target = pair["source"]["id"], pair["target"]["id"]
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations/{source}/{target}", params={"by": "zone"})
+    assert answer.json() == pair
+
+
+def test_a_range_is_compared_with_what_was_before_it(mesh):
+    hour = hour_of_newest() - timedelta(hours=3)
+    for day in range(1, 4):
+        keep_hour(mesh, hour - timedelta(hours=day + 1))
+    keep_hour(mesh, hour, delay_ns=USUAL_NS + RISE_NS)
+    read = matrix(mesh, **{"from": hour.isoformat(), "to": (hour + timedelta(hours=1)).isoformat()})
+    assert read["values"][0][1] == pytest.approx(RISE_NS, rel=0.02)
+    assert read["baseline"]["basis"][0][1] == "last_day"
+
+
+def test_further_statistics_and_flows_are_refused(mesh):
+    for params in ({"more": "p99"}, {"flows": "slowest"}):
+        answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"metric": "deviation", **params})
+        assert (answer.status_code, answer.json()["code"]) == (422, "statistic_unsupported")
+
+
+def test_a_path_of_another_mesh_is_unknown(mesh):
+    nowhere = mesh.agents[0].agent_id
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations/{nowhere}/{nowhere}")
+    assert (answer.status_code, answer.json()["code"]) == (404, "path_unknown")
