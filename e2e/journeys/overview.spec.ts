@@ -31,7 +31,7 @@ test('the overview shows the state of the mesh that the API reports, and leads t
     const cell = section.getByRole('table').getByRole('link').first()
     await expect(cell).toBeVisible()
     await cell.click()
-    await expect(page).toHaveURL(new RegExp(`/meshes/${mesh.id}\\?.*statistic=p99`))
+    await expect(page).toHaveURL(new RegExp(`/meshes/${mesh.id}\\?.*view=`))
     await expect(page.getByRole('grid')).toBeVisible()
     await expect(page).toHaveTitle(new RegExp(`Heatmap · ${mesh.name} · Sinemora$`))
   })

@@ -1,7 +1,7 @@
 /** Measurements: matrices, paths, series. */
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { Granularity, Metric, Statistic } from '~/lib/dimensions'
+import type { Granularity, MatrixMetric, Statistic } from '~/lib/dimensions'
 import { baseOf, rangeOf, type Span, type Versus } from '~/lib/spans'
 import { markTime } from '~/lib/userTiming'
 import { client, unwrap } from './client'
@@ -25,7 +25,7 @@ function whenOf({ span, until, versus, percent }: MatrixChoice): When | undefine
 /** The values that a heatmap shows. */
 export interface Shown {
   by: Granularity
-  metric: Metric
+  metric: MatrixMetric
   statistic: Statistic
   /** Only the slowest flow of each path. */
   slowest: boolean
@@ -42,7 +42,7 @@ export const hasFlows = ({ by, metric, statistic, when }: Omit<Shown, 'slowest'>
 /** Parameters of a heatmap in the URL. */
 export interface MatrixChoice {
   by?: Granularity
-  metric?: Metric
+  metric?: MatrixMetric
   statistic?: Statistic
   flows?: 'slowest'
   span?: Span
@@ -51,9 +51,14 @@ export interface MatrixChoice {
   percent?: boolean
 }
 
+/** Return what a heatmap shows: by default changes from usual, and one-way delays of a range. */
 export function shownOf(search: MatrixChoice): Shown {
-  const { by = 'vm', metric = 'one_way_delay', statistic = 'p50', flows } = search
-  const choice = { by, metric, statistic, when: whenOf(search) }
+  const { by = 'vm', statistic = 'p50', flows } = search
+  const when = whenOf(search)
+  const asked = search.metric ?? (when ? 'one_way_delay' : 'deviation')
+  // Two ranges are compared with each other, not with what is usual.
+  const metric = when?.versus && asked === 'deviation' ? 'one_way_delay' : asked
+  const choice = { by, metric, statistic, when }
   return { ...choice, slowest: flows === 'slowest' && hasFlows(choice) }
 }
 
@@ -63,14 +68,15 @@ async function readMatrix(meshId: string, { by, metric, statistic, slowest, when
   const { signal } = context
   const path = { mesh_id: meshId }
   const range = when ? rangeOf(when.span, when.until) : undefined
-  const query = { by, metric, statistic, ...range }
+  const query = { by, statistic, ...range }
   const call =
-    when?.versus && range
+    when?.versus && range && metric !== 'deviation'
       ? client.GET('/v1/meshes/{mesh_id}/comparison', {
           params: {
             path,
             query: {
               ...query,
+              metric,
               ...baseOf(range, when.versus),
               difference: when.percent ? ('percent' as const) : ('absolute' as const),
             },
@@ -79,7 +85,7 @@ async function readMatrix(meshId: string, { by, metric, statistic, slowest, when
           signal,
         })
       : client.GET('/v1/meshes/{mesh_id}/matrix', {
-          params: { path, query: { ...query, ...(slowest && { flows: 'slowest' as const }) } },
+          params: { path, query: { ...query, metric, ...(slowest && { flows: 'slowest' as const }) } },
           ...OCTETS,
           signal,
         })
@@ -110,16 +116,27 @@ export const matrixQuery = (meshId: string, shown: Shown) =>
     gcTime: 60_000,
   })
 
-export const worstPathsQuery = (meshId: string, metric: Metric, statistic: Statistic, limit: number) =>
+/** The paths or zone pairs that differ most from their usual delay. */
+export const deviationsQuery = (meshId: string, by: Granularity, limit: number) =>
   queryOptions({
-    queryKey: ['meshes', meshId, 'measured', 'worst-paths', metric, statistic, limit],
+    queryKey: ['meshes', meshId, 'measured', 'deviations', by, limit],
     queryFn: () =>
       unwrap(
-        client.GET('/v1/meshes/{mesh_id}/worst-paths', {
-          params: { path: { mesh_id: meshId }, query: { metric, statistic, limit } },
-        }),
+        client.GET('/v1/meshes/{mesh_id}/deviations', { params: { path: { mesh_id: meshId }, query: { by, limit } } }),
       ),
     placeholderData: keepPreviousData,
+  })
+
+/** The usual delay of one path or zone pair, and its change. */
+export const deviationQuery = (meshId: string, by: Granularity, source: string, target: string) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'measured', 'deviation', by, source, target],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/meshes/{mesh_id}/deviations/{source_id}/{target_id}', {
+          params: { path: { mesh_id: meshId, source_id: source, target_id: target }, query: { by } },
+        }),
+      ),
   })
 
 export const pathQuery = (meshId: string, source: string, target: string) =>

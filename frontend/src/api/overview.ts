@@ -1,4 +1,4 @@
-/** The overview: health of meshes, applications worst first, change of each zone pair. */
+/** The overview: health of meshes, applications worst first, change of each zone pair from usual. */
 
 import { queryOptions } from '@tanstack/react-query'
 import { client, unwrap } from './client'
@@ -12,7 +12,7 @@ export type OpenIncident = Schemas['OpenIncident']
 export type RecentIncident = Schemas['RecentIncident']
 export type Attention = Schemas['Attention']
 export type ApplicationRanking = Schemas['ApplicationRanking']
-export type Comparison = Schemas['ComparisonRead']
+export type Deviations = Schemas['MatrixRead']
 
 const REFRESH_MS = 10_000
 const MINUTE_MS = 60_000
@@ -29,27 +29,19 @@ export const applicationRankingQuery = queryOptions({
   refetchInterval: REFRESH_MS,
 })
 
-/** One-way p99 of each zone pair in the last 15 minutes, and in the hour before. */
-export const zoneComparisonQuery = (meshId: string) =>
+/** Change of each zone pair's one-way p50 in the last 15 minutes from its usual value. */
+export const zoneDeviationsQuery = (meshId: string) =>
   queryOptions({
-    queryKey: ['meshes', meshId, 'range', 'zone-comparison'],
+    queryKey: ['meshes', meshId, 'range', 'zone-deviations'],
     queryFn: (context) => {
       // Whole minutes are merged already.
       const end = Math.floor(serverNow() / MINUTE_MS)
       const minute = (ago: number) => new Date((end - ago) * MINUTE_MS).toISOString()
-      return responseOrOutput<Comparison>(
-        client.GET('/v1/meshes/{mesh_id}/comparison', {
+      return responseOrOutput<Deviations>(
+        client.GET('/v1/meshes/{mesh_id}/matrix', {
           params: {
             path: { mesh_id: meshId },
-            query: {
-              by: 'zone',
-              metric: 'one_way_delay',
-              statistic: 'p99',
-              from: minute(15),
-              to: minute(0),
-              base_from: minute(75),
-              base_to: minute(15),
-            },
+            query: { by: 'zone', metric: 'deviation', from: minute(15), to: minute(0) },
           },
           signal: context.signal,
         }),

@@ -928,6 +928,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/meshes/{mesh_id}/deviations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Deviations
+         * @description List the paths or zone pairs outside the dead band of their baseline, most unusual first.
+         */
+        get: operations["list_deviations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/deviations/{source_id}/{target_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Deviation
+         * @description Return the newest value of a path between VMs (or zones) with its baseline and deviation.
+         */
+        get: operations["read_deviation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/meshes/{mesh_id}/comparison": {
         parameters: {
             query?: never;
@@ -2966,6 +3006,22 @@ export interface components {
             hours: number;
         };
         /**
+         * BaselineMatrix
+         * @description Baselines of the paths of a matrix of deviations. A deviation within `dead_band_ns` is usual.
+         *
+         *     `steps`: number of hours, or minutes of `last_hour`, that the baseline is the median of.
+         */
+        BaselineMatrix: {
+            /** Value Ns */
+            value_ns: (number | null)[][];
+            /** Dead Band Ns */
+            dead_band_ns: (number | null)[][];
+            /** Basis */
+            basis: (("same_hour" | "last_day" | "last_hour") | null)[][];
+            /** Steps */
+            steps: number[][];
+        };
+        /**
          * BasicAuthentication
          * @description User and password (RFC 7617).
          */
@@ -3641,6 +3697,63 @@ export interface components {
             needed: boolean;
             /** Detail */
             detail: string;
+        };
+        /**
+         * DeviationRead
+         * @description Deviation of a path's or zone pair's one-way p50 from its baseline; null where it is not known.
+         *
+         *     A deviation is unusual beyond `dead_band_ns`: the largest of clock error, 5 µs and three spreads of the baseline.
+         */
+        DeviationRead: {
+            source: components["schemas"]["Axis"];
+            target: components["schemas"]["Axis"];
+            /** State */
+            state: components["schemas"]["StateName"] | "no_baseline";
+            /** Value Ns */
+            value_ns: number | null;
+            /** Baseline Ns */
+            baseline_ns: number | null;
+            /** Deviation Ns */
+            deviation_ns: number | null;
+            /** Dead Band Ns */
+            dead_band_ns: number | null;
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+            /** Basis */
+            basis: ("same_hour" | "last_day" | "last_hour") | null;
+            /** Steps */
+            steps: number;
+            /** Is Unusual */
+            is_unusual: boolean | null;
+        };
+        /**
+         * DeviationsRead
+         * @description Unusual paths or zone pairs, most dead bands away from their baseline first.
+         *
+         *     Of `compared` current values with a baseline, `unusual` are listed up to the limit; `basis` counts their bases.
+         */
+        DeviationsRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Revision */
+            revision: number;
+            by: components["schemas"]["By"];
+            window: components["schemas"]["Span"];
+            /** Compared */
+            compared: number;
+            /** Unusual */
+            unusual: number;
+            /** No Baseline */
+            no_baseline: number;
+            /** Basis */
+            basis: {
+                [key: string]: number;
+            };
+            /** Items */
+            items: components["schemas"]["DeviationRead"][];
         };
         /**
          * DirectionRead
@@ -4385,7 +4498,8 @@ export interface components {
          * MatrixRead
          * @description Matrix in the order of the mesh's roster; all tables are [source][target].
          *
-         *     `more` contains the values of further statistics; states and errors are those of the first.
+         *     `more` contains the values of further statistics; states and errors are those of the first. `baseline` is null for
+         *     all metrics but `deviation`.
          */
         MatrixRead: {
             /**
@@ -4396,7 +4510,8 @@ export interface components {
             /** Revision */
             revision: number;
             by: components["schemas"]["By"];
-            metric: components["schemas"]["Metric"];
+            /** Metric */
+            metric: components["schemas"]["Metric"] | "deviation";
             statistic: components["schemas"]["Statistic"];
             /**
              * Unit
@@ -4417,7 +4532,8 @@ export interface components {
             /** Asymmetry Sources */
             asymmetry_sources: (("assumed" | "mesh" | "hardware") | null)[][];
             /** States */
-            states: components["schemas"]["StateName"][][];
+            states: (components["schemas"]["StateName"] | "no_baseline")[][];
+            baseline: components["schemas"]["BaselineMatrix"] | null;
         };
         /**
          * MeasuredCost
@@ -11297,9 +11413,9 @@ export interface operations {
                 to?: string | null;
                 format?: components["schemas"]["Format"] | null;
                 by?: components["schemas"]["By"];
-                metric?: components["schemas"]["Metric"];
-                /** @description Ignored for loss and clock error, which have one value */
+                /** @description Ignored for loss, clock error and deviation, which have one value */
                 statistic?: components["schemas"]["Statistic"];
+                metric?: components["schemas"]["Metric"] | "deviation";
                 /** @description Further statistics of the same windows, repeatable */
                 more?: components["schemas"]["Statistic"][];
                 /** @description `slowest`: percentiles are at least the median of the slowest source port of each path; for a round trip, the sum of both directions. Only for delays between VMs */
@@ -11407,6 +11523,165 @@ export interface operations {
             };
         };
     };
+    list_deviations: {
+        parameters: {
+            query?: {
+                by?: components["schemas"]["By"];
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviationsRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_deviation: {
+        parameters: {
+            query?: {
+                by?: components["schemas"]["By"];
+            };
+            header?: never;
+            path: {
+                mesh_id: string;
+                source_id: string;
+                target_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviationRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     read_comparison: {
         parameters: {
             query?: {
@@ -11416,9 +11691,9 @@ export interface operations {
                 to?: string | null;
                 format?: components["schemas"]["Format"] | null;
                 by?: components["schemas"]["By"];
-                metric?: components["schemas"]["Metric"];
-                /** @description Ignored for loss and clock error, which have one value */
+                /** @description Ignored for loss, clock error and deviation, which have one value */
                 statistic?: components["schemas"]["Statistic"];
+                metric?: components["schemas"]["Metric"];
                 /** @description With zone, as in 2026-11-20T10:00:00Z */
                 base_from?: string | null;
                 /** @description With zone, as in 2026-11-20T10:00:00Z */
@@ -11537,8 +11812,8 @@ export interface operations {
                 to?: string | null;
                 format?: components["schemas"]["Format"] | null;
                 by?: components["schemas"]["By"];
-                metric?: components["schemas"]["Metric"];
                 statistic?: components["schemas"]["Statistic"];
+                metric?: components["schemas"]["Metric"];
                 /** @description With zone, as in 2026-11-20T10:00:00Z */
                 base_from?: string | null;
                 /** @description With zone, as in 2026-11-20T10:00:00Z */

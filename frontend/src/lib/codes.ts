@@ -1,28 +1,27 @@
 /** Values of matrix codes by metric: the inverse of the backend's encoding. */
 
-import type { Metric } from './dimensions'
+import type { MatrixMetric } from './dimensions'
 import { BINS, binOf, delayOf } from './llq16'
 
 /** The meaning of codes: a metric, or its difference between two ranges. */
-export type Coding = Metric | 'difference' | 'loss_difference' | 'percent'
+export type Coding = MatrixMetric | 'difference' | 'loss_difference' | 'percent'
 
 export const ASYMMETRY_ZERO = 32_768
 
+/** Return true when codes are bins of delay on both sides of zero. */
+const isSignedDelay = (coding: Coding) => coding === 'asymmetry' || coding === 'deviation' || coding === 'difference'
+
 /** Return true when codes lie on both sides of zero. */
 export const isSigned = (coding: Coding) =>
-  coding === 'asymmetry' || coding === 'difference' || coding === 'loss_difference' || coding === 'percent'
+  isSignedDelay(coding) || coding === 'loss_difference' || coding === 'percent'
 
 /** The smallest code of a coding that has a value: there is no bin beyond the last on either side. */
 export const leastCode = (coding: Coding) =>
-  coding === 'asymmetry' || coding === 'difference'
-    ? ASYMMETRY_ZERO - BINS + 1
-    : coding === 'loss_difference'
-      ? ASYMMETRY_ZERO - 10_000
-      : 1
+  isSignedDelay(coding) ? ASYMMETRY_ZERO - BINS + 1 : coding === 'loss_difference' ? ASYMMETRY_ZERO - 10_000 : 1
 
 /** One more than the largest code of a metric: the length of a table indexed by code. */
 export function codeCount(metric: Coding): number {
-  if (metric === 'asymmetry' || metric === 'difference') return ASYMMETRY_ZERO + BINS
+  if (isSignedDelay(metric)) return ASYMMETRY_ZERO + BINS
   if (metric === 'loss_difference') return ASYMMETRY_ZERO + 10_001
   if (metric === 'percent') return 65_536
   return metric === 'loss' ? 10_002 : BINS + 1

@@ -1,9 +1,12 @@
 /** Dimensions of a query: metric, statistic and granularity. */
 
 export const METRICS = ['one_way_delay', 'round_trip', 'asymmetry', 'loss', 'clock_error', 'jitter'] as const
+/** Metrics of a heatmap: those of a query, and the deviation of the one-way delay from its baseline. */
+export const MATRIX_METRICS = ['deviation', ...METRICS] as const
 export const STATISTICS = ['min', 'mean', 'p50', 'p90', 'p99', 'p999', 'max', 'sd'] as const
 export const GRANULARITIES = ['vm', 'zone'] as const
 
 export type Metric = (typeof METRICS)[number]
+export type MatrixMetric = (typeof MATRIX_METRICS)[number]
 export type Statistic = (typeof STATISTICS)[number]
 export type Granularity = (typeof GRANULARITIES)[number]

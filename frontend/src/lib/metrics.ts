@@ -1,7 +1,7 @@
 /** Facts of each metric: name, format and kind of scale. */
 
 import type { Coding } from './codes'
-import { METRICS, STATISTICS, type Statistic } from './dimensions'
+import { MATRIX_METRICS, METRICS, STATISTICS, type Statistic } from './dimensions'
 import { strings } from './strings'
 import {
   commonDelayUnit,
@@ -27,6 +27,15 @@ interface Facts {
 }
 
 const FACTS: Record<Coding, Facts> = {
+  deviation: {
+    name: strings.deviation,
+    about: strings.deviationHint,
+    scale: 'symmetric',
+    least: 20_000,
+    hasStatistic: false,
+    isClocked: false,
+    format: formatSignedDelay,
+  },
   one_way_delay: {
     name: strings.oneWayDelay,
     about: strings.oneWayDelayHint,
@@ -114,6 +123,8 @@ export const facts = (metric: Coding): Facts => FACTS[metric]
 
 export const METRIC_OPTIONS = METRICS.map((value) => ({ value, label: FACTS[value].name }))
 
+export const MATRIX_METRIC_OPTIONS = MATRIX_METRICS.map((value) => ({ value, label: FACTS[value].name }))
+
 export const STATISTIC_OPTIONS = STATISTICS.map((value) => ({ value, label: statisticName(value) }))
 
 /** Return the name of a statistic on every page; "p99.9" is written p999 in addresses. */
@@ -129,6 +140,7 @@ export function title(metric: Coding, statistic: Statistic): string {
 /** The label before the number in a sentence: "p50 84.2 µs", "loss 0 %". */
 export function measure(metric: Coding, statistic: Statistic): string {
   if (metric === 'one_way_delay') return statisticName(statistic)
+  if (metric === 'deviation') return 'p50'
   const name = FACTS[metric].name.toLowerCase()
   return FACTS[metric].hasStatistic ? `${name} ${statisticName(statistic)}` : name
 }

@@ -12,6 +12,8 @@ export const strings = {
   oneWayDelayHint: 'From the row’s VM to the column’s VM, using synchronised clocks.',
   roundTrip: 'Round trip',
   roundTripHint: 'There and back, independent of clocks.',
+  deviation: 'Change from usual',
+  deviationHint: 'One-way p50 minus the usual value of the path: its median at this hour of earlier days.',
   asymmetry: 'Asymmetry',
   asymmetryHint: 'Outbound minus inbound: positive if outbound is slower.',
   loss: 'Loss',

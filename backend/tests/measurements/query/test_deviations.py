@@ -2,6 +2,7 @@
 
 import struct
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -101,6 +102,10 @@ def matrix(mesh: MeshWorld, **params):
     return answer.json()
 
 
+def flat(rows: list[list[Any]]) -> list[Any]:
+    return [one for row in rows for one in row]
+
+
 def test_without_history_there_is_no_baseline(mesh):
     measure(mesh, window_start())
     found = deviations(mesh)
@@ -150,9 +155,9 @@ def test_octets_and_json_say_the_same(mesh):
     ).content
     codes, states = struct.unpack_from("<16H", octets, 24), octets[24 + 32 :]
     names = ["measured", "not_planned", "no_data", "stale", "lost", "no_baseline"]
-    assert [names[state] for state in states] == sum(read["states"], [])
+    assert [names[state] for state in states] == flat(read["states"])
     assert "lost" in read["states"][1] + read["states"][3]
-    values, bands = sum(read["values"], []), sum(read["baseline"]["dead_band_ns"], [])
+    values, bands = flat(read["values"]), flat(read["baseline"]["dead_band_ns"])
     for code, value, band in zip(codes, values, bands, strict=True):
         if value is None:
             assert code == 0

@@ -1,7 +1,7 @@
 /** A grid of codes, and the looks of missing values. */
 
 /** The look of a cell. `plain` and `veiled` show a colour; the others are hatches without colour. */
-export const LOOK = { plain: 0, dotted: 1, lined: 2, veiled: 3, crossed: 4 } as const
+export const LOOK = { plain: 0, dotted: 1, lined: 2, veiled: 3, crossed: 4, ruled: 5 } as const
 export type Look = (typeof LOOK)[keyof typeof LOOK]
 
 export interface Grid {
@@ -26,7 +26,7 @@ export interface Cell {
 function rank(code: number, look: number, middle: number): number {
   if (look === LOOK.crossed) return 1 << 20
   if (code > 0 && (look === LOOK.plain || look === LOOK.veiled)) return 16 + Math.abs(code - middle)
-  return look === LOOK.lined ? 2 : look === LOOK.dotted ? 1 : 3
+  return look === LOOK.lined || look === LOOK.ruled ? 2 : look === LOOK.dotted ? 1 : 3
 }
 
 /**
@@ -76,5 +76,5 @@ export function countLooks({ looks, faint }: Grid): Record<Look | 'faint', numbe
   let faintOnes = 0
   if (faint) for (let i = 0; i < faint.length; i++) faintOnes += faint[i] as number
   const of = (look: Look) => counts[look] as number
-  return { 0: of(0), 1: of(1), 2: of(2), 3: of(3), 4: of(4), faint: faintOnes }
+  return { 0: of(0), 1: of(1), 2: of(2), 3: of(3), 4: of(4), 5: of(5), faint: faintOnes }
 }

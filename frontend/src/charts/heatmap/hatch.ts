@@ -1,10 +1,10 @@
-/** Four hatches, each a tile of coverage, so that cells without a value differ by shape and not by colour. */
+/** Five hatches, each a tile of coverage, so that cells without a value differ by shape and not by colour. */
 
 import { LOOK, type Look } from './grid'
 
 export type Hatch = Exclude<Look, 0>
 
-export const HATCHES: readonly Hatch[] = [LOOK.dotted, LOOK.lined, LOOK.veiled, LOOK.crossed]
+export const HATCHES: readonly Hatch[] = [LOOK.dotted, LOOK.lined, LOOK.veiled, LOOK.crossed, LOOK.ruled]
 
 const PERIOD = 8
 
@@ -26,6 +26,8 @@ export function coverage(hatch: Hatch, x: number, y: number): number {
       return line(toDiagonal(x + y, PERIOD), 0.9) * 0.6
     case LOOK.veiled:
       return line(toDiagonal(x - y, PERIOD), 2.6) * 0.9
+    case LOOK.ruled:
+      return line(Math.abs((y % PERIOD) - PERIOD / 2), 0.9) * 0.5
     case LOOK.crossed:
       return Math.max(line(toDiagonal(x + y, PERIOD), 1.6), line(toDiagonal(x - y, PERIOD), 1.6))
   }

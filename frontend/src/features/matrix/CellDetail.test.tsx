@@ -27,11 +27,23 @@ const PATH = {
   round_trip: { ...DELAYS, count: 78 },
 } as Path
 
+const CHANGE = {
+  state: 'measured',
+  value_ns: 84_200,
+  baseline_ns: 80_000,
+  deviation_ns: 4_200,
+  dead_band_ns: 5_000,
+  basis: 'last_day',
+  steps: 22,
+  is_unusual: false,
+}
+const answers = (change: object = CHANGE) => mockApi({ 'GET /v1/meshes/m/deviations/a/b': change })
+
 const detail = (look: Look, path: Path | undefined, target = B) =>
-  showPage(<CellDetail meshId="m" source={A} target={target} look={look} path={path} clock="utc" />)
+  showPage(<CellDetail meshId="m" source={A} target={target} look={look} path={path} clock="utc" isLive />)
 
 test('a cell shows its newest window to the nanosecond, in both directions', async () => {
-  mockApi({})
+  answers()
   await detail(LOOK.plain, PATH)
   expect(screen.getByRole('heading', { name: 'a-1 to b-1' })).toBeTruthy()
   expect(screen.getByText('a → b')).toBeTruthy()
@@ -69,4 +81,22 @@ test('a VM has no path to itself', async () => {
   mockApi({})
   await detail(LOOK.dotted, undefined, A)
   expect(screen.queryByRole('link', { name: 'Open path' })).toBeNull()
+})
+
+test.each([
+  [{}, 'as usual', 'the last 24 h (22 hours)'],
+  [{ deviation_ns: 9_000, is_unusual: true, basis: 'same_hour', steps: 6 }, '+9.00 µs', 'this hour on 6 earlier days'],
+  [{ basis: 'last_hour', steps: 50 }, 'as usual', 'the last hour (50 minutes)'],
+])('a cell says what is usual, and what that is made of: %j', async (change, shown, basis) => {
+  answers({ ...CHANGE, ...change })
+  await detail(LOOK.plain, PATH)
+  const table = within(await screen.findByRole('table', { name: 'Change from usual' }))
+  expect(table.getAllByRole('cell').map(({ textContent }) => textContent)).toEqual(['80.0 µs', '84.2 µs', shown])
+  expect(screen.getByText(`One-way p50. Usual: ${basis}. Changes up to 5.00 µs are usual.`)).toBeTruthy()
+})
+
+test('a path that is measured too short a time has no usual value', async () => {
+  answers({ ...CHANGE, state: 'no_baseline', baseline_ns: null, deviation_ns: null, dead_band_ns: null, basis: null })
+  await detail(LOOK.plain, PATH)
+  expect(await screen.findByText('Measured, but for too short a time to say what is usual.')).toBeTruthy()
 })

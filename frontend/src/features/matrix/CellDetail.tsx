@@ -11,6 +11,7 @@ import type { Entry } from './axes'
 import styles from './matrix.module.css'
 import { STATE_FACTS, stateName } from './states'
 import { strings } from './strings'
+import { UsualFigures } from './UsualFigures'
 
 interface Props {
   meshId: string
@@ -19,12 +20,14 @@ interface Props {
   look: Look
   path: Path | undefined
   clock: Clock
+  /** The newest window, which is compared with what is usual. */
+  isLive: boolean
 }
 
 const exact = (ns: number | null | undefined) => (ns == null ? NO_VALUE : formatCount(Math.round(ns)))
 
 /** The newest window of one path, to the nanosecond. */
-export function CellDetail({ meshId, source, target, look, path, clock }: Props) {
+export function CellDetail({ meshId, source, target, look, path, clock, isLive }: Props) {
   const from = path?.started_at ? new Date(path.started_at) : null
   return (
     <section className={styles.card} aria-label={strings.selectedPath}>
@@ -43,6 +46,7 @@ export function CellDetail({ meshId, source, target, look, path, clock }: Props)
           <strong>{stateName(look)}.</strong> {STATE_FACTS[look].about}
         </p>
       )}
+      {isLive && path && <UsualFigures meshId={meshId} by="vm" source={source.id} target={target.id} />}
       {path?.outbound && path.inbound && path.round_trip ? (
         <>
           <Figures outbound={path.outbound} inbound={path.inbound} roundTrip={path.round_trip} />

@@ -1,8 +1,8 @@
 import { Checkbox, NativeSelect, SegmentedControl, Tooltip } from '@mantine/core'
 import { hasFlows, type Shown } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
-import { type Granularity, METRICS, type Metric, STATISTICS, type Statistic } from '~/lib/dimensions'
-import { facts, METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
+import { type Granularity, MATRIX_METRICS, type MatrixMetric, STATISTICS, type Statistic } from '~/lib/dimensions'
+import { facts, MATRIX_METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
 import styles from './matrix.module.css'
 import type { MatrixSearch } from './search'
 import { strings } from './strings'
@@ -33,10 +33,10 @@ export function Controls({ mesh, chosen, onSearch, onAxis }: Props) {
           aria-label={strings.metric}
           w={152}
           size="xs"
-          data={METRIC_OPTIONS}
+          data={MATRIX_METRIC_OPTIONS}
           value={chosen.metric}
           onChange={({ currentTarget: { value } }) =>
-            onSearch({ metric: METRICS.find((m) => m === value) as Metric, scale: '' })
+            onSearch({ metric: MATRIX_METRICS.find((m) => m === value) as MatrixMetric, scale: '' })
           }
         />
       </Tooltip>

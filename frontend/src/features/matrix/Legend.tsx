@@ -7,7 +7,7 @@ import { HATCHES } from '~/charts/heatmap/hatch'
 import { dimmed, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { Swatch } from '~/charts/heatmap/Swatch'
 import { type Domain, position, ticks } from '~/charts/heatmap/scale'
-import type { Coding } from '~/lib/codes'
+import { ASYMMETRY_ZERO, type Coding } from '~/lib/codes'
 import { facts, tickLabels } from '~/lib/metrics'
 import { formatCount } from '~/lib/units'
 import { NumberField } from '~/ui/NumberField'
@@ -38,6 +38,10 @@ export function Legend({ shown, coding, grid, domain, isFixed, theme, marked, po
   const values = ticks(scale, domain, 7)
   const { unit, labels } = tickLabels(coding, values)
   const counts = useMemo(() => countLooks(grid), [grid])
+  const usual = useMemo(
+    () => (coding === 'deviation' ? grid.codes.filter((code) => code === ASYMMETRY_ZERO).length : 0),
+    [coding, grid],
+  )
   const colours = ramp(coding, theme)
   const [red, green, blue] = dimmed(colours(0.7), theme)
   return (
@@ -59,7 +63,7 @@ export function Legend({ shown, coding, grid, domain, isFixed, theme, marked, po
         />
       </div>
       <ul className={styles.looks}>
-        {HATCHES.map((hatch) => (
+        {HATCHES.filter((hatch) => hatch !== LOOK.ruled || coding === 'deviation').map((hatch) => (
           <li key={hatch} title={STATE_FACTS[hatch].about}>
             <Swatch hatch={hatch} theme={theme} under={colours(0.5)} />
             {STATE_FACTS[hatch].name}
@@ -71,6 +75,13 @@ export function Legend({ shown, coding, grid, domain, isFixed, theme, marked, po
             <span className={styles.faint} style={{ background: `rgb(${red} ${green} ${blue})` }} />
             {strings.withinClockError}
             <span className={styles.count}>{formatCount(counts.faint)}</span>
+          </li>
+        )}
+        {coding === 'deviation' && (
+          <li title={strings.usualHint}>
+            <span className={styles.faint} style={{ background: `rgb(${QUIET[theme].join(' ')})` }} />
+            {strings.usual}
+            <span className={styles.count}>{formatCount(usual)}</span>
           </li>
         )}
         {coding === 'loss' && (

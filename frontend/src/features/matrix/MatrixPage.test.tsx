@@ -21,8 +21,8 @@ const ROSTER = {
   ],
 }
 
-/** Return a matrix of `size` rows whose delays rise by 1 ns from cell to cell: the codes of small delays count ns. */
-function matrix(size: number): Response {
+/** Return a matrix of `size` rows, by cell its code and its state. */
+function matrixOf(size: number, code: (cell: number) => number, state: (cell: number) => number = () => 0): Response {
   const cells = size * size
   const bytes = new ArrayBuffer(24 + 3 * cells)
   const header = new DataView(bytes)
@@ -30,8 +30,35 @@ function matrix(size: number): Response {
   header.setUint32(4, size, true)
   header.setUint32(8, size, true)
   header.setUint32(12, ROSTER.revision, true)
-  new Uint16Array(bytes, 24, cells).set(Array.from({ length: cells }, (_, i) => i + 11))
+  new Uint16Array(bytes, 24, cells).set(Array.from({ length: cells }, (_, cell) => code(cell)))
+  new Uint8Array(bytes, 24 + 2 * cells).set(Array.from({ length: cells }, (_, cell) => state(cell)))
   return new Response(bytes, { headers: { 'Content-Type': 'application/octet-stream' } })
+}
+
+/** Delays rise by 1 ns from cell to cell: the codes of small delays count ns. */
+const delays = (size: number) => matrixOf(size, (cell) => cell + 11)
+
+/** Every path is as usual, but a-1 to a-2 takes 100 ns longer and a-1 to b-1 has no usual value. */
+const changes = () =>
+  matrixOf(
+    6,
+    (cell) => (cell === 1 ? 32_768 + 100 : cell === 2 ? 0 : 32_768),
+    (cell) => (cell === 2 ? 5 : 0),
+  )
+
+const QUIET = { by: 'vm', compared: 30, unusual: 0, no_baseline: 0, items: [] }
+const UNUSUAL = {
+  source: { id: 'a-1', name: 'a-1' },
+  target: { id: 'a-2', name: 'a-2' },
+  state: 'measured',
+  value_ns: 662_000,
+  baseline_ns: 262_000,
+  deviation_ns: 400_000,
+  dead_band_ns: 5_000,
+  clock_error_ns: 900,
+  basis: 'same_hour',
+  steps: 6,
+  is_unusual: true,
 }
 
 function Page({ start }: { start: MatrixSearch }) {
@@ -45,11 +72,14 @@ function Page({ start }: { start: MatrixSearch }) {
   )
 }
 
-async function open(start: MatrixSearch) {
+async function open(start: MatrixSearch, more: object = {}) {
   mockApi({
-    'GET /v1/meshes/m/matrix': ({ query }: Sent) => matrix(query.get('by') === 'zone' ? 3 : 6),
+    'GET /v1/meshes/m/matrix': ({ query }: Sent) =>
+      query.get('metric') === 'deviation' ? changes() : delays(query.get('by') === 'zone' ? 3 : 6),
     'GET /v1/meshes/m/roster': ROSTER,
+    'GET /v1/meshes/m/deviations': QUIET,
     'GET /v1/zones': [],
+    ...more,
   })
   await showPage(<Page start={start} />)
   return screen.findByRole('grid')
@@ -61,7 +91,7 @@ const picture = () => document.querySelector('canvas')?.parentElement as HTMLEle
 const names = (grid: HTMLElement) => [grid.getAttribute('aria-rowcount'), grid.getAttribute('aria-colcount')]
 
 test('a zone pair shows the VMs of its two zones, and no path that was pointed at before', async () => {
-  await open({ by: 'zone' })
+  await open({ by: 'zone', metric: 'one_way_delay' })
   fireEvent.pointerMove(picture(), middle(1, 2))
   fireEvent.click(picture(), middle(1, 2))
   const grid = await screen.findByRole('grid', { name: 'One-way delay, p50 by path' })
@@ -73,7 +103,7 @@ test('a zone pair shows the VMs of its two zones, and no path that was pointed a
 })
 
 test('the cells of a zone pair are the paths between its VMs', async () => {
-  const grid = await open({ zones: 'b,c', cell: '1,0' })
+  const grid = await open({ zones: 'b,c', cell: '1,0', metric: 'one_way_delay' })
   // From b-2 (row 3 of the mesh) to c-1 (column 5): cell 3 · 6 + 5 has 23 + 10 ns.
   expect(within(grid).getByRole('gridcell').textContent).toBe('b-2 to c-1, p50 33.0 ns')
   const path = await screen.findByRole('region', { name: 'Selected path' })
@@ -82,7 +112,7 @@ test('the cells of a zone pair are the paths between its VMs', async () => {
 })
 
 test('a zone pair leads back to all zones and to all VMs', async () => {
-  const grid = await open({ zones: 'b,c' })
+  const grid = await open({ zones: 'b,c', metric: 'one_way_delay' })
   expect(names(grid)).toEqual(['3', '1'])
   await userEvent.click(screen.getByRole('button', { name: 'Show all VMs' }))
   expect(names(await screen.findByRole('grid', { name: 'One-way delay, p50 by path' }))).toEqual(['6', '6'])
@@ -91,4 +121,47 @@ test('a zone pair leads back to all zones and to all VMs', async () => {
 
 test('an address that names no zone pair of the mesh shows the whole mesh', async () => {
   expect(names(await open({ zones: 'b,z' }))).toEqual(['6', '6'])
+})
+
+test.each([
+  ['0,1', 'a-1 to a-2, p50 +100 ns from usual'],
+  ['0,2', 'a-1 to b-1, no usual value yet'],
+  ['0,3', 'a-1 to b-2, p50 as usual'],
+])('without a metric in the address, cell %s is its change from usual: %s', async (cell, words) => {
+  const grid = await open({ cell })
+  expect(screen.getByRole('grid', { name: 'Change from usual by path' })).toBe(grid)
+  expect(within(grid).getByRole('gridcell').textContent).toBe(words)
+})
+
+test('a quiet network is one line', async () => {
+  await open({})
+  expect(await screen.findByText('All as usual: 30 paths.')).toBeTruthy()
+  expect(screen.queryByRole('table', { name: 'Most unusual' })).toBeNull()
+  const legend = within(screen.getByRole('region', { name: 'Legend' }))
+  expect(legend.getByText('Usual').textContent).toBe('Usual34')
+})
+
+test('the most unusual paths are listed with what is usual, and lead to the path', async () => {
+  await open({}, { 'GET /v1/meshes/m/deviations': { ...QUIET, unusual: 1, items: [UNUSUAL] } })
+  expect(await screen.findByText('1 of 30 paths changed from usual.')).toBeTruthy()
+  const table = within(screen.getByRole('table', { name: 'Most unusual' }))
+  expect(table.getAllByRole('cell').map(({ textContent }) => textContent)).toEqual(['262 µs', '662 µs', '+400 µs'])
+  expect(table.getByRole('link').getAttribute('href')).toBe('/meshes/m/paths/a-1/a-2')
+})
+
+test('a zone pair says what is usual, and its paths are one link away', async () => {
+  const pair = { ...UNUSUAL, source: { id: 'a', name: 'zone a' }, target: { id: 'b', name: 'zone b' } }
+  await open(
+    { by: 'zone', cell: '0,1', metric: 'one_way_delay' },
+    {
+      'GET /v1/meshes/m/deviations': { ...QUIET, by: 'zone', compared: 7, unusual: 1, items: [pair] },
+      'GET /v1/meshes/m/deviations/a/b': pair,
+    },
+  )
+  const card = within(await screen.findByRole('region', { name: 'Selected zone pair' }))
+  expect(
+    await card.findByText('One-way p50. Usual: this hour on 6 earlier days. Changes up to 5.00 µs are usual.'),
+  ).toBeTruthy()
+  const list = within(await screen.findByRole('table', { name: 'Most unusual' }))
+  expect(list.getByRole('link', { name: 'zone a → zone b' }).getAttribute('href')).toBe('/meshes/m?zones=a%2Cb')
 })

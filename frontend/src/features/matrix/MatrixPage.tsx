@@ -19,6 +19,7 @@ import { partKey, zonePairPart } from './axes'
 import { CellDetail } from './CellDetail'
 import { Controls } from './Controls'
 import { Legend } from './Legend'
+import { MostUnusual } from './MostUnusual'
 import styles from './matrix.module.css'
 import { worst } from './metrics'
 import { Period } from './Period'
@@ -27,7 +28,7 @@ import { sentence, stateName } from './states'
 import { strings } from './strings'
 import { matrixTitle, useMatrix } from './useMatrix'
 import { WindowStamp } from './WindowStamp'
-import { WorstPaths } from './WorstPaths'
+import { ZoneDetail } from './ZoneDetail'
 import { ZonePair } from './ZonePair'
 import { ZoomButtons } from './ZoomButtons'
 
@@ -122,13 +123,21 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   const isPath = shown.by === 'vm' && source && target && source.id !== target.id
   const detail = useQuery({ ...pathQuery(mesh.id, source?.id ?? '', target?.id ?? ''), enabled: Boolean(isPath) })
 
+  // A usual value has no figure: what is unusual stands out.
+  const isUsual = useCallback((cell: Cell) => coding === 'deviation' && read.value(cell) === 0, [coding, read])
   const figure = useCallback(
     (cell: Cell) => {
       const value = read.value(cell)
-      return value === null ? null : format(value)
+      return value === null || isUsual(cell) ? null : format(value)
     },
-    [read, format],
+    [read, isUsual, format],
   )
+
+  const words = (cell: Cell) => {
+    if (isUsual(cell)) return strings.asUsual
+    const text = figure(cell)
+    return text !== null && coding === 'deviation' ? strings.fromUsual(text) : text
+  }
 
   async function open(cell: Cell) {
     const [from, to] = [part?.rows[cell.row], part?.columns[cell.column]]
@@ -228,7 +237,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
                 part.rows[cell.row]?.name ?? '',
                 part.columns[cell.column]?.name ?? '',
                 read.look(cell),
-                figure(cell),
+                words(cell),
                 shown.when?.versus ? 'change' : measure(shown.metric, shown.statistic),
               )
             }
@@ -242,7 +251,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
                   <span>
                     {part.rows[cell.row]?.name} → {part.columns[cell.column]?.name}
                   </span>
-                  <strong>{figure(cell) ?? stateName(read.look(cell))}</strong>
+                  <strong>{words(cell) ?? stateName(read.look(cell))}</strong>
                   {direction && (
                     <span className={styles.exact}>
                       {formatExact(direction[`${shown.statistic}_ns`])} ± {formatDelay(direction.clock_error_ns)}
@@ -283,11 +292,14 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
               look={settled ? read.look(settled) : LOOK.lined}
               path={isPath ? detail.data : undefined}
               clock={clock}
+              isLive={!shown.when}
             />
+          ) : shown.by === 'zone' && source && target ? (
+            <ZoneDetail meshId={mesh.id} source={source} target={target} isLive={!shown.when} />
           ) : (
             <p className={styles.hint}>{shown.by === 'zone' ? strings.zoneHint : strings.cellHint}</p>
           )}
-          {!shown.when && <WorstPaths meshId={mesh.id} shown={shown} />}
+          {!shown.when && <MostUnusual meshId={mesh.id} by={shown.by} />}
         </aside>
       </div>
     </div>

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { shownOf } from '~/api/measurements'
 import { matrixSearch } from './search'
 
 test('invalid values in the address are dropped', () => {
@@ -27,4 +28,14 @@ test('a scale needs a lower and a higher end', () => {
 test('a time is kept as RFC 3339, a switch only when it is on', () => {
   expect(matrixSearch({ until: '2026-01-01', percent: false })).toEqual({ until: '2026-01-01T00:00:00.000Z' })
   expect(matrixSearch({ until: 'soon', percent: true })).toEqual({ percent: true })
+})
+
+test.each([
+  [{}, 'deviation'],
+  [{ metric: 'one_way_delay' }, 'one_way_delay'],
+  [{ span: '1h' }, 'one_way_delay'],
+  [{ span: '1h', metric: 'deviation' }, 'deviation'],
+  [{ span: '1h', metric: 'deviation', versus: 'before' }, 'one_way_delay'],
+] as const)('the address %j shows %s', (search, metric) => {
+  expect(shownOf(matrixSearch(search)).metric).toBe(metric)
 })

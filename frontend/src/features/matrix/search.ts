@@ -1,13 +1,21 @@
 /** Search parameters of the heatmap page. */
 
 import * as v from 'valibot'
-import { GRANULARITIES, type Granularity, METRICS, type Metric, STATISTICS, type Statistic } from '~/lib/dimensions'
+import {
+  GRANULARITIES,
+  type Granularity,
+  MATRIX_METRICS,
+  type MatrixMetric,
+  STATISTICS,
+  type Statistic,
+} from '~/lib/dimensions'
 import { flag, keyOf, moment, numberList, searchParser } from '~/lib/searchParams'
 import { SPANS, type Span, VERSUS, type Versus } from '~/lib/spans'
 
 export interface MatrixSearch {
   by?: Granularity
-  metric?: Metric
+  /** Changes from usual when absent, or one-way delays of a range. */
+  metric?: MatrixMetric
   statistic?: Statistic
   /** The slowest flow of each path instead of all of them together. */
   flows?: 'slowest'
@@ -32,7 +40,7 @@ export interface MatrixSearch {
 export const matrixSearch = searchParser<MatrixSearch>(
   {
     by: v.picklist(GRANULARITIES),
-    metric: v.picklist(METRICS),
+    metric: v.picklist(MATRIX_METRICS),
     statistic: v.picklist(STATISTICS),
     flows: v.literal('slowest'),
     scale: numberList(2, ([low, high]) => (low as number) < (high as number)),
@@ -44,5 +52,5 @@ export const matrixSearch = searchParser<MatrixSearch>(
     versus: keyOf(VERSUS),
     percent: flag,
   },
-  { by: 'vm', metric: 'one_way_delay', statistic: 'p50' },
+  { by: 'vm', statistic: 'p50' },
 )

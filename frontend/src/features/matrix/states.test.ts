@@ -10,6 +10,7 @@ test('each state of the wire has its own look and its own word', () => {
     'No data yet',
     'Stale',
     'Lost',
+    'No usual value yet',
   ])
 })
 

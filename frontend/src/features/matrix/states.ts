@@ -1,4 +1,4 @@
-/** The four states without a fresh value: not planned, no data yet, stale, lost. */
+/** The states without a fresh value: not planned, no data yet, stale, lost, no usual value yet. */
 
 import { LOOK, type Look } from '~/charts/heatmap/grid'
 import type { Hatch } from '~/charts/heatmap/hatch'
@@ -9,12 +9,13 @@ interface StateFacts {
   about: string
 }
 
-// A state's number on the wire is its look: 0 measured 1 not planned 2 no data 3 stale 4 lost.
+// A state's number on the wire is its look: 0 measured 1 not planned 2 no data 3 stale 4 lost 5 no baseline.
 export const STATE_FACTS: Record<Hatch, StateFacts> = {
   [LOOK.dotted]: { name: strings.notPlanned, about: strings.notPlannedHint },
   [LOOK.lined]: { name: strings.noData, about: strings.noDataHint },
   [LOOK.veiled]: { name: strings.staleTitle, about: strings.staleHint },
   [LOOK.crossed]: { name: strings.lostTitle, about: strings.lostHint },
+  [LOOK.ruled]: { name: strings.noBaseline, about: strings.noBaselineHint },
 }
 
 export function stateName(look: Look): string {

@@ -10,7 +10,7 @@ import type { Grid } from '~/charts/heatmap/grid'
 import { colourTable, pack, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { type Domain, fits, percentiles, position, roundDomain } from '~/charts/heatmap/scale'
 import { type Coding, codeCount, codeOfValue, leastCode, valueOfCode } from '~/lib/codes'
-import type { Metric } from '~/lib/dimensions'
+import type { MatrixMetric } from '~/lib/dimensions'
 import { facts, title } from '~/lib/metrics'
 import { numbers } from '~/lib/searchParams'
 import { cut, type Part, wholePart, zonePairPart } from './axes'
@@ -26,7 +26,7 @@ export function codingOf({ metric, when }: Shown): Coding {
 }
 
 /** Mark values within their clock error. An asymmetry has the error of both directions. */
-export function withinError(metric: Metric, codes: Uint16Array, errors: Uint16Array): Uint8Array {
+export function withinError(metric: MatrixMetric, codes: Uint16Array, errors: Uint16Array): Uint8Array {
   const factor = metric === 'asymmetry' ? 2 : 1
   const reach = Array.from(
     { length: codeCount('clock_error') },
@@ -44,7 +44,7 @@ export function withinError(metric: Metric, codes: Uint16Array, errors: Uint16Ar
   return faint
 }
 
-function gridOf(metric: Metric, matrix: Matrix, errors: Matrix | undefined, within: Part['within']): Grid {
+function gridOf(metric: MatrixMetric, matrix: Matrix, errors: Matrix | undefined, within: Part['within']): Grid {
   const fitsErrors = errors && errors.revision === matrix.revision && errors.rows === matrix.rows
   const part = <T extends Uint16Array | Uint8Array>(values: T) =>
     within ? cut(values, matrix.columns, within) : values
@@ -127,7 +127,12 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
     const at = (code: number) => {
       if (code < leastCode(coding)) return null
       const value = valueOfCode(coding, code)
-      return value === null ? null : position(scale, { low, high }, value)
+      if (value === null) return null
+      const place = position(scale, { low, high }, value)
+      // The smallest unusual value is a step away from the middle of the ramp, which is the colour of usual values.
+      return coding === 'deviation' && value !== 0
+        ? 0.5 + Math.sign(value) * Math.max(Math.abs(place - 0.5), 1 / 256)
+        : place
     }
     const table = colourTable(codeCount(coding), at, ramp(coding, theme), theme)
     // Almost every cell has no loss: that must not stand out.

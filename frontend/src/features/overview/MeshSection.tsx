@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
-import { type MeshHealth, zoneComparisonQuery } from '~/api/overview'
+import { type MeshHealth, zoneDeviationsQuery } from '~/api/overview'
 import { Loaded } from './Card'
 import { HealthStrip } from './HealthStrip'
 import { Numbers } from './Numbers'
@@ -22,7 +22,7 @@ export function MeshSection({ mesh, isCompared, isExpanded }: Props) {
   const heading = useId()
   const [isOpen, setOpen] = useState(isExpanded)
   const hasPaths = mesh.paths.planned > 0
-  const comparison = useQuery({ ...zoneComparisonQuery(mesh.id), enabled: (isCompared || isOpen) && hasPaths })
+  const deviations = useQuery({ ...zoneDeviationsQuery(mesh.id), enabled: (isCompared || isOpen) && hasPaths })
   return (
     <section className={styles.card} aria-labelledby={heading}>
       <h2 id={heading}>
@@ -34,13 +34,13 @@ export function MeshSection({ mesh, isCompared, isExpanded }: Props) {
       {hasPaths && (
         <>
           <HealthStrip mesh={mesh} />
-          <Numbers mesh={mesh} comparison={comparison} />
+          <Numbers mesh={mesh} deviations={deviations} />
           <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
             <summary>{strings.zones}</summary>
             {isOpen && (
               <div className={styles.details}>
-                <Loaded what={strings.zonesLower} query={comparison}>
-                  {(data) => <ZoneMap mesh={mesh} comparison={data} />}
+                <Loaded what={strings.zonesLower} query={deviations}>
+                  {(data) => <ZoneMap mesh={mesh} deviations={data} />}
                 </Loaded>
               </div>
             )}

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { Comparison, MeshHealth } from '~/api/overview'
+import type { Deviations, MeshHealth } from '~/api/overview'
 import { formatCount, formatDelay, formatRatio, formatSignedPercent, NO_VALUE } from '~/lib/units'
 import { changesOf, typical } from './deviation'
 import styles from './overview.module.css'
@@ -8,15 +8,15 @@ import { strings } from './strings'
 
 interface Props {
   mesh: MeshHealth
-  comparison: Pick<UseQueryResult<Comparison>, 'data'>
+  deviations: Pick<UseQueryResult<Deviations>, 'data'>
 }
 
-/** The numbers of a mesh: paths, loss, change of the p99, agents. */
-export function Numbers({ mesh, comparison }: Props) {
+/** The numbers of a mesh: paths, loss, change of the delay, agents. */
+export function Numbers({ mesh, deviations }: Props) {
   const { planned, measured } = mesh.paths
   const { reporting, silent, enrolled } = mesh.agents
   const agents = reporting + silent + enrolled
-  const { nowNs, percent, pairs } = typical(comparison.data ? changesOf(comparison.data) : [])
+  const { nowNs, percent, pairs } = typical(deviations.data ? changesOf(deviations.data) : [])
   return (
     <dl className={styles.numbers}>
       <Figure name={strings.pathsMeasured} isShort={measured < planned}>
@@ -26,10 +26,10 @@ export function Numbers({ mesh, comparison }: Props) {
         {formatRatio(mesh.loss)}
       </Figure>
       <Figure
-        name={strings.p99}
+        name={strings.delayFromUsual}
         hint={
-          comparison.data &&
-          (pairs > 0 ? strings.p99Hint(formatDelay(nowNs), strings.zonePairs(pairs)) : strings.noComparison)
+          deviations.data &&
+          (pairs > 0 ? strings.delayHint(formatDelay(nowNs), strings.zonePairs(pairs)) : strings.noUsualYet)
         }
       >
         {percent === null ? NO_VALUE : formatSignedPercent(percent)}

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { MeshHealth } from '~/api/overview'
 import { fail, hang, mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
-import { comparison, meshHealth, openIncident } from './fixtures'
+import { deviations, meshHealth, openIncident } from './fixtures'
 import { OverviewPage } from './OverviewPage'
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
@@ -13,7 +13,7 @@ const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOSt
 const QUIET = { above_ns: 100_000, count: 0, first: [] }
 const CALM = { silent: QUIET, outdated: { newest: '0.2.0', count: 0, first: [] }, clocks: QUIET }
 const NO_APPLICATIONS = { total: 0, evaluated: 0, below_objective: 0, worst: [] }
-const SAME = comparison(
+const SAME = deviations(
   [
     [20_000, 300_000],
     [300_000, 20_000],
@@ -27,7 +27,7 @@ const SAME = comparison(
 const responses = (meshes: MeshHealth[], more: object = {}) => ({
   'GET /v1/overview': { meshes, attention: CALM },
   'GET /v1/overview/applications': NO_APPLICATIONS,
-  ...Object.fromEntries(meshes.map(({ id }) => [`GET /v1/meshes/${id}/comparison`, SAME])),
+  ...Object.fromEntries(meshes.map(({ id }) => [`GET /v1/meshes/${id}/matrix`, SAME])),
   ...more,
 })
 
@@ -61,7 +61,7 @@ test('an incident is named with its age and cost, and leads to its paths', async
 })
 
 test('a zone pair that changed shows its change, and opens its part of the heatmap', async () => {
-  const changed = comparison(
+  const changed = deviations(
     [
       [20_000, 700_000],
       [300_000, null],
@@ -71,13 +71,15 @@ test('a zone pair that changed shows its change, and opens its part of the heatm
       [300_000, 20_000],
     ],
   )
-  mockApi(responses([meshHealth()], { 'GET /v1/meshes/m/comparison': changed }))
+  mockApi(responses([meshHealth()], { 'GET /v1/meshes/m/matrix': changed }))
   const router = await showPage(<OverviewPage />)
-  const table = within(await screen.findByRole('table', { name: 'Change of the one-way p99 by zone pair of demo' }))
+  const table = within(
+    await screen.findByRole('table', { name: 'Change of the one-way delay from usual by zone pair of demo' }),
+  )
   expect(table.getAllByRole('cell').map(({ textContent }) => textContent)).toEqual(['', '+400 µs', '', ''])
   expect(table.getByRole('link', { name: 'eu-1b to eu-1b: no measurement in the last 15 min' })).toBeTruthy()
-  await userEvent.click(table.getByRole('link', { name: 'eu-1a to eu-1b: p99 700 µs, +400 µs (+133 %)' }))
-  expect(router.state.location.href).toBe('/meshes/m?view=0%2C4%2C4&statistic=p99')
+  await userEvent.click(table.getByRole('link', { name: 'eu-1a to eu-1b: p50 700 µs, +400 µs from usual (+133 %)' }))
+  expect(router.state.location.href).toBe('/meshes/m?view=0%2C4%2C4')
 })
 
 test('the strip and the zones are one stop of the Tab key each', async () => {
@@ -98,7 +100,7 @@ test('zone pairs of many meshes are compared when they are opened', async () => 
   const sent = mockApi(responses(['a', 'b', 'c', 'd'].map((id) => meshHealth({ id, name: `mesh ${id}` }))))
   await showPage(<OverviewPage />)
   expect(await screen.findAllByText('Every zone pair is as usual.')).toHaveLength(1)
-  const compared = () => sent.filter(({ to }) => to.endsWith('/comparison')).map(({ to }) => to.split('/')[3])
+  const compared = () => sent.filter(({ to }) => to.endsWith('/matrix')).map(({ to }) => to.split('/')[3])
   expect(compared().toSorted()).toEqual(['a', 'b', 'c'])
   await userEvent.click(within(screen.getByRole('region', { name: 'mesh d' })).getByText('Change by zone pair'))
   await expect.poll(() => screen.queryAllByText('Every zone pair is as usual.').length).toBe(2)
@@ -135,7 +137,7 @@ test('applications and agents that need attention are links', async () => {
     ...responses([]),
     'GET /v1/overview': { meshes: [meshHealth()], attention },
     'GET /v1/overview/applications': ranking,
-    'GET /v1/meshes/m/comparison': SAME,
+    'GET /v1/meshes/m/matrix': SAME,
   })
   await showPage(<OverviewPage />)
   const row = await screen.findByRole('row', { name: 'checkout 78.0 % 90.0 % missed' })
@@ -177,7 +179,7 @@ describe('parts load and fail on their own', () => {
   })
 
   test('a failed comparison leaves the numbers of the mesh', async () => {
-    mockApi(responses([meshHealth()], { 'GET /v1/meshes/m/comparison': () => fail(500, 'Out of disk.') }))
+    mockApi(responses([meshHealth()], { 'GET /v1/meshes/m/matrix': () => fail(500, 'Out of disk.') }))
     await showPage(<OverviewPage />)
     const mesh = within(await screen.findByRole('region', { name: 'demo' }))
     expect((await mesh.findByRole('alert')).textContent).toContain('Out of disk.')

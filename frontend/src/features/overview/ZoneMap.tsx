@@ -1,10 +1,10 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { Comparison, MeshHealth } from '~/api/overview'
+import type { Deviations, MeshHealth } from '~/api/overview'
 import { contrast, diverging, QUIET, type Rgb, type Theme } from '~/charts/heatmap/palette'
 import { formatDelay, formatSignedDelay, formatSignedPercent } from '~/lib/units'
 import { useRoving } from '~/ui/useRoving'
-import { changesOf, LEAST_NS, LEAST_SHARE, type PairChange, positionOf } from './deviation'
+import { changesOf, type PairChange, positionOf } from './deviation'
 import { zoneView } from './links'
 import styles from './overview.module.css'
 import { strings } from './strings'
@@ -24,20 +24,20 @@ function coloursOf(change: PairChange, theme: Theme) {
   return { background: css(background), color: css(ink as Rgb) }
 }
 
-function sentence({ nowNs, changeNs, percent, isPlanned, isUnusual }: PairChange): string {
-  if (nowNs === null) return isPlanned ? strings.cellNoData : strings.cellNotPlanned
+function sentence({ nowNs, changeNs, percent, isPlanned, isMeasured, isUnusual }: PairChange): string {
+  if (!isMeasured) return isPlanned ? strings.cellNoData : strings.cellNotPlanned
+  if (nowNs === null) return strings.cellNoBaseline
   const now = formatDelay(nowNs)
-  if (changeNs === null) return strings.cellNoBase(now)
   return isUnusual
     ? strings.cellUnusual(now, formatSignedDelay(changeNs), formatSignedPercent(percent))
     : strings.cellUsual(now)
 }
 
-/** Zone × zone, coloured by the change against the hour before; a cell opens the heatmap of its zone pair. */
-export function ZoneMap({ mesh, comparison }: { mesh: MeshHealth; comparison: Comparison }) {
+/** Zone × zone, coloured by the change from usual; a cell opens the heatmap of its zone pair. */
+export function ZoneMap({ mesh, deviations }: { mesh: MeshHealth; deviations: Deviations }) {
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const { axis } = comparison
-  const changes = changesOf(comparison)
+  const { axis } = deviations
+  const changes = changesOf(deviations)
   const roving = useRoving(
     changes.map(({ isPlanned }) => isPlanned),
     axis.length,
@@ -49,12 +49,12 @@ export function ZoneMap({ mesh, comparison }: { mesh: MeshHealth; comparison: Co
       <p className={styles.hint}>
         <strong>
           {known === 0
-            ? strings.nothingBefore
+            ? strings.nothingUsualYet
             : unusual === 0
               ? strings.allUsual
               : strings.unusualPairs(unusual, strings.zonePairs(known))}
         </strong>{' '}
-        {strings.zonesLead(formatDelay(LEAST_NS), `${LEAST_SHARE * 100} %`)}
+        {strings.zonesLead}
       </p>
       <div className={styles.scroll}>
         <table className={styles.zones} data-roving aria-label={strings.zoneTable(mesh.name)}>
@@ -91,7 +91,7 @@ export function ZoneMap({ mesh, comparison }: { mesh: MeshHealth; comparison: Co
                           {...roving(index)}
                           to="/meshes/$meshId"
                           params={{ meshId: mesh.id }}
-                          search={view ? { view, statistic: 'p99' } : { statistic: 'p99' }}
+                          search={view ? { view } : {}}
                           aria-label={label}
                           title={label}
                         >

@@ -1,43 +1,37 @@
-/** How much each zone pair differs from the hour before, and what of that is unusual. */
+/** How much each zone pair differs from its usual delay, and what of that is unusual. */
 
-import type { Comparison } from '~/api/overview'
-
-/** A smaller change is usual, whatever its share. */
-export const LEAST_NS = 10_000
-/** A smaller share is usual, whatever its size. */
-export const LEAST_SHARE = 0.1
+import type { Deviations } from '~/api/overview'
 
 export interface PairChange {
   source: number
   target: number
+  /** One-way p50; null where it or the usual one is not known. */
   nowNs: number | null
   changeNs: number | null
   percent: number | null
   isPlanned: boolean
+  isMeasured: boolean
   isUnusual: boolean
 }
 
-/** Return the size up to which a change is usual. */
-export function deadBandNs(baseNs: number, clockErrorNs: number): number {
-  return Math.max(clockErrorNs, LEAST_NS, LEAST_SHARE * baseNs)
-}
-
 /** Return the change of every zone pair, row by row. */
-export function changesOf(comparison: Comparison): PairChange[] {
-  return comparison.axis.flatMap((_, source) =>
-    comparison.axis.map((_, target) => {
-      const nowNs = comparison.values[source]?.[target] ?? null
-      const baseNs = comparison.base_values[source]?.[target] ?? null
-      const changeNs = comparison.difference[source]?.[target] ?? null
-      const clockErrorNs = comparison.clock_error_ns[source]?.[target] ?? 0
+export function changesOf({ axis, values, states, baseline }: Deviations): PairChange[] {
+  return axis.flatMap((_, source) =>
+    axis.map((_, target) => {
+      const changeNs = values[source]?.[target] ?? null
+      const usualNs = baseline?.value_ns[source]?.[target] ?? null
+      const bandNs = baseline?.dead_band_ns[source]?.[target] ?? null
+      const state = states[source]?.[target]
+      const isKnown = changeNs !== null && usualNs !== null
       return {
         source,
         target,
-        nowNs,
+        nowNs: isKnown ? usualNs + changeNs : null,
         changeNs,
-        percent: comparison.percent[source]?.[target] ?? null,
-        isPlanned: comparison.states[source]?.[target] !== 'not_planned',
-        isUnusual: changeNs !== null && baseNs !== null && Math.abs(changeNs) > deadBandNs(baseNs, clockErrorNs),
+        percent: isKnown && usualNs !== 0 ? (100 * changeNs) / Math.abs(usualNs) : null,
+        isPlanned: state !== 'not_planned',
+        isMeasured: changeNs !== null || state === 'no_baseline',
+        isUnusual: changeNs !== null && bandNs !== null && Math.abs(changeNs) > bandNs,
       }
     }),
   )
@@ -50,7 +44,7 @@ function median(values: number[]): number | null {
   return low === undefined || high === undefined ? null : (low + high) / 2
 }
 
-/** Return the medians over all zone pairs that have a value now and before. */
+/** Return the medians over all zone pairs with a usual value. */
 export function typical(changes: PairChange[]): { nowNs: number | null; percent: number | null; pairs: number } {
   const known = changes.filter(({ nowNs, percent }) => nowNs !== null && percent !== null)
   return {

@@ -1,6 +1,6 @@
 /** Values of the overview for tests. */
 
-import type { Comparison, MeshHealth, OpenIncident } from '~/api/overview'
+import type { Deviations, MeshHealth, OpenIncident } from '~/api/overview'
 
 export const NOW = Date.parse('2026-11-23T10:59:00Z')
 
@@ -46,28 +46,28 @@ export const openIncident = (changes: Partial<OpenIncident> = {}): OpenIncident 
   ...changes,
 })
 
-/** Return a comparison of the zones of `meshHealth`: values now, before, and the clock error of their difference. */
-export function comparison(values: (number | null)[][], base: (number | null)[][], clockErrorNs = 1_000): Comparison {
+/** Return the zones of `meshHealth`: values now, the usual ones (null: none), and what changes are usual. */
+export function deviations(values: (number | null)[][], usual: (number | null)[][], bandNs = 10_000): Deviations {
   const each = <T>(of: (now: number | null, before: number | null) => T) =>
-    values.map((row, r) => row.map((now, c) => of(now, base[r]?.[c] ?? null)))
+    values.map((row, r) => row.map((now, c) => of(now, usual[r]?.[c] ?? null)))
+  const known = <T>(value: T) => each((now, before) => (now === null || before === null ? null : value))
   return {
     mesh_id: 'm',
     revision: 1,
     by: 'zone',
-    metric: 'one_way_delay',
-    statistic: 'p99',
+    metric: 'deviation',
+    statistic: 'p50',
     unit: 'ns',
     window: { from: null, to: null },
-    base_window: { from: null, to: null },
     axis: [
       { id: 'z1', name: 'eu-1a' },
       { id: 'z2', name: 'eu-1b' },
     ],
-    values,
-    base_values: base,
-    difference: each((now, before) => (now === null || before === null ? null : now - before)),
-    percent: each((now, before) => (now === null || !before ? null : (100 * (now - before)) / before)),
-    clock_error_ns: each(() => clockErrorNs),
-    states: each((now) => (now === null ? 'no_data' : 'measured')),
+    values: each((now, before) => (now === null || before === null ? null : now - before)),
+    more: {},
+    clock_error_ns: each(() => 1_000),
+    asymmetry_sources: each(() => 'assumed'),
+    states: each((now, before) => (now === null ? 'no_data' : before === null ? 'no_baseline' : 'measured')),
+    baseline: { value_ns: usual, dead_band_ns: known(bandNs), basis: known('same_hour'), steps: each(() => 6) },
   }
 }

@@ -1,0 +1,50 @@
+import { useQuery } from '@tanstack/react-query'
+import { deviationQuery } from '~/api/measurements'
+import type { Deviation } from '~/api/types'
+import type { Granularity } from '~/lib/dimensions'
+import { formatDelay, formatExact, formatSignedDelay } from '~/lib/units'
+import styles from './matrix.module.css'
+import { strings } from './strings'
+
+/** What a usual value is made of, in words. */
+function basisOf({ basis, steps }: Deviation): string {
+  if (basis === 'same_hour') return strings.sameHour(steps)
+  return basis === 'last_day' ? strings.lastDay(steps) : strings.lastHour(steps)
+}
+
+interface Props {
+  meshId: string
+  by: Granularity
+  source: string
+  target: string
+}
+
+/** The one-way p50 of a path or zone pair now and usually, its change, and what is usual. */
+export function UsualFigures({ meshId, by, source, target }: Props) {
+  const { data } = useQuery(deviationQuery(meshId, by, source, target))
+  if (!data || data.value_ns === null) return null
+  if (data.baseline_ns === null) return <p className={styles.footnote}>{strings.noBaselineHint}</p>
+  return (
+    <>
+      <table className={styles.figures} aria-label={strings.changeFromUsual}>
+        <thead>
+          <tr>
+            <th scope="col">{strings.usual}</th>
+            <th scope="col">{strings.now}</th>
+            <th scope="col">{strings.change}</th>
+          </tr>
+        </thead>
+        <tbody>
+          <tr>
+            <td title={formatExact(data.baseline_ns)}>{formatDelay(data.baseline_ns)}</td>
+            <td title={formatExact(data.value_ns)}>{formatDelay(data.value_ns)}</td>
+            <td title={formatExact(data.deviation_ns)}>
+              {data.is_unusual ? formatSignedDelay(data.deviation_ns) : strings.asUsual}
+            </td>
+          </tr>
+        </tbody>
+      </table>
+      <p className={styles.footnote}>{strings.basis(basisOf(data), formatDelay(data.dead_band_ns))}</p>
+    </>
+  )
+}

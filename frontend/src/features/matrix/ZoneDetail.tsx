@@ -1,0 +1,26 @@
+import styles from './matrix.module.css'
+import { strings } from './strings'
+import { UsualFigures } from './UsualFigures'
+
+interface Props {
+  meshId: string
+  source: { id: string; name: string }
+  target: { id: string; name: string }
+  isLive: boolean
+}
+
+/** A zone pair: its delay now and usually. */
+export function ZoneDetail({ meshId, source, target, isLive }: Props) {
+  return (
+    <section className={styles.card} aria-label={strings.selectedZones}>
+      <header className={styles.cardHead}>
+        <h2>
+          {source.name} <span aria-hidden="true">→</span>
+          <span className={styles.hidden}> {strings.toLower} </span> {target.name}
+        </h2>
+        <p>{strings.zoneHint}</p>
+      </header>
+      {isLive && <UsualFigures meshId={meshId} by="zone" source={source.id} target={target.id} />}
+    </section>
+  )
+}
