@@ -50,7 +50,7 @@ class Basis(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Level and spread of each path from the steps of one basis, ns, NaN where too few are known; `steps`: their number."""
+    """Level and spread of each path from the steps of one basis, ns; NaN below `STEPS_MIN` known `steps`."""
 
     level_ns: Floats
     spread_ns: Floats
