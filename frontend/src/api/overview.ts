@@ -29,7 +29,7 @@ export const applicationRankingQuery = queryOptions({
   refetchInterval: REFRESH_MS,
 })
 
-/** Change of each zone pair's one-way p50 in the last 15 minutes from its usual value. */
+/** Change of each zone pair's one-way p50 in the last 5 minutes from its usual value. */
 export const zoneDeviationsQuery = (meshId: string) =>
   queryOptions({
     queryKey: ['meshes', meshId, 'range', 'zone-deviations'],
@@ -41,7 +41,7 @@ export const zoneDeviationsQuery = (meshId: string) =>
         client.GET('/v1/meshes/{mesh_id}/matrix', {
           params: {
             path: { mesh_id: meshId },
-            query: { by: 'zone', metric: 'deviation', from: minute(15), to: minute(0) },
+            query: { by: 'zone', metric: 'deviation', from: minute(5), to: minute(0) },
           },
           signal: context.signal,
         }),

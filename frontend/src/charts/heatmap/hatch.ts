@@ -27,7 +27,7 @@ export function coverage(hatch: Hatch, x: number, y: number): number {
     case LOOK.veiled:
       return line(toDiagonal(x - y, PERIOD), 2.6) * 0.9
     case LOOK.ruled:
-      return line(Math.abs((y % PERIOD) - PERIOD / 2), 0.9) * 0.5
+      return line(Math.abs((y % PERIOD) - PERIOD / 2), 0.9) * 0.3
     case LOOK.crossed:
       return Math.max(line(toDiagonal(x + y, PERIOD), 1.6), line(toDiagonal(x - y, PERIOD), 1.6))
   }

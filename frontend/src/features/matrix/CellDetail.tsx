@@ -46,7 +46,9 @@ export function CellDetail({ meshId, source, target, look, path, clock, isLive }
           <strong>{stateName(look)}.</strong> {STATE_FACTS[look].about}
         </p>
       )}
-      {isLive && path && <UsualFigures meshId={meshId} by="vm" source={source.id} target={target.id} />}
+      {isLive && path && look !== LOOK.ruled && (
+        <UsualFigures meshId={meshId} by="vm" source={source.id} target={target.id} />
+      )}
       {path?.outbound && path.inbound && path.round_trip ? (
         <>
           <Figures outbound={path.outbound} inbound={path.inbound} roundTrip={path.round_trip} />

@@ -165,3 +165,10 @@ test('a zone pair says what is usual, and its paths are one link away', async ()
   const list = within(await screen.findByRole('table', { name: 'Most unusual' }))
   expect(list.getByRole('link', { name: 'zone a → zone b' }).getAttribute('href')).toBe('/meshes/m?zones=a%2Cb')
 })
+
+test('until something is usual, the heatmap shows delays', async () => {
+  const young = { 'GET /v1/meshes/m/deviations': { ...QUIET, compared: 0, no_baseline: 30 } }
+  await open({ cell: '0,1' }, young)
+  expect(await screen.findByRole('grid', { name: 'One-way delay, p50 by path' })).toBeTruthy()
+  expect(screen.getByText(/^No usual values yet/)).toBeTruthy()
+})

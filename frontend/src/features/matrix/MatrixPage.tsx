@@ -3,7 +3,7 @@ import { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useCallback, useMemo, useState } from 'react'
-import { pathQuery, shownOf } from '~/api/measurements'
+import { deviationsQuery, pathQuery, shownOf } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import { type Cell, LOOK, type Look } from '~/charts/heatmap/grid'
 import { Heatmap } from '~/charts/heatmap/Heatmap'
@@ -19,7 +19,7 @@ import { partKey, zonePairPart } from './axes'
 import { CellDetail } from './CellDetail'
 import { Controls } from './Controls'
 import { Legend } from './Legend'
-import { MostUnusual } from './MostUnusual'
+import { MostUnusual, UNUSUAL_ROWS } from './MostUnusual'
 import styles from './matrix.module.css'
 import { worst } from './metrics'
 import { Period } from './Period'
@@ -60,7 +60,14 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   const navigate = useNavigate()
   const clock = useClock()
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const chosen = shownOf(search)
+  const asked = shownOf(search)
+  const { data: deviations } = useQuery({
+    ...deviationsQuery(mesh.id, asked.by, UNUSUAL_ROWS),
+    enabled: !asked.when,
+  })
+  // Until something is usual, a heatmap without a metric in its address shows delays instead of nothing.
+  const isTooYoung = !search.metric && !asked.when && deviations?.compared === 0 && deviations.no_baseline > 0
+  const chosen = isTooYoung ? { ...asked, metric: 'one_way_delay' as const } : asked
   const { query, waiting, shown, coding, matrix, grid, part, colours, domain, isFixed } = useMatrix(
     mesh.id,
     chosen,
@@ -218,7 +225,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         <ZoomButtons shape={shape} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
       </div>
       <Period mesh={mesh} shown={chosen} search={search} clock={clock} onSearch={onSearch} />
-      {vms > 1 && !shown.when && !grid.codes.some((code) => code > 0) && (
+      {vms > 1 && !shown.when && grid.looks.every((look) => look === LOOK.dotted || look === LOOK.lined) && (
         <Notice tone="info">{strings.waitingForWindow(mesh.window_s)}</Notice>
       )}
       {vms === 1 && <Notice tone="info">{strings.secondVmNeeded}</Notice>}

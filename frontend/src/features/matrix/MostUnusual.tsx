@@ -7,7 +7,8 @@ import { formatCount, formatDelay, formatExact, formatSignedDelay } from '~/lib/
 import styles from './matrix.module.css'
 import { strings } from './strings'
 
-const ROWS = 8
+/** Rows of the list. */
+export const UNUSUAL_ROWS = 8
 
 interface Props {
   meshId: string
@@ -16,7 +17,7 @@ interface Props {
 
 /** The paths or zone pairs that differ most from their usual delay, as a table; on a quiet network, one line. */
 export function MostUnusual({ meshId, by }: Props) {
-  const { data } = useQuery(deviationsQuery(meshId, by, ROWS))
+  const { data } = useQuery(deviationsQuery(meshId, by, UNUSUAL_ROWS))
   if (data?.by !== by) return null
   const noun = (count: number) => strings.counted(by, count, formatCount(count))
   const { compared, unusual, items } = data

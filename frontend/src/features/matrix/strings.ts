@@ -94,7 +94,8 @@ export const strings = {
     by === 'zone' ? `${text} ${count === 1 ? 'zone pair' : 'zone pairs'}` : `${text} ${count === 1 ? 'path' : 'paths'}`,
   allUsual: (paths: string) => `All as usual: ${paths}.`,
   unusualOf: (unusual: string, paths: string) => `${unusual} of ${paths} changed from usual.`,
-  nothingUsualYet: 'No usual values yet: the first need about ten minutes of measurements.',
+  nothingUsualYet:
+    'No usual values yet: the first need about ten minutes of measurements. Until then the heatmap shows delays.',
   pathHeader: 'Path',
   zonePairHeader: 'Zone pair',
   usual: 'Usual',
