@@ -28,6 +28,8 @@ from sinemora.meshes.service import zone_runs
 
 DAYS = 14
 """Days of which the same hour is read."""
+MINUTES_MIN = 10
+"""Fewer stored minutes are no basis: a short event would be most of what is usual."""
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 # The last minutes are left out, so that a change is not part of what it is compared with.
 _RECENT = timedelta(minutes=5)
@@ -97,9 +99,9 @@ def _starts(session: Session, mesh: MeshState, stretch: TierRange) -> list[datet
 
 def _estimated(session: Session, mesh: MeshState, by: By, axis: Ints, steps: _Steps) -> Estimate | None:
     """Return the estimate from some steps, cached; None with too few steps."""
-    starts = _thinned(steps.starts, axis.size)
-    if len(starts) < STEPS_MIN:
+    if len(steps.starts) < (MINUTES_MIN if steps.tier is Tier.MINUTE else STEPS_MIN):
         return None
+    starts = _thinned(steps.starts, axis.size)
     key = ("baseline", session.info["tenant_key"], mesh.key, mesh.revision, by, steps.tier, starts)
     cached: Estimate | None = shared_cache().get(key)
     if cached is None:

@@ -10,6 +10,7 @@ from sqlalchemy import text
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements import tasks
 from sinemora.measurements.codec import frame, llq16
+from sinemora.measurements.query.baselines import MINUTES_MIN
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store import frames, inserts
 from sinemora.measurements.store.inserts import FrameRow, RosterKeys
@@ -193,15 +194,19 @@ def test_a_new_vm_is_compared_with_what_it_has(mesh):
 
 
 @pytest.mark.whole_store
-def test_a_young_mesh_is_compared_with_the_last_hour(mesh):
+@pytest.mark.parametrize("few", [0, 1])
+def test_a_young_mesh_is_compared_with_the_last_hour(mesh, few):
     start = window_start(1, 60)
-    for minutes in (40, 30, 20):
+    for minutes in range(12, 12 + MINUTES_MIN - few):
         measure(mesh, start - 60 * minutes)
     for minutes in (3, 2):  # recent minutes are part of the change
         measure(mesh, start - 60 * minutes, rise(mesh, 0, 2))
     tasks.roll_up()
     measure(mesh, window_start(), rise(mesh, 0, 2))
     found = deviations(mesh)
+    if few:
+        assert (found["compared"], found["no_baseline"]) == (0, 12)
+        return
     assert (found["compared"], found["unusual"], found["basis"]["last_hour"]) == (12, 1, 12)
     zones = deviations(mesh, by="zone")
     assert zones["basis"]["last_hour"] == zones["compared"] == 9 - 2  # no path inside b and c

@@ -27,17 +27,17 @@ export function UsualFigures({ meshId, by, source, target }: Props) {
   return (
     <>
       <table className={styles.figures} aria-label={strings.changeFromUsual}>
-        <thead>
-          <tr>
-            <th scope="col">{strings.usual}</th>
-            <th scope="col">{strings.now}</th>
-            <th scope="col">{strings.change}</th>
-          </tr>
-        </thead>
         <tbody>
           <tr>
+            <th scope="row">{strings.usual}</th>
             <td title={formatExact(data.baseline_ns)}>{formatDelay(data.baseline_ns)}</td>
+          </tr>
+          <tr>
+            <th scope="row">{strings.now}</th>
             <td title={formatExact(data.value_ns)}>{formatDelay(data.value_ns)}</td>
+          </tr>
+          <tr>
+            <th scope="row">{strings.change}</th>
             <td title={formatExact(data.deviation_ns)}>
               {data.is_unusual ? formatSignedDelay(data.deviation_ns) : strings.asUsual}
             </td>

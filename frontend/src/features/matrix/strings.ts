@@ -95,7 +95,7 @@ export const strings = {
   allUsual: (paths: string) => `All as usual: ${paths}.`,
   unusualOf: (unusual: string, paths: string) => `${unusual} of ${paths} changed from usual.`,
   nothingUsualYet:
-    'No usual values yet: the first need about ten minutes of measurements. Until then the heatmap shows delays.',
+    'No usual values yet: the first need about twenty minutes of measurements. Until then the heatmap shows delays.',
   pathHeader: 'Path',
   zonePairHeader: 'Zone pair',
   usual: 'Usual',

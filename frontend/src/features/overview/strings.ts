@@ -79,7 +79,7 @@ export const strings = {
   cellNoBaseline: 'no usual value yet',
   cellNoData: 'no measurement in the last 5 min',
   cellNotPlanned: 'no path',
-  nothingUsualYet: 'No usual values yet: the first need about a quarter of an hour of measurements.',
+  nothingUsualYet: 'No usual values yet: the first need about twenty minutes of measurements.',
   allUsual: 'Every zone pair is as usual.',
   unusualPairs: (count: number, pairs: string) => `${count} of ${pairs} changed from usual.`,
 
