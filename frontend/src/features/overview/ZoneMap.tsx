@@ -9,8 +9,9 @@ import { zoneView } from './links'
 import styles from './overview.module.css'
 import { strings } from './strings'
 
+// Every colour has a contrast of at least 4.5 with one of the two.
 const INK: readonly Rgb[] = [
-  [20, 23, 27],
+  [0, 0, 0],
   [255, 255, 255],
 ]
 
