@@ -11,13 +11,15 @@ help:
 	@$(PYTHON) infra/toolchain/help.py $(MAKEFILE_LIST)
 
 ##@ Run the product
-.PHONY: up down wait status logs clean-data
+.PHONY: up down wait demo status logs clean-data
 up: ## Bring everything needed, build, and run all of it here until Ctrl-C
 	$(PREPARE) up
 down: ## Stop what `make up` started, from another terminal
 	$(SINEMORA) down
 wait: ## Return when every planned path of the demonstration mesh is measured (SINEMORA_WAIT_S)
 	@$(PYTHON) infra/toolchain/wait.py
+demo: ## Load a simulated tenant of 100 VMs and 30 days, then keep it current (SEED=2; again from the start: FRESH=1; return: ONCE=1)
+	$(SINEMORA) demo $(if $(SEED),--seed $(SEED)) $(if $(filter 1,$(FRESH)),--fresh) $(if $(filter 1,$(ONCE)),--once)
 status: ## Show each process, since when it runs and how often it was restarted
 	$(SINEMORA) status
 logs: ## Follow the logs; one of them: make logs OF=api

@@ -1,4 +1,4 @@
-"""The commands of the embedded product: up, down, wait, status, check, logs, run, clean-data."""
+"""The commands of the embedded product: up, down, wait, demo, status, check, logs, run, clean-data."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from sinemora.embedded.data_folder import RunningError
 from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.logs import follow
 from sinemora.embedded.servers.service_user import service_user
-from sinemora.embedded.services import operator_environment
+from sinemora.embedded.services import local_address, operator_environment, use_settings_of
 from sinemora.embedded.up import data_folder, require_port
 from sinemora.embedded.up import up as run_product
 from sinemora.embedded.waiting import wait as wait_for_paths
@@ -86,6 +86,31 @@ def down() -> None:
 def wait() -> None:
     """Wait until every planned path of the demonstration mesh is measured."""
     raise Exit(wait_for_paths(settings(), data_folder(settings())))
+
+
+@app.command()
+@_reported()
+def demo(
+    seed: Annotated[int | None, Option(help="Seed of the network and its faults.", min=0, show_default="1")] = None,
+    fresh: Annotated[bool, Option("--fresh", help="Delete the simulated tenant first, and load it again.")] = False,
+    once: Annotated[bool, Option("--once", help="Return after loading.")] = False,
+) -> None:
+    """Load a simulated tenant of 100 VMs and 30 days, then send new windows until Ctrl-C."""
+    folder = data_folder(settings())
+    state = folder.running()
+    if state is None:
+        raise _NOT_RUNNING
+    if state.get("phase") != "up":
+        raise EmbeddedError(f"Sinemora is {state.get('phase', 'starting')}.", "Wait until it runs: make wait")
+    api = state.get("local_address") or local_address(settings())
+    use_settings_of(settings(), folder)
+    from sinemora.embedded.simulated.play import play  # loads the backend
+
+    try:
+        raise Exit(play(folder, api, seed, fresh=fresh, once=once))
+    except KeyboardInterrupt:
+        print("\nStopped. What was loaded stays; make demo continues.", file=sys.stderr)
+        raise Exit(130) from None
 
 
 @app.command()

@@ -14,11 +14,14 @@ from sinemora.embedded.data_folder import DataFolder, checkout
 from sinemora.embedded.programs import Program
 from sinemora.embedded.servers import valkey
 from sinemora.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, PostgresServer
-from sinemora.embedded.servers.service_user import ServiceUser
+from sinemora.embedded.servers.service_user import ServiceUser, service_user
 from sinemora.embedded.servers.valkey import ValkeyServer
+from sinemora.kit import config
 from sinemora.kit.config import Settings
 
 _PULSE_S = 20.0
+_RAW_DAYS = 31
+"""Days for which windows are kept unless the settings name another number: `make demo` loads thirty days of them."""
 _CELERY = (sys.executable, "-m", "celery", "--app", "sinemora.worker", "--quiet")
 _PRIVATE = ("SINEMORA_OWNER_PASSWORD", "SINEMORA_DATABASE_OWNER_URL")
 
@@ -85,6 +88,8 @@ def environment(settings: Settings, folder: DataFolder, engines: Engines) -> dic
         env["SINEMORA_DATABASE_OWNER_URL"] = engines.postgres.dsn(OWNER_ROLE)
     if engines.valkey:
         env["SINEMORA_REDIS_URL"] = engines.valkey.url()
+    if "retention_raw_days" not in settings.model_fields_set:
+        env["SINEMORA_RETENTION_RAW_DAYS"] = str(_RAW_DAYS)
     if settings.secret_key is None:
         env["SINEMORA_SECRET_KEY"] = _secret_key(folder)
     root = checkout()
@@ -93,6 +98,13 @@ def environment(settings: Settings, folder: DataFolder, engines: Engines) -> dic
     if settings.packages_dir is None and root:
         env["SINEMORA_PACKAGES_DIR"] = str(root / "agent" / "dist")  # empty until `make packages`
     return env
+
+
+def use_settings_of(settings: Settings, folder: DataFolder) -> None:
+    """Give this process the settings of the product's processes, for example of the database."""
+    user = service_user(settings.service_user)
+    os.environ.update(environment(settings, folder, Engines.of(settings, folder, user)))
+    config.settings.cache_clear()
 
 
 def _secret_key(folder: DataFolder) -> str:

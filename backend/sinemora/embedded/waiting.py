@@ -7,9 +7,7 @@ from typing import Any
 
 from sinemora.embedded.data_folder import DataFolder
 from sinemora.embedded.errors import EmbeddedError
-from sinemora.embedded.servers.service_user import service_user
-from sinemora.embedded.services import Engines, answers, environment, local_address
-from sinemora.kit import config
+from sinemora.embedded.services import answers, local_address, use_settings_of
 from sinemora.kit.config import Settings
 
 DEFAULT_S = 300.0
@@ -50,7 +48,7 @@ def wait(settings: Settings, folder: DataFolder) -> int:
     if agents == 0:
         print("No demonstration is configured; the API is ready.")
         return 0
-    _use_settings_of(settings, folder)
+    use_settings_of(settings, folder)
     until(lambda: _not_measured(agents))
     print(f"The demonstration mesh is complete: {agents * (agents - 1)} paths between {agents} machines.")
     return 0
@@ -72,13 +70,6 @@ def _not_measured(agents: int) -> str:
     more = f" and {len(result.missing) - _SHOWN} more" if len(result.missing) > _SHOWN else ""
     measured = result.planned - len(result.missing)
     return f"{measured} of {result.planned} paths are measured; {', '.join(result.missing[:_SHOWN])}{more}"
-
-
-def _use_settings_of(settings: Settings, folder: DataFolder) -> None:
-    """Give this process the settings of the product's database."""
-    user = service_user(settings.service_user)
-    os.environ.update(environment(settings, folder, Engines.of(settings, folder, user)))
-    config.settings.cache_clear()
 
 
 def _limit_s() -> float:

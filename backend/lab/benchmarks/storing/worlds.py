@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from sinemora.measurements.codec import frame, llq16
-from sinemora.measurements.codec.frame import Frame, Sketches, Stats
+from sinemora.embedded.simulated.reports import add_window, columns_of, sketches_of
+from sinemora.measurements.codec import frame
+from sinemora.measurements.codec.frame import Frame, Stats
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.store.inserts import FrameRow
@@ -38,26 +39,14 @@ def frame_of(
 ) -> Frame:
     """Return a frame of these delays [direction][target][exchange]; `lost`: number of additional, lost exchanges."""
     keys = np.asarray(targets, np.int64)
-    n, samples = values.shape[1:]
-    every = np.concatenate((values, values.sum(axis=0, keepdims=True)))
-    owners = np.repeat(np.arange(3 * n), samples)
-    words = (llq16.bins_of(every.reshape(-1)) << 5).astype(np.uint16)
-    merged, lengths = llq16.merge(words, owners, 3 * n)
-    sketches = Sketches(lengths.reshape(3, n), merged)
-    columns = np.zeros((8, 3, n), np.int32)
-    columns[frame.COUNT] = samples
-    columns[frame.LOST] = lost
-    columns[frame.SENT] = samples + columns[frame.LOST]
-    columns[frame.MIN], columns[frame.MAX] = every.min(axis=2), every.max(axis=2)
-    mean = np.rint(every.mean(axis=2)).astype(np.int64)
-    columns[frame.MEAN] = mean
-    columns[frame.CLOCK_ERROR, :2] = clock_error_ns
-    columns[frame.M2] = frame.m2_bits(((every - mean[..., None]) ** 2.0).sum(axis=2))
+    counts, missing = np.full(keys.size, values.shape[2]), np.asarray(lost)
+    columns = columns_of(values, counts, counts + missing, missing, clock_error_ns)
+    (sketches,) = sketches_of(values, counts, [keys.size])
     stats = Stats(
         columns,
         frame.quantile_codes(sketches),
-        np.ones(n, np.uint16),
-        np.zeros(n, np.uint8),
+        np.ones(keys.size, np.uint16),
+        np.zeros(keys.size, np.uint8),
         np.empty((3, 2, 0), np.int32),
     )
     return Frame(vm_key, keys, stats, sketches)
@@ -66,17 +55,7 @@ def frame_of(
 def report(whole: Frame, mesh_key: int) -> Report:
     """Return the report of a frame; the caller sets the start of its window."""
     message = Report(sequence=1, agent_version="0.1.0")
-    part = message.windows.add(mesh_key=mesh_key, window_s=10)
-    part.peer_keys.extend(whole.targets.tolist())
-    part.flows.extend(whole.stats.flows.tolist())
-    cuts = np.cumsum([0, *whole.sketches.lengths.sum(axis=1)])
-    names = ("count", "sent", "lost", "min_ns", "mean_ns", "max_ns", "clock_error_ns")
-    for direction, columns in enumerate((part.outbound, part.inbound, part.round_trip)):
-        for column, name in enumerate(names):
-            getattr(columns, name).extend(whole.stats.columns[column, direction].tolist())
-        columns.m2.extend(whole.stats.m2[direction].astype(float).tolist())
-        columns.sketch_words.extend(whole.sketches.lengths[direction].tolist())
-        columns.sketch = whole.sketches.words[cuts[direction] : cuts[direction + 1]].tobytes()
+    add_window(message, mesh_key, 0, 10, whole.targets, whole.stats.columns, whole.sketches)
     return message
 
 

@@ -1,0 +1,70 @@
+"""Alert rules and roll-ups on loaded windows, in the order in which they would have arrived live."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from uuid import UUID
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from sinemora.alerts.detection import evaluator
+from sinemora.alerts.models import AlertState, LateDataProgress
+from sinemora.embedded.simulated.schedule import RECENT_S
+from sinemora.embedded.simulated.windows import WINDOW_S
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.measurements.store import invalidation, roll_up
+from sinemora.measurements.store.tiers import ROLLED
+
+_PAUSE_S = 0.5
+
+
+@contextmanager
+def paused(tenant_id: UUID, mesh_id: UUID, *, anew: bool) -> Iterator[Session]:
+    """Yield a session that locks the alert state of a mesh, so that workers do not evaluate it meanwhile.
+
+    Without the pause they would take the newest window at once, and its faults for usual: a baseline learns from the
+    windows before. `anew`: forget what they learnt while loading was interrupted. Call `keep` at least every minute.
+    """
+    with tenant_session(tenant_id) as session:
+        state = session.scalars(select(AlertState).where(AlertState.mesh_id == mesh_id).with_for_update()).one()
+        if anew:
+            state.evaluated_until = state.looked_at = state.rule_states = state.baselines = state.baselines_at = None
+            session.flush()
+        yield session
+
+
+def keep(session: Session) -> None:
+    """Keep the database from ending the idle session of `paused`."""
+    session.execute(text("SELECT 1"))
+
+
+def evaluate(session: Session, mesh_id: UUID, newest_s: int, done: Callable[[int], None]) -> None:
+    """Evaluate the windows of the last three hours before the end of the window `newest_s` (its start, Unix s).
+
+    In a session of `paused`. `done` is called after each window. Windows that were evaluated before are left out.
+    """
+    last_s = newest_s + WINDOW_S
+    for end_s in range(last_s - RECENT_S + WINDOW_S, last_s + 1, WINDOW_S):
+        evaluator.evaluate(session, mesh_id, end_s, datetime.now(UTC))
+        done(1)
+
+
+def merge(tenant_key: int, mesh_key: int) -> None:
+    """Merge the windows of a mesh into all tiers, alternating with the worker that may be doing the same."""
+    for tier in ROLLED:
+        while True:
+            now = datetime.now(UTC)
+            if roll_up.roll_up_mesh(tenant_key, mesh_key, tier, now):
+                continue
+            with system_session() as session:
+                if (tenant_key, mesh_key) not in invalidation.meshes(session, tier, now):
+                    break
+            time.sleep(_PAUSE_S)  # a worker merges this mesh
+
+
+def leave_out_late_data(tenant_id: UUID, mesh_id: UUID) -> None:
+    """Mark all merged minutes as evaluated: they arrived late, and `evaluate` has seen the recent ones."""
+    with tenant_session(tenant_id) as session:
+        session.merge(LateDataProgress(tenant_id=tenant_id, mesh_id=mesh_id, looked_until=datetime.now(UTC)))

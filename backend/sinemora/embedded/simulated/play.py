@@ -1,0 +1,163 @@
+"""Command `demo`: load the simulated tenant through the API of agents, then keep it current."""
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from sinemora import tables
+from sinemora.embedded.data_folder import DataFolder
+from sinemora.embedded.errors import EmbeddedError
+from sinemora.embedded.simulated import evaluation, tenant
+from sinemora.embedded.simulated.api import HttpApi, Post
+from sinemora.embedded.simulated.faults import Fault, make_faults
+from sinemora.embedded.simulated.progress import say, shown
+from sinemora.embedded.simulated.schedule import RECENT_S, due_starts
+from sinemora.embedded.simulated.sending import Sender
+from sinemora.embedded.simulated.state import State
+from sinemora.embedded.simulated.tenant import Simulated
+from sinemora.embedded.simulated.windows import WINDOW_S
+from sinemora.embedded.simulated.world import World, make_world
+from sinemora.kit.config import settings
+
+assert tables  # models of all features, so that relationships between them resolve
+DEFAULT_SEED = 1
+_AFTER_WINDOW_S = 2.0
+_DAY_S = 86_400
+
+
+def play(folder: DataFolder, api: str, seed: int | None, *, fresh: bool, once: bool) -> int:
+    """Load the tenant, or continue where an earlier call stopped; then send new windows until Ctrl-C.
+
+    `fresh`: delete the tenant first; `once`: return after loading. EmbeddedError.
+    """
+    with _alone(folder.path / "demo"):
+        demo = load(HttpApi(api), folder.path / "demo" / "simulated.json", seed, fresh=fresh)
+        _explain(demo, settings().public_url)
+        if once:
+            return 0
+        say("\nSending a new window every minute. Ctrl-C stops it; make demo continues.")
+        try:
+            while True:
+                time.sleep(WINDOW_S + _AFTER_WINDOW_S - time.time() % WINDOW_S)
+                if folder.running() is None:
+                    raise EmbeddedError("Sinemora has stopped.", "Start it with `make up`, then continue: make demo")
+                demo.send(demo.due())
+        except KeyboardInterrupt:
+            say("\nStopped. The data stay; make demo continues.")
+    return 0
+
+
+class Demo:
+    """The simulated tenant during loading and afterwards."""
+
+    def __init__(self, post: Post, world: World, simulated: Simulated, state: State, path: Path) -> None:
+        self.simulated = simulated
+        self.faults: list[Fault] = make_faults(world, state.began_s)
+        self._state = state
+        self._path = path
+        self._sender = Sender(post, world, self.faults, simulated.mesh_key, state.agents)
+
+    def due(self) -> list[int]:
+        """Return the starts (Unix s) of windows that have ended, were not sent, and are kept for an hour or more."""
+        now_s = time.time()
+        kept_s = int(now_s) - tenant.raw_days() * _DAY_S + 3600
+        return due_starts(max(self._state.sent_until_s, kept_s), now_s)
+
+    def send(self, starts: Sequence[int], done: Callable[[int], None] = lambda _: None) -> None:
+        """Send windows; `done` is called with the number of windows sent since the last call. EmbeddedError."""
+
+        def sent(some: Sequence[int]) -> None:
+            self._state.sent_until_s = some[-1]
+            self._state.write(self._path)
+            done(len(some))
+
+        self._sender.send(starts, sent)
+
+    def catch_up(self) -> None:
+        """Send all windows that are due, evaluate the alert rules on them, and merge them. EmbeddedError."""
+        actor, mesh_id = self.simulated.actor, self.simulated.mesh_id
+        with evaluation.paused(actor.tenant_id, mesh_id, anew=not self._state.is_loaded) as session:
+
+            def sent(windows: int) -> None:
+                evaluation.keep(session)
+                done(windows)
+
+            while starts := self.due():
+                with shown(f"Sending {len(starts)} windows of {self._sender.pairs:,} pairs", len(starts)) as done:
+                    self.send(starts, sent)
+                recent = sum(start > starts[-1] - RECENT_S for start in starts)
+                with shown("Evaluating alert rules", recent) as done:
+                    evaluation.evaluate(session, mesh_id, starts[-1], done)
+        say("Merging windows into minutes, quarters of an hour, hours and days …")
+        evaluation.merge(actor.tenant_key, self.simulated.mesh_key)
+        evaluation.leave_out_late_data(actor.tenant_id, mesh_id)
+        self._state.is_loaded = True
+        self._state.write(self._path)
+
+
+def load(
+    post: Post,
+    path: Path,
+    seed: int | None = None,
+    *,
+    fresh: bool = False,
+    world_of: Callable[[int], World] = make_world,
+) -> Demo:
+    """Create the tenant and load its windows, or continue with those that are due. EmbeddedError.
+
+    `path`: the file of its state; `world_of` returns the network of a seed.
+    """
+    if fresh and tenant.exists():
+        say("Deleting the simulated tenant …")
+        tenant.delete()
+    state = State.read(path) if tenant.exists() else None
+    if state is None and tenant.exists():
+        raise EmbeddedError(
+            f"The tenant {tenant.TENANT} exists, but not the state of its agents ({path}).",
+            "To delete the tenant and load it again: make demo FRESH=1",
+        )
+    if state is not None and seed not in (None, state.seed):
+        raise EmbeddedError(
+            f"The simulated tenant is loaded with the seed {state.seed}, not {seed}.",
+            f"To delete it and load another: make demo FRESH=1 SEED={seed}",
+        )
+    chosen = state.seed if state is not None else DEFAULT_SEED if seed is None else seed
+    world = world_of(chosen)
+    simulated = tenant.prepare(world)
+    if simulated.created:
+        password = simulated.password or "the one set in SINEMORA_OWNER_PASSWORD"
+        say(f"Simulated tenant: {tenant.EMAIL}, password {password}")
+        if simulated.password:
+            say("The password is shown only this once: note it down.")
+    if state is None:
+        state = State(str(simulated.actor.tenant_id), chosen, int(time.time()))
+        state.write(path)
+    state.agents = tenant.enrol_agents(post, world, simulated, state.agents)
+    state.write(path)
+    demo = Demo(post, world, simulated, state, path)
+    demo.catch_up()
+    tenant.create_applications(simulated, world, demo.faults)
+    return demo
+
+
+def _explain(demo: Demo, url: str) -> None:
+    """Print where to look, and the truth about the faults."""
+    print(f"\n  Open      {url}\n  E-mail    {tenant.EMAIL}\n\nFaults of the simulated network:")
+    for fault in demo.faults:
+        print(f"- {fault.text}")
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold the lock of the simulated tenant. EmbeddedError when another process loads it."""
+    handle = os.open(folder / "simulated.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise EmbeddedError("The simulated tenant is being loaded or kept current already.", "Use that one.") from None
+    finally:
+        os.close(handle)
