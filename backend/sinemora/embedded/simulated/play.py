@@ -79,18 +79,19 @@ class Demo:
     def catch_up(self) -> None:
         """Send all windows that are due, evaluate the alert rules on them, and merge them. EmbeddedError."""
         actor, mesh_id = self.simulated.actor, self.simulated.mesh_id
+        evaluated = self._state.is_loaded
         with evaluation.paused(actor.tenant_id, mesh_id, anew=not self._state.is_loaded) as session:
 
             def sent(windows: int) -> None:
                 evaluation.keep(session)
                 done(windows)
 
-            while starts := self.due():
+            while (starts := self.due()) or not evaluated:
                 with shown(f"Sending {len(starts)} windows of {self._sender.pairs:,} pairs", len(starts)) as done:
                     self.send(starts, sent)
-                recent = sum(start > starts[-1] - RECENT_S for start in starts)
-                with shown("Evaluating alert rules", recent) as done:
-                    evaluation.evaluate(session, mesh_id, starts[-1], done)
+                with shown("Evaluating alert rules", RECENT_S // WINDOW_S) as done:
+                    evaluation.evaluate(session, mesh_id, self._state.sent_until_s, done)
+                evaluated = True
         say("Merging windows into minutes, quarters of an hour, hours and days …")
         evaluation.merge(actor.tenant_key, self.simulated.mesh_key)
         evaluation.leave_out_late_data(actor.tenant_id, mesh_id)
