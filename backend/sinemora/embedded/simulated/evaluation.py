@@ -1,7 +1,7 @@
-"""Alert rules and roll-ups on loaded windows, in the order in which they would have arrived live."""
+"""Alert rules on loaded windows, in the order in which they would have arrived live."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from uuid import UUID
@@ -11,11 +11,9 @@ from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection import evaluator
 from sinemora.alerts.models import AlertState, LateDataProgress
-from sinemora.embedded.simulated.schedule import RECENT_S
-from sinemora.embedded.simulated.windows import WINDOW_S
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.store import invalidation, roll_up
-from sinemora.measurements.store.tiers import ROLLED
+from sinemora.measurements.store.tiers import Tier
 
 _PAUSE_S = 0.5
 
@@ -40,31 +38,30 @@ def keep(session: Session) -> None:
     session.execute(text("SELECT 1"))
 
 
-def evaluate(session: Session, mesh_id: UUID, newest_s: int, done: Callable[[int], None]) -> None:
-    """Evaluate the windows of the last three hours before the end of the window `newest_s` (its start, Unix s).
-
-    In a session of `paused`. `done` is called after each window. Windows that were evaluated before are left out.
-    """
-    last_s = newest_s + WINDOW_S
-    for end_s in range(last_s - RECENT_S + WINDOW_S, last_s + 1, WINDOW_S):
+def evaluate(session: Session, mesh_id: UUID, ends_s: Sequence[int], done: Callable[[int], None]) -> None:
+    """Evaluate the windows with these ends (Unix s, ascending), in a session of `paused`; `done` counts them."""
+    for end_s in ends_s:
         evaluator.evaluate(session, mesh_id, end_s, datetime.now(UTC))
         done(1)
 
 
-def merge(tenant_key: int, mesh_key: int) -> None:
-    """Merge the windows of a mesh into all tiers, alternating with the worker that may be doing the same."""
-    for tier in ROLLED:
-        while True:
-            now = datetime.now(UTC)
-            if roll_up.roll_up_mesh(tenant_key, mesh_key, tier, now):
-                continue
-            with system_session() as session:
-                if (tenant_key, mesh_key) not in invalidation.meshes(session, tier, now):
-                    break
-            time.sleep(_PAUSE_S)  # a worker merges this mesh
+def merge_minutes(tenant_key: int, mesh_key: int, keep: Callable[[], None]) -> None:
+    """Merge the windows of a mesh into minutes, alternating with the worker that may be doing the same.
+
+    Coarser tiers are left to the worker. `keep` is called after each step.
+    """
+    while True:
+        keep()
+        now = datetime.now(UTC)
+        if roll_up.roll_up_mesh(tenant_key, mesh_key, Tier.MINUTE, now):
+            continue
+        with system_session() as session:
+            if (tenant_key, mesh_key) not in invalidation.meshes(session, Tier.MINUTE, now):
+                return
+        time.sleep(_PAUSE_S)  # a worker merges this mesh
 
 
 def leave_out_late_data(tenant_id: UUID, mesh_id: UUID) -> None:
-    """Mark all merged minutes as evaluated: they arrived late, and `evaluate` has seen the recent ones."""
+    """Mark all minutes as evaluated: their windows arrived late, and `evaluate` has seen the recent ones."""
     with tenant_session(tenant_id) as session:
         session.merge(LateDataProgress(tenant_id=tenant_id, mesh_id=mesh_id, looked_until=datetime.now(UTC)))

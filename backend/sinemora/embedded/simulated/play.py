@@ -14,7 +14,7 @@ from sinemora.embedded.simulated import evaluation, tenant
 from sinemora.embedded.simulated.api import HttpApi, Post
 from sinemora.embedded.simulated.faults import Fault, make_faults
 from sinemora.embedded.simulated.progress import say, shown
-from sinemora.embedded.simulated.schedule import RECENT_S, due_starts
+from sinemora.embedded.simulated.schedule import due_starts, recent_ends
 from sinemora.embedded.simulated.sending import Sender
 from sinemora.embedded.simulated.state import State
 from sinemora.embedded.simulated.tenant import Simulated
@@ -24,7 +24,8 @@ from sinemora.kit.config import settings
 
 assert tables  # models of all features, so that relationships between them resolve
 DEFAULT_SEED = 1
-_AFTER_WINDOW_S = 2.0
+# A window is computed so long before its end, and sent so long after it, s.
+_AHEAD_S, _AFTER_S = 10.0, 0.3
 _DAY_S = 86_400
 
 
@@ -41,10 +42,9 @@ def play(folder: DataFolder, api: str, seed: int | None, *, fresh: bool, once: b
         say("\nSending a new window every minute. Ctrl-C stops it; make demo continues.")
         try:
             while True:
-                time.sleep(WINDOW_S + _AFTER_WINDOW_S - time.time() % WINDOW_S)
+                demo.send_next()
                 if folder.running() is None:
                     raise EmbeddedError("Sinemora has stopped.", "Start it with `make up`, then continue: make demo")
-                demo.send(demo.due())
         except KeyboardInterrupt:
             say("\nStopped. The data stay; make demo continues.")
     return 0
@@ -60,13 +60,15 @@ class Demo:
         self._path = path
         self._sender = Sender(post, world, self.faults, simulated.mesh_key, state.agents)
 
-    def due(self) -> list[int]:
-        """Return the starts (Unix s) of windows that have ended, were not sent, and are kept for an hour or more."""
-        now_s = time.time()
+    def due(self, now_s: float) -> list[int]:
+        """Return the starts of windows that ended before `now_s`, were not sent, and are kept for an hour or more.
+
+        All in Unix s.
+        """
         kept_s = int(now_s) - tenant.raw_days() * _DAY_S + 3600
         return due_starts(max(self._state.sent_until_s, kept_s), now_s)
 
-    def send(self, starts: Sequence[int], done: Callable[[int], None] = lambda _: None) -> None:
+    def send(self, starts: Sequence[int], done: Callable[[int], None]) -> None:
         """Send windows; `done` is called with the number of windows sent since the last call. EmbeddedError."""
 
         def sent(some: Sequence[int]) -> None:
@@ -76,27 +78,58 @@ class Demo:
 
         self._sender.send(starts, sent)
 
+    def send_next(self) -> None:
+        """Send the current window at its end, and those that were missed. EmbeddedError.
+
+        It is computed before its end: alert rules wait three seconds for reports, and then for none.
+        """
+        end_s = (int(time.time()) // WINDOW_S + 1) * WINDOW_S
+        time.sleep(max(0.0, end_s - _AHEAD_S - time.time()))
+        *missed, current = self.due(end_s)
+        if missed:
+            self.send(missed, lambda _: None)
+        reports = self._sender.reports([current])
+        time.sleep(max(0.0, end_s + _AFTER_S - time.time()))
+        self._sender.deliver(reports)
+        self._state.sent_until_s = current
+        self._state.write(self._path)
+
     def catch_up(self) -> None:
-        """Send all windows that are due, evaluate the alert rules on them, and merge them. EmbeddedError."""
+        """Send all windows that are due, and evaluate the alert rules on the recent ones. EmbeddedError."""
         actor, mesh_id = self.simulated.actor, self.simulated.mesh_id
-        evaluated = self._state.is_loaded
+        evaluated_s = self._state.sent_until_s if self._state.is_loaded else 0
         with evaluation.paused(actor.tenant_id, mesh_id, anew=not self._state.is_loaded) as session:
 
-            def sent(windows: int) -> None:
+            def keep() -> None:
                 evaluation.keep(session)
-                done(windows)
 
-            while (starts := self.due()) or not evaluated:
-                with shown(f"Sending {len(starts)} windows of {self._sender.pairs:,} pairs", len(starts)) as done:
-                    self.send(starts, sent)
-                with shown("Evaluating alert rules", RECENT_S // WINDOW_S) as done:
-                    evaluation.evaluate(session, mesh_id, self._state.sent_until_s, done)
-                evaluated = True
-        say("Merging windows into minutes, quarters of an hour, hours and days …")
-        evaluation.merge(actor.tenant_key, self.simulated.mesh_key)
+            self._send_due(keep)
+            if not self._state.is_loaded:
+                say("Merging windows into minutes …")
+                evaluation.merge_minutes(actor.tenant_key, self.simulated.mesh_key, keep)
+                self._send_due(keep)
+            # Windows that end meanwhile are sent and evaluated too, so that live evaluation continues without a gap.
+            while recent := recent_ends(evaluated_s, self._state.sent_until_s):
+                evaluated_s = self._state.sent_until_s
+                with shown(f"Evaluating alert rules on {len(recent)} windows", len(recent)) as done:
+                    evaluation.evaluate(session, mesh_id, recent, done)
+                self._send_due(keep)
         evaluation.leave_out_late_data(actor.tenant_id, mesh_id)
         self._state.is_loaded = True
         self._state.write(self._path)
+
+    def _send_due(self, keep: Callable[[], None]) -> None:
+        """Send the windows that are due; call `keep` now and then."""
+        starts = self.due(time.time())
+        if not starts:
+            return
+        with shown(f"Sending {len(starts)} windows of {self._sender.pairs:,} pairs", len(starts)) as done:
+
+            def sent(windows: int) -> None:
+                keep()
+                done(windows)
+
+            self.send(starts, sent)
 
 
 def load(

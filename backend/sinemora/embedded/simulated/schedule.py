@@ -23,3 +23,13 @@ def due_starts(after_s: int, now_s: float) -> list[int]:
         starts += range(first_s, newer_s, step_s)
         newer_s = min(newer_s, first_s)
     return sorted(starts)
+
+
+def recent_ends(after_s: int, newest_s: int) -> list[int]:
+    """Return the ends (Unix s) of the windows of the last three hours up to the one that begins at `newest_s`, without
+    those up to the one of `after_s`.
+    """
+    return [
+        start + WINDOW_S
+        for start in range(max(after_s + WINDOW_S, newest_s + WINDOW_S - RECENT_S), newest_s + 1, WINDOW_S)
+    ]

@@ -8,10 +8,11 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from sinemora.embedded.errors import EmbeddedError
-from sinemora.embedded.simulated import evaluation, play, schedule, tenant
+from sinemora.embedded.simulated import play, schedule, tenant
 from sinemora.embedded.simulated.api import Answer, send_report
 from sinemora.embedded.simulated.faults import Kind
 from sinemora.embedded.simulated.world import World, make_world
+from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from tests import callers
 
@@ -41,19 +42,14 @@ def small(seed: int) -> World:
 
 
 @pytest.fixture(autouse=True)
-def _short_past(monkeypatch: pytest.MonkeyPatch) -> None:
+def _short_past(http: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Load less than half an hour instead of thirty days."""
     monkeypatch.setattr(
         play, "due_starts", lambda after_s, now_s: schedule.due_starts(max(after_s, int(now_s) - SPAN_S - 60), now_s)
     )
-    monkeypatch.setattr(evaluation, "RECENT_S", SPAN_S)
-    monkeypatch.setattr(tenant, "settings", lambda: _settings())
-
-
-def _settings() -> object:
-    from sinemora.kit.config import settings
-
-    return settings().model_copy(update={"owner_password": None})
+    monkeypatch.setattr(schedule, "RECENT_S", SPAN_S)
+    own = settings().model_copy(update={"owner_password": None})
+    monkeypatch.setattr(tenant, "settings", lambda: own)
 
 
 def load(http: TestClient, path: Path, seed: int | None = None, stop_after: int | None = None) -> play.Demo:

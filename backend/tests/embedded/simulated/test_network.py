@@ -70,7 +70,7 @@ def test_variation_between_hours_is_that_of_the_published_traces() -> None:
     [
         (Kind.PAST_ZONE_PAIR, 350e3, 1, 0),
         (Kind.DRIFT, 160e3, 1, 1),
-        (Kind.SLOW_VM, 900e3, 1, 1),
+        (Kind.SLOW_VM, 15e6, 1, 1),
         (Kind.ZONE_PAIR, 400e3, 1, 0),
     ],
 )
