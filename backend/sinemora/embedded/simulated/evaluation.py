@@ -1,7 +1,7 @@
 """Alert rules on loaded windows, in the order in which they would have arrived live."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from uuid import UUID
@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection import evaluator
 from sinemora.alerts.models import AlertState, LateDataProgress
 from sinemora.kit.db import system_session, tenant_session
-from sinemora.measurements.store import invalidation, roll_up
+from sinemora.measurements.store import invalidation, latest, roll_up
 from sinemora.measurements.store.tiers import Tier
 
 _PAUSE_S = 0.5
@@ -38,11 +38,9 @@ def keep(session: Session) -> None:
     session.execute(text("SELECT 1"))
 
 
-def evaluate(session: Session, mesh_id: UUID, ends_s: Sequence[int], done: Callable[[int], None]) -> None:
-    """Evaluate the windows with these ends (Unix s, ascending), in a session of `paused`; `done` counts them."""
-    for end_s in ends_s:
-        evaluator.evaluate(session, mesh_id, end_s, datetime.now(UTC))
-        done(1)
+def evaluate(session: Session, mesh_id: UUID, end_s: int) -> None:
+    """Evaluate the window with this end (Unix s) in a session of `paused`."""
+    evaluator.evaluate(session, mesh_id, end_s, datetime.now(UTC))
 
 
 def merge_minutes(tenant_key: int, mesh_key: int, keep: Callable[[], None]) -> None:
@@ -59,6 +57,12 @@ def merge_minutes(tenant_key: int, mesh_key: int, keep: Callable[[], None]) -> N
             if (tenant_key, mesh_key) not in invalidation.meshes(session, Tier.MINUTE, now):
                 return
         time.sleep(_PAUSE_S)  # a worker merges this mesh
+
+
+def note_newest(tenant_id: UUID, mesh_key: int) -> None:
+    """Note that the newest windows are complete. The first reader does so, and would lock them until `paused` ends."""
+    with tenant_session(tenant_id) as session:
+        latest.ensure(session, mesh_key)
 
 
 def leave_out_late_data(tenant_id: UUID, mesh_id: UUID) -> None:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from sqlalchemy.orm import Session
+
 from sinemora import tables
 from sinemora.embedded.data_folder import DataFolder
 from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.simulated import evaluation, tenant
 from sinemora.embedded.simulated.api import HttpApi, Post
-from sinemora.embedded.simulated.faults import Fault, make_faults
+from sinemora.embedded.simulated.faults import ONGOING_S, Fault, make_faults
 from sinemora.embedded.simulated.progress import say, shown
 from sinemora.embedded.simulated.schedule import due_starts, recent_ends
 from sinemora.embedded.simulated.sending import Sender
@@ -55,6 +57,7 @@ class Demo:
 
     def __init__(self, post: Post, world: World, simulated: Simulated, state: State, path: Path) -> None:
         self.simulated = simulated
+        self._world = world
         self.faults: list[Fault] = make_faults(world, state.began_s)
         self._state = state
         self._path = path
@@ -108,15 +111,24 @@ class Demo:
                 say("Merging windows into minutes …")
                 evaluation.merge_minutes(actor.tenant_key, self.simulated.mesh_key, keep)
                 self._send_due(keep)
+            evaluation.note_newest(actor.tenant_id, self.simulated.mesh_key)
             # Windows that end meanwhile are sent and evaluated too, so that live evaluation continues without a gap.
             while recent := recent_ends(evaluated_s, self._state.sent_until_s):
                 evaluated_s = self._state.sent_until_s
                 with shown(f"Evaluating alert rules on {len(recent)} windows", len(recent)) as done:
-                    evaluation.evaluate(session, mesh_id, recent, done)
+                    self._evaluate(session, recent, done)
                 self._send_due(keep)
         evaluation.leave_out_late_data(actor.tenant_id, mesh_id)
         self._state.is_loaded = True
         self._state.write(self._path)
+
+    def _evaluate(self, session: Session, ends_s: Sequence[int], done: Callable[[int], None]) -> None:
+        """Evaluate windows. Applications appear with the last faults: only their current performance is known."""
+        for end_s in ends_s:
+            if end_s > self._state.began_s - ONGOING_S:
+                tenant.create_applications(self.simulated, self._world, self.faults)
+            evaluation.evaluate(session, self.simulated.mesh_id, end_s)
+            done(1)
 
     def _send_due(self, keep: Callable[[], None]) -> None:
         """Send the windows that are due; call `keep` now and then."""
@@ -173,7 +185,6 @@ def load(
     state.write(path)
     demo = Demo(post, world, simulated, state, path)
     demo.catch_up()
-    tenant.create_applications(simulated, world, demo.faults)
     return demo
 
 

@@ -1,14 +1,17 @@
 """The simulated tenant goes through the real API into the real database, once, also after an interruption."""
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from sinemora.embedded.errors import EmbeddedError
-from sinemora.embedded.simulated import play, schedule, tenant
+from sinemora.embedded.simulated import evaluation, play, schedule, tenant
 from sinemora.embedded.simulated.api import Answer, send_report
 from sinemora.embedded.simulated.faults import Kind
 from sinemora.embedded.simulated.world import World, make_world
@@ -107,6 +110,27 @@ def test_an_interrupted_loading_continues(http: TestClient, tmp_path: Path) -> N
     reporting = scalar(f"SELECT max(count) FROM ({by_window}) t")
     # All windows are whole: the same agents, one fewer since one of them is silent.
     assert scalar(f"SELECT count(*) FROM ({by_window}) t WHERE count < {reporting} - 1") == 0
+
+
+def test_windows_that_end_during_the_evaluation_are_sent(
+    http: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate = evaluation.evaluate
+
+    def slowly(session: Session, mesh_id: UUID, end_s: int) -> None:
+        evaluate(session, mesh_id, end_s)
+        later_s[0] = 120.0
+
+    later_s = [0.0]
+    due = play.due_starts
+    monkeypatch.setattr(play, "due_starts", lambda after_s, now_s: due(after_s, now_s - 120 + later_s[0]))
+    monkeypatch.setattr(evaluation, "evaluate", slowly)
+    load(http, tmp_path / "simulated.json")
+    with system_session() as session:
+        newest = session.scalar(text("SELECT extract(epoch FROM max(started_at))::bigint FROM probe_frames"))
+        evaluated = session.execute(text("SELECT extract(epoch FROM evaluated_until)::bigint FROM alert_states"))
+        assert evaluated.scalar_one() == newest + 60
+    assert newest > time.time() - 180
 
 
 def test_another_seed_needs_a_fresh_tenant(http: TestClient, tmp_path: Path) -> None:
