@@ -38,7 +38,7 @@ def play(folder: DataFolder, api: str, seed: int | None, *, fresh: bool, once: b
     """
     with _alone(folder.path / "demo"):
         demo = load(HttpApi(api), folder.path / "demo" / "simulated.json", seed, fresh=fresh)
-        _explain(demo, settings().public_url)
+        _explain(demo, (folder.running() or {}).get("address", settings().public_url))
         if once:
             return 0
         say("\nSending a new window every minute. Ctrl-C stops it; make demo continues.")
@@ -125,7 +125,7 @@ class Demo:
     def _evaluate(self, session: Session, ends_s: Sequence[int], done: Callable[[int], None]) -> None:
         """Evaluate windows. Applications appear with the last faults: only their current performance is known."""
         for end_s in ends_s:
-            if end_s > self._state.began_s - ONGOING_S:
+            if not self._state.is_loaded and end_s > self._state.began_s - ONGOING_S:
                 tenant.create_applications(self.simulated, self._world, self.faults)
             evaluation.evaluate(session, self.simulated.mesh_id, end_s)
             done(1)
@@ -156,11 +156,15 @@ def load(
 
     `path`: the file of its state; `world_of` returns the network of a seed.
     """
-    if fresh and tenant.exists():
+    tenant_id = tenant.find()
+    if fresh and tenant_id is not None:
         say("Deleting the simulated tenant …")
         tenant.delete()
-    state = State.read(path) if tenant.exists() else None
-    if state is None and tenant.exists():
+        tenant_id = None
+    state = State.read(path)
+    if state is not None and state.tenant_id != str(tenant_id):
+        state = None
+    if state is None and tenant_id is not None:
         raise EmbeddedError(
             f"The tenant {tenant.TENANT} exists, but not the state of its agents ({path}).",
             "To delete the tenant and load it again: make demo FRESH=1",
@@ -200,9 +204,10 @@ def _alone(folder: Path) -> Iterator[None]:
     """Hold the lock of the simulated tenant. EmbeddedError when another process loads it."""
     handle = os.open(folder / "simulated.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise EmbeddedError("Another make demo loads the simulated tenant already.", "Let it run.") from None
         yield
-    except BlockingIOError:
-        raise EmbeddedError("The simulated tenant is being loaded or kept current already.", "Use that one.") from None
     finally:
         os.close(handle)

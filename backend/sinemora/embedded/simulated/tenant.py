@@ -54,10 +54,11 @@ class Simulated:
     created: bool
 
 
-def exists() -> bool:
-    """Return whether there is a simulated tenant."""
+def find() -> UUID | None:
+    """Return the id of the simulated tenant, if there is one."""
     with system_session() as session:
-        return tenant_by_name(session, TENANT) is not None
+        found = tenant_by_name(session, TENANT)
+        return None if found is None else found.id
 
 
 def delete() -> None:
