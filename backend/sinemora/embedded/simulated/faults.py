@@ -81,7 +81,7 @@ def effects_of(faults: Sequence[Fault], at_s: int, size: int) -> Effects:
 
 
 def make_faults(world: World, began_s: int) -> list[Fault]:
-    """Return the faults of a network that is loaded at `began_s` (Unix s): three of the past, four that continue."""
+    """Return the faults of a network loaded at `began_s` (Unix s): two that are over, a drift, four that just began."""
     rng = np.random.default_rng([world.seed, 4])
     pairs = _zone_pairs(world)
     # Three pairs of zones; the slow one of today is the last.

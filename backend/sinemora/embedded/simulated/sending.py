@@ -1,4 +1,4 @@
-"""Sending of simulated windows: the reports of all agents, made and sent side by side."""
+"""Sending of simulated windows: the reports of all agents, the next ones made while some are sent."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
