@@ -122,7 +122,7 @@ def test_windows_that_end_during_the_evaluation_are_sent(
         later_s[0] = 120.0
 
     later_s = [0.0]
-    due = play.due_starts
+    due = schedule.due_starts
     monkeypatch.setattr(play, "due_starts", lambda after_s, now_s: due(after_s, now_s - 120 + later_s[0]))
     monkeypatch.setattr(evaluation, "evaluate", slowly)
     load(http, tmp_path / "simulated.json")

@@ -1,6 +1,8 @@
 import { Anchor } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
+import { metricSourcesQuery } from '~/api/metric-sources'
 import { Page } from '~/ui/Page'
 import styles from './curves.module.css'
 import { Sources } from './Learning'
@@ -9,6 +11,8 @@ import { strings } from './strings'
 
 /** Metric sources, the findings of each, and the form that adds one. */
 export function LearningPage({ curve }: { curve: string | undefined }) {
+  const edits = useEdits()
+  const sources = useQuery(metricSourcesQuery)
   return (
     <Page
       title={strings.learning}
@@ -24,7 +28,7 @@ export function LearningPage({ curve }: { curve: string | undefined }) {
       <div className={styles.section}>
         <Sources />
       </div>
-      {useEdits() && <NewSource curve={curve} />}
+      {edits && !sources.isPending && <NewSource curve={curve} />}
     </Page>
   )
 }

@@ -17,6 +17,9 @@ interface Props {
   isExpanded: boolean
 }
 
+// The height of the zone map, kept while it loads, px.
+const mapHeight = (zones: number) => 76 + 31 * zones
+
 /** A mesh: its state, its last day, its numbers, and the zone pairs that changed. */
 export function MeshSection({ mesh, isCompared, isExpanded }: Props) {
   const heading = useId()
@@ -38,7 +41,7 @@ export function MeshSection({ mesh, isCompared, isExpanded }: Props) {
           <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
             <summary>{strings.zones}</summary>
             {isOpen && (
-              <div className={styles.details}>
+              <div className={styles.details} style={{ minHeight: mapHeight(mesh.zones.length) }}>
                 <Loaded what={strings.zonesLower} query={deviations}>
                   {(data) => <ZoneMap mesh={mesh} deviations={data} />}
                 </Loaded>

@@ -26,11 +26,14 @@ export function OverviewPage() {
           <MeshSection key={mesh.id} mesh={mesh} isCompared={place < COMPARED} isExpanded={place === 0} />
         ))
       ) : (
-        <Card title={strings.meshes}>
-          <Loaded what={strings.meshesLower} query={overview}>
-            {() => null}
-          </Loaded>
-        </Card>
+        // As high as the window: what follows must not move when the meshes appear.
+        <div className={styles.first}>
+          <Card title={strings.meshes}>
+            <Loaded what={strings.meshesLower} query={overview}>
+              {() => null}
+            </Loaded>
+          </Card>
+        </div>
       )}
       <Card
         title={strings.incidents}

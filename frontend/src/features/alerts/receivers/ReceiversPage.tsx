@@ -40,9 +40,13 @@ export function ReceiversPage() {
       ) : (
         <List receivers={receivers.data} edits={edits} />
       )}
-      {edits && <NewReceiver />}
-      {receivers.data && receivers.data.length > 0 && <Routes edits={edits} />}
-      <DeliveryLog />
+      {receivers.data && (
+        <>
+          {edits && <NewReceiver />}
+          {receivers.data.length > 0 && <Routes edits={edits} />}
+          <DeliveryLog />
+        </>
+      )}
     </Page>
   )
 }

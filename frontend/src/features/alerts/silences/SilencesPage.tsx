@@ -32,7 +32,7 @@ export function SilencesPage() {
       ) : (
         <List silences={silences.data} edits={edits} />
       )}
-      {edits && <NewSilence />}
+      {silences.data && edits && <NewSilence />}
     </Page>
   )
 }
