@@ -7,6 +7,7 @@ import { responseOrOutput } from './jobs'
 import type { components } from './schema.gen'
 
 type Schemas = components['schemas']
+export type Overview = Schemas['OverviewRead']
 export type MeshHealth = Schemas['MeshHealth']
 export type OpenIncident = Schemas['OpenIncident']
 export type RecentIncident = Schemas['RecentIncident']

@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { applicationRankingQuery, overviewQuery } from '~/api/overview'
+import { type ApplicationRanking, applicationRankingQuery, type Overview, overviewQuery } from '~/api/overview'
 import { Page } from '~/ui/Page'
 import { Card, Loaded } from './Card'
 import { MeshSection } from './MeshSection'
@@ -22,19 +22,30 @@ export function OverviewPage() {
   return (
     <Page title={strings.overview} lead={strings.lead}>
       {overview.data ? (
-        worstFirst(overview.data.meshes).map((mesh, place) => (
-          <MeshSection key={mesh.id} mesh={mesh} isCompared={place < COMPARED} isExpanded={place === 0} />
-        ))
+        <Parts overview={overview.data} ranking={ranking} />
       ) : (
-        // As high as the window: what follows must not move when the meshes appear.
-        <div className={styles.first}>
-          <Card title={strings.meshes}>
-            <Loaded what={strings.meshesLower} query={overview}>
-              {() => null}
-            </Loaded>
-          </Card>
-        </div>
+        <Card title={strings.meshes}>
+          <Loaded what={strings.meshesLower} query={overview}>
+            {() => null}
+          </Loaded>
+        </Card>
       )}
+    </Page>
+  )
+}
+
+interface PartsProps {
+  overview: Overview
+  ranking: UseQueryResult<ApplicationRanking>
+}
+
+/** All parts appear together, so that none moves another. */
+function Parts({ overview: { meshes, attention }, ranking }: PartsProps) {
+  return (
+    <>
+      {worstFirst(meshes).map((mesh, place) => (
+        <MeshSection key={mesh.id} mesh={mesh} isCompared={place < COMPARED} isExpanded={place === 0} />
+      ))}
       <Card
         title={strings.incidents}
         more={
@@ -43,9 +54,7 @@ export function OverviewPage() {
           </Anchor>
         }
       >
-        <Loaded what={strings.incidentsLower} query={overview}>
-          {({ meshes }) => <OpenIncidents meshes={meshes} />}
-        </Loaded>
+        <OpenIncidents meshes={meshes} />
       </Card>
       <div className={styles.columns}>
         <Card
@@ -61,11 +70,9 @@ export function OverviewPage() {
           </Loaded>
         </Card>
         <Card title={strings.attention}>
-          <Loaded what={strings.attentionLower} query={overview}>
-            {({ attention }) => <NeedsAttention attention={attention} />}
-          </Loaded>
+          <NeedsAttention attention={attention} />
         </Card>
       </div>
-    </Page>
+    </>
   )
 }
