@@ -23,10 +23,13 @@ QUIET_NS = 200_000
 
 @dataclass
 class Watched:
-    """An evaluated mesh; `slow` paths (source, target by number) take the ns given, `dead` VMs report nothing."""
+    """An evaluated mesh; `slow` paths (source, target by number) take the ns given, `lossy` pairs lose half of the
+    requests.
+    """
 
     world: MeshWorld
     slow: dict[tuple[int, int], int] = field(default_factory=dict)
+    lossy: set[frozenset[int]] = field(default_factory=set)
     started_at_s: int = field(default_factory=lambda: window_start(120))
 
     @property
@@ -43,7 +46,9 @@ class Watched:
             for other, key in enumerate(keys):
                 if other != number and is_client(agent.vm_key, key):
                     peers[key] = simple(
-                        self.slow.get((number, other), QUIET_NS), self.slow.get((other, number), QUIET_NS)
+                        self.slow.get((number, other), QUIET_NS),
+                        self.slow.get((other, number), QUIET_NS),
+                        lost=8 if frozenset((number, other)) in self.lossy else 0,
                     )
             if peers:
                 sent(agent, report_of(self.world.key, peers, self.started_at_s))

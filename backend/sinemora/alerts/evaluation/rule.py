@@ -76,6 +76,11 @@ class Condition:
         """Return whether the condition distinguishes the directions of a pair."""
         return self.kind in PER_PATH and self.metric in DIRECTED
 
+    @property
+    def about_delay(self) -> bool:
+        """Return whether the condition compares the delay of a path."""
+        return self.kind in PER_PATH and self.metric in (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP)
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:

@@ -11,7 +11,7 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.evaluation.change_point import change_point
-from sinemora.alerts.evaluation.engine import EvaluationState, Window
+from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
 from sinemora.alerts.evaluation.tracking import Change, Track, Transition
 from sinemora.alerts.incidents import presentation, queries
@@ -115,7 +115,7 @@ def new_incident(
         paths=path_bytes(track.cells, mesh),
         rules=[{"id": id, "name": _name(rules_by_id, id), "paths": count} for id, count in detection.rules.items()],
         applications=[],
-        onset_at=_onset(session, mesh, track, window, detection.windows_ago),
+        onset_at=_onset(session, mesh, rules_by_id, detection, track, window),
         opened_at=at,
         seen_at=at,
     )
@@ -240,9 +240,21 @@ def _affected(session: Session, mesh: MeshState, track: Track) -> list[dict[str,
     return affected(session, mesh, track, partial(performance_of, session))
 
 
-def _onset(session: Session, mesh: MeshState, track: Track, window: Window, windows_ago: int) -> datetime:
-    """Return the median change point of some paths' delays, if it agrees with the first window in breach."""
-    expected = utc(window.ended_at_s - windows_ago * mesh.window_s)
+def _onset(
+    session: Session,
+    mesh: MeshState,
+    rules_by_id: dict[str, Rule],
+    detection: Detection,
+    track: Track,
+    window: Window,
+) -> datetime:
+    """Return the first window in breach.
+
+    For a rule about delay it is the median change point of some paths' delays, if that agrees.
+    """
+    expected = utc(window.ended_at_s - detection.windows_ago * mesh.window_s)
+    if not any(rules_by_id[id].condition.about_delay for id in detection.rules if id in rules_by_id):
+        return expected
     start = utc(window.ended_at_s - _ONSET_WINDOWS * mesh.window_s)
     size = len(mesh.members)
     change_points = []

@@ -29,6 +29,23 @@ def test_slow_egress_is_one_incident_until_it_ends(watched: Watched):
     assert ended["seen_at"] < ended["ended_at"] or ended["seen_at"] == ended["ended_at"]
 
 
+def test_loss_begins_with_its_first_window_after_a_change_of_delays(watched: Watched):
+    rule = {"name": "Loss", "condition": {"kind": "threshold", "metric": "loss", "statistic": "mean", "above": 0.1}}
+    watched.owner.created("/v1/alert-rules", {**rule, "mesh_id": str(watched.world.id)})
+    for _ in range(4):
+        watched.window()
+    watched.slow = {(0, 1): 300_000, (1, 0): 300_000}  # far below the limit of the rule about delays
+    for _ in range(5):
+        watched.window()
+    watched.lossy = {frozenset((0, 1))}
+    began_s = watched.started_at_s
+    watched.window()
+    watched.window()
+    (incident,) = watched.incidents()
+    assert incident["rules"] == ["Loss"]
+    assert datetime.fromisoformat(incident["onset_at"]).timestamp() == began_s
+
+
 def test_an_incident_of_the_whole_mesh_shows_the_symptom(watched: Watched):
     watched.slow = {(a, b): 5_000_000 for a in range(6) for b in range(6) if a != b}
     watched.window()
