@@ -42,6 +42,7 @@ IMPORTED = {
     "simulate": ("sinemora.simulation.command", "Compare placement policies through time."),
     "up": (_EMBEDDED, "Run everything here in the foreground until Ctrl-C."),
     "down": (_EMBEDDED, "Stop the running product, from another terminal."),
+    "demo": (_EMBEDDED, "Load a simulated tenant of 100 VMs and 30 days, then send new windows until Ctrl-C."),
     "wait": (_EMBEDDED, "Wait until every planned path of the demonstration mesh is measured."),
     "status": (_EMBEDDED, "Show each process of the running product."),
     "check": (_EMBEDDED, "Check whether the product can start."),
