@@ -27,6 +27,8 @@ import { atRoot, destination, isAtRoot, RECEIVER_KINDS, receivedIncidents } from
 /** Receivers, routes and the log of deliveries. */
 export function ReceiversPage() {
   const receivers = useQuery(receiversQuery)
+  // What follows the list appears together with it, so that nothing moves.
+  const others = [useQuery(deliveriesQuery), useQuery(routingQuery)]
   const edits = useEdits()
   if (receivers.error && !receivers.data) {
     return <Failed what={strings.receivers} error={receivers.error} retry={() => void receivers.refetch()} />
@@ -40,7 +42,7 @@ export function ReceiversPage() {
       ) : (
         <List receivers={receivers.data} edits={edits} />
       )}
-      {receivers.data && (
+      {receivers.data && !others.some(({ isPending }) => isPending) && (
         <>
           {edits && <NewReceiver />}
           {receivers.data.length > 0 && <Routes edits={edits} />}
