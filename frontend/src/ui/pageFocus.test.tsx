@@ -8,20 +8,22 @@ import {
   Outlet,
   RouterProvider,
 } from '@tanstack/react-router'
-import { render, screen, waitFor } from '@testing-library/react'
+import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { expect, onTestFinished, test } from 'vitest'
 import { focusPages } from './pageFocus'
 
-/** A page that loads for a moment before it has a heading. */
+/** A page that has its heading once its button is pressed: the test decides when, not the speed of the machine. */
 function Late() {
   const [loaded, setLoaded] = useState(false)
-  useEffect(() => {
-    const timer = setTimeout(() => setLoaded(true), 50)
-    return () => clearTimeout(timer)
-  }, [])
-  return loaded ? <h1>Late</h1> : <p>Loading…</p>
+  return loaded ? (
+    <h1>Late</h1>
+  ) : (
+    <button type="button" onClick={() => setLoaded(true)}>
+      Load
+    </button>
+  )
 }
 
 async function open() {
@@ -63,6 +65,8 @@ async function open() {
 
 const go = (name: string) => userEvent.click(screen.getByRole('link', { name }))
 const focused = () => document.activeElement
+/** Let the page have its heading; unlike a click of the user, this moves no focus. */
+const load = async () => fireEvent.click(await screen.findByRole('button', { name: 'Load' }))
 
 test('the first page leaves the focus to the browser', async () => {
   await open()
@@ -73,6 +77,7 @@ test('after a navigation the main landmark has the focus, then the heading once 
   await open()
   await go('Late')
   await waitFor(() => expect(focused()).toBe(screen.getByRole('main')))
+  await load()
   await waitFor(() => expect(focused()).toBe(screen.getByRole('heading', { name: 'Late' })))
 })
 
@@ -81,6 +86,7 @@ test('a heading that appears late does not take the focus from a person who has 
   await go('Late')
   await waitFor(() => expect(focused()).toBe(screen.getByRole('main')))
   screen.getByRole('link', { name: 'Form' }).focus()
+  await load()
   await screen.findByRole('heading', { name: 'Late' })
   expect(focused()).toBe(screen.getByRole('link', { name: 'Form' }))
 })
@@ -95,10 +101,12 @@ test('a field that takes the focus itself keeps it', async () => {
 test('after Back the grid has the focus again, after a link to it the heading', async () => {
   const router = await open()
   await go('Late')
+  await load()
   await screen.findByRole('heading', { name: 'Late' })
   router.history.back()
   await waitFor(() => expect(focused()).toBe(screen.getByRole('grid')))
   await go('Late')
+  await load()
   await screen.findByRole('heading', { name: 'Late' })
   await go('Home')
   await waitFor(() => expect(focused()).toBe(screen.getByRole('heading', { name: 'Home' })))
