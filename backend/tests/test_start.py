@@ -1,4 +1,4 @@
-"""How the API starts, and how long it keeps a connection."""
+"""The start of the API, and the time it keeps a connection."""
 
 import http.client
 import socket

@@ -52,7 +52,7 @@ def sign_in(body: SignIn, request: Request, response: Response) -> SessionRead:
 
 @sign_in_router.get("/status", responses=responses(401, 429))
 def read_sign_in_status(request: Request, actor: MaybeSignedIn) -> SignInStatus:
-    """Return the session of this browser, or null: for a page that asks whether somebody is signed in."""
+    """Return the session of this browser, or null: for a page that asks whether anyone is signed in."""
     return SignInStatus(session=_session_of(request, actor) if actor else None)
 
 

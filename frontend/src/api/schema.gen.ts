@@ -113,7 +113,7 @@ export interface paths {
         };
         /**
          * Read Sign In Status
-         * @description Return the session of this browser, or null: for a page that asks whether somebody is signed in.
+         * @description Return the session of this browser, or null: for a page that asks whether anyone is signed in.
          */
         get: operations["read_sign_in_status"];
         put?: never;
@@ -4067,7 +4067,7 @@ export interface components {
         };
         /**
          * Flows
-         * @description Which source ports of a path count: all of them together, or the slowest one of each direction.
+         * @description The source ports of a path that count: all of them together, or the slowest one of each direction.
          * @enum {string}
          */
         Flows: "all" | "slowest";
@@ -4724,7 +4724,7 @@ export interface components {
         };
         /**
          * Metric
-         * @description What is measured of a path. All but loss are in nanoseconds.
+         * @description A measured quantity of a path. All but loss are in nanoseconds.
          * @enum {string}
          */
         Metric: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error" | "jitter";
@@ -7155,7 +7155,7 @@ export interface components {
         };
         /**
          * Statistic
-         * @description Which number of a distribution of delays. Loss and clock error have one number only.
+         * @description A number that sums up a distribution of delays. Loss and clock error have one number only.
          * @enum {string}
          */
         Statistic: "min" | "mean" | "p50" | "p90" | "p99" | "p999" | "max" | "sd";

@@ -7,7 +7,7 @@ import { strings } from './strings'
 interface Props {
   title: string
   children: ReactNode
-  /** What the button does, as a verb: "Revoke". */
+  /** Label of the button, a verb: "Revoke". */
   action: string
   /** Id of the object of the action; null while the dialog is closed. */
   about: string | null

@@ -15,7 +15,7 @@ const SEARCHED_FROM = 10
 const TYPING_MS = 200
 
 interface Props<T> extends Omit<ComponentProps<typeof Records<T>>, 'sorting'> {
-  /** Whether more rows are loading. */
+  /** More rows are loading. */
   isPartial?: boolean
 }
 

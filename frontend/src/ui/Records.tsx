@@ -8,7 +8,7 @@ export interface Column<T> {
   cell: (row: T, index: number) => ReactNode
   /** `head` names the row, `number` stands at the right, `wrap` may take several lines, `quiet` matters less. */
   as?: 'head' | 'number' | 'wrap' | 'quiet'
-  /** What a list sorts and searches by; `key` stands in the address. */
+  /** The value that a list sorts and searches by; `key` stands in the address. */
   by?: { key: string; value: (row: T) => Sortable }
 }
 
@@ -45,12 +45,12 @@ export function Records<T>({ label, rows, id, columns, isCurrent, sorting }: Pro
                 key={title}
                 scope="col"
                 className={as === 'number' ? styles.number : undefined}
-                aria-sort={orderOf(by?.key, sorting)}
+                aria-sort={ariaSort(by?.key, sorting)}
               >
                 {by && sorting ? (
                   <button type="button" className={styles.sort} onClick={() => sorting.ask(by.key)}>
                     {title}
-                    <SortMark order={orderOf(by.key, sorting)} />
+                    <SortMark order={ariaSort(by.key, sorting)} />
                   </button>
                 ) : (
                   title
@@ -81,7 +81,7 @@ export function Records<T>({ label, rows, id, columns, isCurrent, sorting }: Pro
   )
 }
 
-function orderOf(key: string | undefined, sorting: Sorting | undefined): 'ascending' | 'descending' | undefined {
+function ariaSort(key: string | undefined, sorting: Sorting | undefined): 'ascending' | 'descending' | undefined {
   if (!key || key !== sorting?.key) return undefined
   return sorting.descending ? 'descending' : 'ascending'
 }

@@ -16,4 +16,4 @@ const ORDER = Object.keys(SEVERITIES) as Severity[]
 export const rankOf = (severity: Severity) => ORDER.length - ORDER.indexOf(severity)
 
 /** Compare severities for sorting: the most severe first. */
-export const bySeverity = (a: Severity, b: Severity) => ORDER.indexOf(a) - ORDER.indexOf(b)
+export const bySeverity = (a: Severity, b: Severity) => rankOf(b) - rankOf(a)

@@ -40,7 +40,7 @@ class Published:
     role: str
     metric: str
     falls: bool
-    """Whether the metric falls with latency (a rate) or grows (a duration: performance is baseline / value)."""
+    """True: the metric falls with latency (a rate). False: it grows (a duration), performance is baseline / value."""
     baseline: float | None
     flat_until_us: float
     basis: Basis

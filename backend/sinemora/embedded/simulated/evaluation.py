@@ -19,15 +19,15 @@ _PAUSE_S = 0.5
 
 
 @contextmanager
-def paused(tenant_id: UUID, mesh_id: UUID, *, anew: bool) -> Iterator[Session]:
+def paused(tenant_id: UUID, mesh_id: UUID, *, reset: bool) -> Iterator[Session]:
     """Yield a session that locks the alert state of a mesh, so that workers do not evaluate it meanwhile.
 
     Without the pause they would take the newest window at once, and its faults for usual: a baseline learns from the
-    windows before. `anew`: forget what they learnt while loading was interrupted. Call `keep` at least every minute.
+    windows before. `reset`: forget all that was learnt, as after an interrupted load. Call `keep` every minute.
     """
     with tenant_session(tenant_id) as session:
         state = session.scalars(select(AlertState).where(AlertState.mesh_id == mesh_id).with_for_update()).one()
-        if anew:
+        if reset:
             state.evaluated_until = state.looked_at = state.rule_states = state.baselines = state.baselines_at = None
             session.flush()
         yield session

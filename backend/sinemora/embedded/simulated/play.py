@@ -101,7 +101,7 @@ class Demo:
         """Send all windows that are due, and evaluate the alert rules on the recent ones. EmbeddedError."""
         actor, mesh_id = self.simulated.actor, self.simulated.mesh_id
         evaluated_s = self._state.sent_until_s if self._state.is_loaded else 0
-        with evaluation.paused(actor.tenant_id, mesh_id, anew=not self._state.is_loaded) as session:
+        with evaluation.paused(actor.tenant_id, mesh_id, reset=not self._state.is_loaded) as session:
 
             def keep() -> None:
                 evaluation.keep(session)

@@ -45,7 +45,7 @@ _BINARY_HEADER = struct.Struct("<4sIIIq")
 
 
 class Metric(StrEnum):
-    """What is measured of a path. All but loss are in nanoseconds."""
+    """A measured quantity of a path. All but loss are in nanoseconds."""
 
     ONE_WAY_DELAY = "one_way_delay"
     ROUND_TRIP = "round_trip"
@@ -56,7 +56,7 @@ class Metric(StrEnum):
 
 
 class Statistic(StrEnum):
-    """Which number of a distribution of delays. Loss and clock error have one number only."""
+    """A number that sums up a distribution of delays. Loss and clock error have one number only."""
 
     MIN = "min"
     MEAN = "mean"
@@ -108,7 +108,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """What is known of every ordered path [source][target] of a square axis.
+    """All measurements of every ordered path [source][target] of a square axis.
 
     `at` is each path's position in `one_way`, `round_at` its pair's in `round_trip`; `NONE` where there is no window.
     `sources` are the origins of its one-way delays (`frame.ASSUMED` …), the weakest one in a merged cell.

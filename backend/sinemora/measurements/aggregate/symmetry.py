@@ -56,7 +56,7 @@ class OffsetEstimates:
 
 @dataclass(frozen=True, slots=True)
 class Corrections:
-    """What to do with the delays of the m pairs, ns.
+    """Corrections of the delays of m pairs, ns.
 
     Where `decided`, `shift_ns` is to be added to the outbound delay and taken from the inbound one, and the error left
     is at most `bound_ns`; `deviation_ns` is what it probably is, if ways differ by chance and not by VM. Elsewhere the

@@ -13,7 +13,7 @@ _UNKNOWN = np.iinfo(np.int64).min
 
 
 class Flows(StrEnum):
-    """Which source ports of a path count: all of them together, or the slowest one of each direction."""
+    """The source ports of a path that count: all of them together, or the slowest one of each direction."""
 
     ALL = "all"
     SLOWEST = "slowest"

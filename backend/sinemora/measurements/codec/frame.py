@@ -144,7 +144,7 @@ class Sketches:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What one VM measured towards `targets` (VM keys, ascending) in one window."""
+    """Measurements of one VM towards `targets` (VM keys, ascending) in one window."""
 
     vm_key: int
     targets: Ints

@@ -25,7 +25,7 @@ BINS = 2048
 EMPTY = -1
 
 COUNT_OF_CODE = np.array(native.counts_of_codes(), np.int32)
-"""How many values a word stands for, by its low five bits."""
+"""The number of values that a word stands for, by its low five bits."""
 VALUE_OF_BIN: Ints = np.array(native.values_of_bins(), np.int64)
 """The value a bin stands for (its middle), by bin."""
 

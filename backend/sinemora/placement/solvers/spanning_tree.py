@@ -37,7 +37,7 @@ class Tree(NamedTuple):
     """1: the arc leads from the node to its parent, 0: from the parent."""
     flow: Int64s
     children: Int32s
-    """How many there are."""
+    """Their number."""
     anchor: Int32s
     """The node itself if it has children, else its parent."""
     offset: Int64s

@@ -15,7 +15,7 @@ EMPTY = -1
 
 _CODES = np.arange(32)
 COUNT_OF_CODE = np.where(_CODES < 16, _CODES + 1, 1 << np.maximum(_CODES - 11, 0)).astype(np.int32)
-"""How many values a word stands for, by its low five bits."""
+"""The number of values that a word stands for, by its low five bits."""
 
 _INDEX = np.arange(BINS)
 _SHIFT = np.maximum(_INDEX // 64 - 1, 0)

@@ -22,7 +22,7 @@ export function shortened(names: readonly string[], most: number): string[] | nu
   const distinct = new Set(names).size
   const isClear = (short: string[]) => new Set(short).size === distinct
   if (names.length > 1) {
-    // What all names share tells none of them from the others.
+    // A part that all names share does not tell them apart.
     const prefix = commonPrefix(names)
     const ends = names.map((name) => DOTS + name.slice(prefix))
     if (prefix > 1 && ends.every((end) => end.length <= most)) return ends

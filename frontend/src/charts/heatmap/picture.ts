@@ -102,19 +102,19 @@ const GAP_FROM = 9
 export function drawRules(surface: Surface, boundaries: { rows: number[]; columns: number[] }) {
   const { context, view, width, height, cell, density, theme } = surface
   const at = (index: number, start: number) => Math.round((index - start) * cell)
-  const below = (row: number, thick: number) =>
+  const horizontal = (row: number, thick: number) =>
     context.fillRect(0, at(row, view.row) - Math.floor(thick / 2), width, thick)
-  const beside = (column: number, thick: number) =>
+  const vertical = (column: number, thick: number) =>
     context.fillRect(at(column, view.column) - Math.floor(thick / 2), 0, thick, height)
   const both = (thick: number) => {
-    for (const row of boundaries.rows) below(row, thick)
-    for (const column of boundaries.columns) beside(column, thick)
+    for (const row of boundaries.rows) horizontal(row, thick)
+    for (const column of boundaries.columns) vertical(column, thick)
   }
   context.fillStyle = `rgb(${PAGE[theme].join(' ')})`
   if (cell / density >= GAP_FROM) {
     const gap = Math.max(1, Math.round(density))
-    for (let row = Math.ceil(view.row); row <= view.row + view.count; row++) below(row, gap)
-    for (let column = Math.ceil(view.column); column <= view.column + view.count; column++) beside(column, gap)
+    for (let row = Math.ceil(view.row); row <= view.row + view.count; row++) horizontal(row, gap)
+    for (let column = Math.ceil(view.column); column <= view.column + view.count; column++) vertical(column, gap)
   }
   both(Math.round((cell / density >= GAP_FROM ? 5 : 3) * density))
   context.fillStyle = theme === 'dark' ? '#59616d' : '#a6a8a4'

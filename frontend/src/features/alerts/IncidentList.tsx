@@ -15,14 +15,14 @@ import { strings } from './strings'
 interface Props {
   label: string
   incidents: IncidentSummary[]
-  /** Whether this is the list of the page, with search, order and pages in the address. */
-  whole?: boolean
+  /** The list of the page: search, order and page are in the address. */
+  isPage?: boolean
 }
 
 /** Incidents, newest first. */
-export function IncidentList({ label, incidents, whole = false }: Props) {
+export function IncidentList({ label, incidents, isPage = false }: Props) {
   const clock = useClock()
-  const Table = whole ? RecordList<IncidentSummary> : Records<IncidentSummary>
+  const Table = isPage ? RecordList<IncidentSummary> : Records<IncidentSummary>
   return (
     <Table
       label={label}

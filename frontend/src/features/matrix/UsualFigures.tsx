@@ -6,7 +6,7 @@ import { formatDelay, formatExact, formatSignedDelay } from '~/lib/units'
 import styles from './matrix.module.css'
 import { strings } from './strings'
 
-/** What a usual value is made of, in words. */
+/** Return the basis of a usual value in words. */
 function basisOf({ basis, steps }: Deviation): string {
   if (basis === 'same_hour') return strings.sameHour(steps)
   return basis === 'last_day' ? strings.lastDay(steps) : strings.lastHour(steps)

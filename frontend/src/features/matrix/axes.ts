@@ -1,4 +1,4 @@
-/** What the rows and columns of a heatmap stand for: VMs or zones of a mesh, or the VMs of two of its zones. */
+/** Rows and columns of a heatmap: VMs or zones of a mesh, or the VMs of two of its zones. */
 
 import type { Roster, Zone } from '~/api/types'
 import type { Axis, AxisPair, Group } from '~/charts/heatmap/Axes'

@@ -98,7 +98,7 @@ export function InviteStep({ mesh, token, onToken }: Props) {
   )
 }
 
-/** How to install the agent, and how to run it where it is installed. */
+/** Commands that install the agent, and one that runs it where it is installed. */
 function Commands({ token, zone }: { token: EnrolmentToken; zone: ZoneHint }) {
   const unreachable = loopbackBackend(token.command)
   return (

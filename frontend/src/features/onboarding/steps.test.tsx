@@ -73,7 +73,7 @@ test('the command names the zone that was typed', async () => {
 test.each([
   ['curl -fsSL https://x/packages/install.sh | sudo sh -s --', 'Command that installs the agent'],
   [null, 'Command that builds the packages'],
-])('a new machine is told how to get the agent: %s', async (install_command, label) => {
+])('a new machine gets the commands that install the agent: %s', async (install_command, label) => {
   mockApi({})
   const token = { ...TOKEN, install_command } as EnrolmentToken
   await showPage(<InviteStep mesh={MESH} token={token} onToken={() => {}} />)

@@ -1,4 +1,4 @@
-/** How much each zone pair differs from its usual delay, and what of that is unusual. */
+/** The change of each zone pair from its usual delay; unusual changes are marked. */
 
 import type { Deviations } from '~/api/overview'
 

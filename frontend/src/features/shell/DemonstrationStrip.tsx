@@ -6,7 +6,7 @@ import { useNow } from '~/ui/useNow'
 import styles from './shell.module.css'
 import { strings } from './strings'
 
-/** What the demonstration plays now, what it costs, and when the next part begins. Nothing where none is played. */
+/** The part that the demonstration plays now, its cost, and the start of the next part. Empty where none is played. */
 export function DemonstrationStrip() {
   const { data } = useQuery(demonstrationQuery)
   const now = useNow(1_000)

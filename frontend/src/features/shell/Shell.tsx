@@ -18,7 +18,7 @@ import { strings } from './strings'
 import { ThemeSwitch } from './ThemeSwitch'
 import { UserMenu } from './UserMenu'
 
-/** The frame of every page: navigation beside it, mesh, search and live state above it. */
+/** The frame of every page: navigation at the left, mesh, search and live state above it. */
 export function Shell() {
   const [overlay, setOverlay] = useState<Overlay | null>(null)
   const close = () => setOverlay(null)

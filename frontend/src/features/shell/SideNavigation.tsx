@@ -5,7 +5,7 @@ import styles from './navigation.module.css'
 import { strings } from './strings'
 import { useNavigationCollapsed } from './useNavigationCollapsed'
 
-/** The navigation beside the page, which stays in view; a button reduces it to icons. */
+/** The navigation at the left edge; it stays in view, and a button reduces it to icons. */
 export function SideNavigation() {
   const [collapsed, toggle] = useNavigationCollapsed()
   const label = collapsed ? strings.expandNavigation : strings.collapseNavigation

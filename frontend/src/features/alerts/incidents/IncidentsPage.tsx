@@ -60,7 +60,7 @@ export function IncidentsPage({ show, onShow }: Props) {
       ) : incidents.data.length === 0 ? (
         <p className={pageStyles.lead}>{none}</p>
       ) : (
-        <IncidentList label={strings.incidents} incidents={incidents.data} whole />
+        <IncidentList label={strings.incidents} incidents={incidents.data} isPage />
       )}
     </Page>
   )

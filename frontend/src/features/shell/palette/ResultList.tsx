@@ -14,7 +14,7 @@ interface Props {
   onOpen: (entry: Entry) => void
 }
 
-/** What the palette found, in groups: the list that belongs to its field. */
+/** The results of the palette in groups: the list that belongs to its field. */
 export function ResultList({ id, groups, active, optionId, onHover, onOpen }: Props) {
   const activeId = optionId(active)
   useEffect(() => {

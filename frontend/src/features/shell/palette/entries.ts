@@ -1,4 +1,4 @@
-/** What the palette lists, made of what the API and the navigation know. */
+/** Entries of the palette, from the answers of the API and the places of the navigation. */
 
 import type { ToOptions } from '@tanstack/react-router'
 import type { ComponentType } from 'react'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findNearest, findPaths, rankOf, wordsOf } from './find'
+import { findNearest, findPaths, nameRank, wordsOf } from './find'
 
 const vm = (name: string) => ({ name, detail: 'eu-west-1a' })
 const VMS = ['db-2', 'db-21', 'web-2', 'web-20', 'my-web-20'].map(vm)
@@ -14,15 +14,15 @@ test.each([
 })
 
 test('the name itself is nearer than its start, that than the start of a part, the inside, and that than the detail', () => {
-  const ranks = ['web-20', 'web', '20', 'eb', 'west'].map((word) => rankOf([word], vm('web-20')))
+  const ranks = ['web-20', 'web', '20', 'eb', 'west'].map((word) => nameRank([word], vm('web-20')))
   expect(ranks).toEqual([0, 1, 2, 3, 4])
-  expect(rankOf(['est'], vm('web-20'))).toBeUndefined()
+  expect(nameRank(['est'], vm('web-20'))).toBeUndefined()
 })
 
 test('every word has to occur', () => {
-  expect(rankOf(['web', 'west'], vm('web-20'))).toBeDefined()
-  expect(rankOf(['web', 'east'], vm('web-20'))).toBeUndefined()
-  expect(rankOf(['add', 'a', 'vm'], { name: 'Add a VM' })).toBe(0)
+  expect(nameRank(['web', 'west'], vm('web-20'))).toBeDefined()
+  expect(nameRank(['web', 'east'], vm('web-20'))).toBeUndefined()
+  expect(nameRank(['add', 'a', 'vm'], { name: 'Add a VM' })).toBe(0)
 })
 
 test('the nearest come first, and no more than asked for', () => {

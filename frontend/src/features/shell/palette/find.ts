@@ -1,8 +1,8 @@
-/** Finds what a person means by the words typed into the palette. */
+/** Search of the palette: words against names. */
 
 export interface Findable {
   name: string
-  /** What tells equal names apart: a zone, a mesh. */
+  /** Tells equal names apart: a zone, a mesh. */
   detail?: string | undefined
 }
 
@@ -33,7 +33,7 @@ function nearness(word: string, name: string, detail: string): number | undefine
 }
 
 /** Return the mean nearness of all words; undefined if one does not occur. Without a word, everything is found. */
-export function rankOf(words: readonly string[], { name, detail = '' }: Findable): number | undefined {
+export function nameRank(words: readonly string[], { name, detail = '' }: Findable): number | undefined {
   const lowName = name.toLowerCase()
   if (words.length > 1 && words.join(' ') === lowName) return 0
   const lowDetail = detail.toLowerCase()
@@ -50,7 +50,7 @@ export function rankOf(words: readonly string[], { name, detail = '' }: Findable
 export function findNearest<T extends Findable>(items: readonly T[], words: readonly string[], limit: number) {
   const found: Found<T>[] = []
   for (const item of items) {
-    const rank = rankOf(words, item)
+    const rank = nameRank(words, item)
     if (rank !== undefined) found.push({ item, rank })
   }
   // Without a word the order of the list has its own meaning.

@@ -23,7 +23,7 @@ import { useActions } from './useActions'
 export interface Results {
   groups: { title: string; entries: Entry[] }[]
   isLoading: boolean
-  /** Whether a list could not be loaded. */
+  /** A list could not be loaded. */
   isIncomplete: boolean
 }
 

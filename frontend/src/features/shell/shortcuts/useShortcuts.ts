@@ -1,9 +1,9 @@
 import { useEffect } from 'react'
 
-/** What a shortcut opens over the page. */
+/** A window that a shortcut opens over the page. */
 export type Overlay = 'palette' | 'shortcuts'
 
-/** What takes typed characters. A tick box, a radio button or a slider does not. */
+/** Elements that take typed characters. A tick box, a radio button or a slider does not. */
 const TYPES =
   'input:not([type="checkbox"], [type="radio"], [type="range"], [type="button"], [type="submit"]), textarea, select, [contenteditable]'
 
