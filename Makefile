@@ -59,6 +59,8 @@ screenshots: ## Renew the kept screenshots of every page, after a look at what c
 recording: ## Record again, from a product of its own, the answers that screenshots show; then: make screenshots
 	$(PREPARE) test
 	@$(RUN) --in e2e npm run --silent record
+# make itself gives AS the value "as", the assembler.
+test-bare: AS =
 test-bare: ## Both commands of the README on a bare Debian, as root and as a user (root; AS=user ONLY=up SUITES=… KEEP=/dir)
 	@AS="$(AS)" ONLY="$(ONLY)" SUITES="$(SUITES)" ARGS="$(ARGS)" KEEP="$(KEEP)" $(PYTHON) infra/test/bare.py
 test-compose: ## The production stack in containers, on real networks (root; Debian)

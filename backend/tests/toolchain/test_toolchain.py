@@ -407,3 +407,14 @@ def test_a_goal_has_all_steps_that_its_steps_need(scripts: None) -> None:
 
 def test_the_supervisor_counts_the_steps_the_toolchain_expects(scripts: None) -> None:
     assert importlib.import_module("prepare").SUPERVISOR_STEPS == up.STEPS
+
+
+def test_no_variable_of_a_target_has_a_value_of_make_itself() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    names = set(re.findall(r'\b([A-Z]+)="\$\(\1\)"', makefile))
+    assert "AS" in names
+    targets = re.findall(r"^([a-z-]+): ##", makefile, re.MULTILINE)
+    environment = {"PATH": os.environ["PATH"]}
+    command = ["make", "-n", "-C", ROOT, *targets]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    assert {name: value for name, value in re.findall(r'\b([A-Z]+)="([^"]*)"', shown) if name in names and value} == {}
