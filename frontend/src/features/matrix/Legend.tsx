@@ -2,11 +2,11 @@ import { Button, Popover } from '@mantine/core'
 import { type FormEvent, useMemo, useState } from 'react'
 import type { Shown } from '~/api/measurements'
 import { ColourBar } from '~/charts/heatmap/ColourBar'
-import { countLooks, type Grid, LOOK } from '~/charts/heatmap/grid'
+import { type Cell, countLooks, type Grid, LOOK } from '~/charts/heatmap/grid'
 import { HATCHES } from '~/charts/heatmap/hatch'
 import { dimmed, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { Swatch } from '~/charts/heatmap/Swatch'
-import { type Domain, position, ticks } from '~/charts/heatmap/scale'
+import { type Domain, position as placeOf, ticks } from '~/charts/heatmap/scale'
 import { ASYMMETRY_ZERO, type Coding } from '~/lib/codes'
 import { facts, tickLabels } from '~/lib/metrics'
 import { formatCount } from '~/lib/units'
@@ -16,6 +16,7 @@ import { ramp } from './metrics'
 import { STATE_FACTS } from './states'
 import { strings } from './strings'
 import { matrixTitle } from './useMatrix'
+import { type Position, useActive } from './usePosition'
 
 interface Props {
   shown: Shown
@@ -24,8 +25,9 @@ interface Props {
   domain: Domain
   isFixed: boolean
   theme: Theme
-  /** The value under the pointer or cursor. */
-  marked: number | null
+  position: Position
+  part: string
+  value: (cell: Cell) => number | null
   pooled: number
   onScale: (scale: string) => void
 }
@@ -33,10 +35,9 @@ interface Props {
 const SCALE_NAMES = { log: strings.logScale, linear: strings.linearScale, symmetric: strings.linearScaleZero }
 
 /** The colour scale, and the four looks of a missing value. */
-export function Legend({ shown, coding, grid, domain, isFixed, theme, marked, pooled, onScale }: Props) {
-  const { scale, format, isClocked } = facts(coding)
-  const values = ticks(scale, domain, 7)
-  const { unit, labels } = tickLabels(coding, values)
+export function Legend(props: Props) {
+  const { coding, grid, theme, pooled } = props
+  const { isClocked } = facts(coding)
   const counts = useMemo(() => countLooks(grid), [grid])
   const usual = useMemo(
     () => (coding === 'deviation' ? grid.codes.filter((code) => code === ASYMMETRY_ZERO).length : 0),
@@ -46,22 +47,7 @@ export function Legend({ shown, coding, grid, domain, isFixed, theme, marked, po
   const [red, green, blue] = dimmed(colours(0.7), theme)
   return (
     <section className={styles.legend} aria-label={strings.legend}>
-      <div className={styles.scale}>
-        <p className={styles.scaleTitle}>
-          <strong>{matrixTitle(shown)}</strong>
-          <span>
-            {unit}, {SCALE_NAMES[scale]}
-            {isFixed ? strings.fixed : strings.percentileRange}
-          </span>
-          <ScaleEditor metric={coding} domain={domain} isFixed={isFixed} onScale={onScale} />
-          <span className={styles.marked}>{marked !== null && format(marked)}</span>
-        </p>
-        <ColourBar
-          ramp={colours}
-          ticks={values.map((value, i) => ({ at: position(scale, domain, value), label: labels[i] as string }))}
-          marker={marked === null ? null : { at: position(scale, domain, marked), label: format(marked) }}
-        />
-      </div>
+      <Scale {...props} />
       <ul className={styles.looks}>
         {HATCHES.filter((hatch) => hatch !== LOOK.ruled || coding === 'deviation').map((hatch) => (
           <li key={hatch} title={STATE_FACTS[hatch].about}>
@@ -94,6 +80,33 @@ export function Legend({ shown, coding, grid, domain, isFixed, theme, marked, po
         {pooled > 1 && <li>{strings.pooled(pooled * pooled)}</li>}
       </ul>
     </section>
+  )
+}
+
+/** The colour scale; a marker shows the value under the pointer or the cursor. */
+function Scale({ shown, coding, domain, isFixed, theme, position, part, value, onScale }: Props) {
+  const { scale, format } = facts(coding)
+  const values = ticks(scale, domain, 7)
+  const { unit, labels } = tickLabels(coding, values)
+  const active = useActive(position, part)
+  const marked = active && value(active)
+  return (
+    <div className={styles.scale}>
+      <p className={styles.scaleTitle}>
+        <strong>{matrixTitle(shown)}</strong>
+        <span>
+          {unit}, {SCALE_NAMES[scale]}
+          {isFixed ? strings.fixed : strings.percentileRange}
+        </span>
+        <ScaleEditor metric={coding} domain={domain} isFixed={isFixed} onScale={onScale} />
+        <span className={styles.marked}>{marked !== null && format(marked)}</span>
+      </p>
+      <ColourBar
+        ramp={ramp(coding, theme)}
+        ticks={values.map((value, i) => ({ at: placeOf(scale, domain, value), label: labels[i] as string }))}
+        marker={marked === null ? null : { at: placeOf(scale, domain, marked), label: format(marked) }}
+      />
+    </div>
   )
 }
 

@@ -102,6 +102,7 @@ export const strings = {
   usualHint: 'The change is within the clock error, 5 µs or three times the usual variation.',
   asUsual: 'as usual',
   changeFromUsual: 'Change from usual',
+  changeLower: 'change',
   fromUsual: (change: string) => `${change} from usual`,
   now: 'Now',
   change: 'Change',

@@ -1,0 +1,54 @@
+import { useQuery } from '@tanstack/react-query'
+import { pathQuery, type Shown } from '~/api/measurements'
+import { LOOK } from '~/charts/heatmap/grid'
+import type { Shape } from '~/charts/heatmap/view'
+import { useClock } from '~/ui/clock'
+import type { Part } from './axes'
+import { CellDetail } from './CellDetail'
+import { MostUnusual } from './MostUnusual'
+import styles from './matrix.module.css'
+import type { Reading } from './reading'
+import { strings } from './strings'
+import { type Position, useSettled } from './usePosition'
+import { ZoneDetail } from './ZoneDetail'
+import { ZonePair } from './ZonePair'
+
+interface Props {
+  meshId: string
+  shown: Shown
+  part: Part
+  reading: Reading
+  position: Position
+  shape: Shape
+}
+
+/** The panel beside the heatmap: the zone pair it shows, the cell pointed at, and what is most unusual. */
+export function Side({ meshId, shown, part, reading, position, shape }: Props) {
+  const clock = useClock()
+  const settled = useSettled(position, part.key)
+  const source = settled && part.rows[settled.row]
+  const target = settled && part.columns[settled.column]
+  const isPath = shown.by === 'vm' && source && target && source.id !== target.id
+  const detail = useQuery({ ...pathQuery(meshId, source?.id ?? '', target?.id ?? ''), enabled: Boolean(isPath) })
+  return (
+    <aside className={styles.side}>
+      {part.zones && <ZonePair zones={part.zones} shape={shape} onAxis={position.onAxis} />}
+      {shown.by === 'vm' && source && target ? (
+        <CellDetail
+          meshId={meshId}
+          source={source}
+          target={target}
+          look={settled ? reading.look(settled) : LOOK.lined}
+          path={isPath ? detail.data : undefined}
+          clock={clock}
+          isLive={!shown.when}
+        />
+      ) : shown.by === 'zone' && source && target ? (
+        <ZoneDetail meshId={meshId} source={source} target={target} isLive={!shown.when} />
+      ) : (
+        <p className={styles.hint}>{shown.by === 'zone' ? strings.zoneHint : strings.cellHint}</p>
+      )}
+      {!shown.when && <MostUnusual meshId={meshId} by={shown.by} />}
+    </aside>
+  )
+}

@@ -1,0 +1,46 @@
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { pathQuery, type Shown } from '~/api/measurements'
+import { type Cell, LOOK } from '~/charts/heatmap/grid'
+import { formatDelay, formatExact } from '~/lib/units'
+import type { Part } from './axes'
+import styles from './matrix.module.css'
+import type { Reading } from './reading'
+import { stateName } from './states'
+import { strings } from './strings'
+import { SETTLED_MS } from './usePosition'
+
+interface Props {
+  meshId: string
+  shown: Shown
+  part: Part
+  reading: Reading
+  cell: Cell
+}
+
+/** The cell under the pointer: its ends and its value, after a moment to the nanosecond. */
+export function Tip({ meshId, shown, part, reading, cell }: Props) {
+  const [settled] = useDebouncedValue(cell, SETTLED_MS)
+  const [source, target] = [part.rows[cell.row], part.columns[cell.column]]
+  const isExact = shown.by === 'vm' && shown.metric === 'one_way_delay' && !shown.when && source?.id !== target?.id
+  const { data } = useQuery({
+    ...pathQuery(meshId, source?.id ?? '', target?.id ?? ''),
+    enabled: isExact && settled.row === cell.row && settled.column === cell.column,
+  })
+  const direction = isExact ? data?.outbound : undefined
+  return (
+    <div className={styles.tip}>
+      <span>
+        {source?.name} → {target?.name}
+      </span>
+      <strong>{reading.words(cell) ?? stateName(reading.look(cell))}</strong>
+      {direction && (
+        <span className={styles.exact}>
+          {formatExact(direction[`${shown.statistic}_ns`])} ± {formatDelay(direction.clock_error_ns)}
+        </span>
+      )}
+      {reading.look(cell) === LOOK.veiled && <span>{strings.stale}</span>}
+      {reading.isFaint(cell) && <span>{strings.withinItsClockError}</span>}
+    </div>
+  )
+}
