@@ -21,11 +21,30 @@ test('a path shows both directions, the round trip and loss over time', async ({
   await expect(page.getByText(/Asymmetry source: (assumed|estimated from the mesh)/)).toBeVisible()
   await expectAccessible(page)
 
-  await page.getByText('1 h', { exact: true }).click()
-  await expect(page).toHaveURL(/last=1h/)
+  await page.getByRole('button', { name: 'Time range: Last 15 minutes' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Last hour' }).click()
+  await expect(page).toHaveURL(/span=1h/)
   await page.getByRole('link', { name: 'Swap direction' }).click()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(new RegExp(`^${target.name}.*${source.name}$`))
-  await expect(page).toHaveURL(new RegExp(`/paths/${target.id}/${source.id}\\?last=1h`))
+  await expect(page).toHaveURL(new RegExp(`/paths/${target.id}/${source.id}\\?span=1h`))
+})
+
+test('dragging over a chart zooms in time, and the range goes along to the heatmap', async ({ inside: page, mesh }) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+  await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}?tz=utc`)
+  const chart = page.getByRole('img', { name: /^One-way delay, p50\. Outbound from/ })
+  const box = (await chart.boundingBox()) as { x: number; y: number; width: number; height: number }
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 60)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width * 0.9, box.y + 60, { steps: 4 })
+  await page.mouse.up()
+  await expect(page).toHaveURL(/from=.*until=/)
+  const range = page.getByRole('button', { name: /^Time range: \d+ \w+ \d+, \d\d:\d\d – / })
+  const name = await range.getAttribute('aria-label')
+  await page.getByRole('link', { name: mesh.name, exact: true }).click()
+  await expect(page.getByRole('grid')).toBeVisible()
+  await expect(range).toHaveAttribute('aria-label', name ?? '')
 })
 
 test('nothing on the page of a path moves while it loads', async ({ inside: page, mesh }) => {

@@ -2,15 +2,14 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Granularity, Metric, Statistic } from '~/lib/dimensions'
-import { baseOf, rangeOf, type Span, type Versus } from '~/lib/spans'
+import { baseOf, rangeOf, type TimeSearch, type Versus } from '~/lib/spans'
 import { client, unwrap } from './client'
 import { responseOrOutput } from './jobs'
 import type { Distribution, Losses, ManySeries, Movers, Spikes, Variability } from './types'
 
 export interface ExploreParameters {
   selections: string[]
-  span: Span
-  until: string | undefined
+  time: TimeSearch
   metric: Metric
   statistic: Statistic
   versus: Versus
@@ -18,28 +17,33 @@ export interface ExploreParameters {
   interval: '1h' | '1d'
 }
 
+/** The length of a range of the explore page that names none. */
+export const EXPLORE_SPAN = '1h'
+
+const exploreRange = ({ time }: ExploreParameters) => rangeOf(time, EXPLORE_SPAN)
+
 /** The query parameters of each view, in the form of the API. */
 export const QUERY = {
   series: (parameters: ExploreParameters) => ({
-    ...rangeOf(parameters.span, parameters.until),
+    ...exploreRange(parameters),
     selections: parameters.selections,
     metric: parameters.metric,
     statistics: [parameters.statistic],
     points: 600,
   }),
   distribution: (parameters: ExploreParameters) => ({
-    ...rangeOf(parameters.span, parameters.until),
+    ...exploreRange(parameters),
     selections: parameters.selections,
     metric: parameters.metric === 'round_trip' ? ('round_trip' as const) : ('one_way_delay' as const),
   }),
   variability: (parameters: ExploreParameters) => QUERY.distribution(parameters),
   losses: (parameters: ExploreParameters) => ({
-    ...rangeOf(parameters.span, parameters.until),
+    ...exploreRange(parameters),
     selections: parameters.selections,
     interval: parameters.interval,
   }),
   movers: (parameters: ExploreParameters) => {
-    const range = rangeOf(parameters.span, parameters.until)
+    const range = exploreRange(parameters)
     return {
       ...range,
       ...baseOf(range, parameters.versus),
@@ -50,7 +54,7 @@ export const QUERY = {
     }
   },
   spikes: (parameters: ExploreParameters) => {
-    const range = rangeOf(parameters.span, parameters.until)
+    const range = exploreRange(parameters)
     const [kind, source, target] = (parameters.selections[0] ?? 'mesh').split(':')
     if (kind === 'path' && source && target) return { ...range, source_vm_id: source, target_vm_id: target }
     if (kind === 'zones' && source && target) return { ...range, source_zone_id: source, target_zone_id: target }

@@ -2,7 +2,7 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Granularity, MatrixMetric, Statistic } from '~/lib/dimensions'
-import { baseOf, rangeOf, type Span, type Versus } from '~/lib/spans'
+import { baseOf, isMoving, rangeOf, secondsOf, type TimeRange, type TimeSearch, timeIn } from '~/lib/spans'
 import { markTime } from '~/lib/userTiming'
 import { client, unwrap } from './client'
 import { type Context, responseOrOutput } from './jobs'
@@ -10,17 +10,23 @@ import { parseMatrix } from './matrix'
 import { rosterQuery } from './meshes'
 
 /** The time of a matrix: a range instead of the newest windows, optionally minus an earlier range. */
-export interface When {
-  span: Span
-  until: string | undefined
-  versus: Versus | undefined
+export interface When extends TimeSearch {
   percent: boolean
 }
 
-function whenOf({ span, until, versus, percent }: MatrixChoice): When | undefined {
-  if (!span && !versus && !until) return undefined
-  return { span: span ?? '1h', until, versus, percent: percent ?? false }
+function whenOf({ percent, ...search }: MatrixChoice): When | undefined {
+  const time = timeIn(search)
+  if (Object.keys(time).length === 0) return undefined
+  return { ...time, percent: percent ?? false }
 }
+
+/** The length of the range of a heatmap that names none. */
+export const MATRIX_SPAN = '5m'
+/** The length of the history of a path that names none. */
+export const PATH_SPAN = '15m'
+
+/** Return the range of a heatmap. */
+export const matrixRange = (when: When): TimeRange => rangeOf(when, MATRIX_SPAN)
 
 /** The values that a heatmap shows. */
 export interface Shown {
@@ -40,22 +46,21 @@ export const hasFlows = ({ by, metric, statistic, when }: Omit<Shown, 'slowest'>
   !when?.versus
 
 /** Parameters of a heatmap in the URL. */
-export interface MatrixChoice {
+export interface MatrixChoice extends TimeSearch {
   by?: Granularity
   metric?: MatrixMetric
   statistic?: Statistic
   flows?: 'slowest'
-  span?: Span
-  until?: string
-  versus?: Versus
   percent?: boolean
 }
 
-/** Return what a heatmap shows: by default changes from usual, and one-way delays of a range. */
+/** Return the values that a heatmap shows: by default changes from usual, and one-way delays of more than an hour. */
 export function shownOf(search: MatrixChoice): Shown {
   const { by = 'vm', statistic = 'p50', flows } = search
   const when = whenOf(search)
-  const asked = search.metric ?? (when ? 'one_way_delay' : 'deviation')
+  // Usual values are those of an hour of the day: they say nothing about a longer range.
+  const isLong = when !== undefined && secondsOf(matrixRange(when)) > 3_600
+  const asked = search.metric ?? (isLong ? 'one_way_delay' : 'deviation')
   // Two ranges are compared with each other, not with what is usual.
   const metric = when?.versus && asked === 'deviation' ? 'one_way_delay' : asked
   const choice = { by, metric, statistic, when }
@@ -67,7 +72,7 @@ const OCTETS = { headers: { Accept: 'application/octet-stream' }, parseAs: 'arra
 async function readMatrix(meshId: string, { by, metric, statistic, slowest, when }: Shown, context: Context) {
   const { signal } = context
   const path = { mesh_id: meshId }
-  const range = when ? rangeOf(when.span, when.until) : undefined
+  const range = when && matrixRange(when)
   const query = { by, statistic, ...range }
   const call =
     when?.versus && range && metric !== 'deviation'
@@ -111,7 +116,7 @@ export const matrixQuery = (meshId: string, shown: Shown) =>
       return { matrix, roster, of: shown }
     },
     placeholderData: keepPreviousData,
-    refetchInterval: shown.when && !shown.when.until ? 60_000 : false,
+    refetchInterval: shown.when && isMoving(shown.when) ? 60_000 : false,
     // Two megabytes for a mesh of 1,000 VMs: do not keep every matrix that was shown.
     gcTime: 60_000,
   })
@@ -150,18 +155,25 @@ export const pathQuery = (meshId: string, source: string, target: string) =>
       ),
   })
 
-/** The last `seconds` of a path; the range is relative, so each refetch shifts it. */
-export const seriesQuery = (meshId: string, source: string, target: string, seconds: number, statistic: Statistic) =>
+/** Return the range of the history of a path. */
+export const pathRange = (time: TimeSearch): TimeRange => rangeOf(time, PATH_SPAN)
+
+/** A path over time. A range that moves with the clock is refetched with each window. */
+export const seriesQuery = (meshId: string, source: string, target: string, time: TimeSearch, statistic: Statistic) =>
   queryOptions({
-    queryKey: ['meshes', meshId, 'measured', 'series', source, target, seconds, statistic],
-    queryFn: () =>
-      unwrap(
+    queryKey: ['meshes', meshId, isMoving(time) ? 'measured' : 'range', 'series', source, target, time, statistic],
+    queryFn: async () => {
+      const range = pathRange(time)
+      const series = await unwrap(
         client.GET('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/series', {
           params: {
             path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target },
-            query: { from: new Date(Date.now() - seconds * 1_000).toISOString(), statistic },
+            // The end of a moving range is left to the backend: its clock cuts the windows.
+            query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }), statistic },
           },
         }),
-      ),
+      )
+      return { ...series, range }
+    },
     placeholderData: keepPreviousData,
   })

@@ -1,6 +1,7 @@
 /** Search parameters of addresses. Each page declares a schema; invalid values are dropped, defaults left out. */
 
 import * as v from 'valibot'
+import { SPANS, type TimeSearch, VERSUS } from './spans'
 import type { Clock } from './time'
 
 export type Raw = Record<string, unknown>
@@ -78,7 +79,7 @@ export interface ListSearch {
 }
 
 /** Parameters of every signed-in page. */
-export interface AppSearch extends ListSearch {
+export interface AppSearch extends ListSearch, TimeSearch {
   /** Time zone in which times are shown. */
   tz?: Clock
 }
@@ -90,6 +91,13 @@ export const appSearch = searchParser<AppSearch>(
     q: v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty(), v.maxLength(200)),
     sort: v.pipe(v.string(), v.regex(/^-?[a-z_]{1,40}$/)),
     page: integer(1),
+    span: keyOf(SPANS),
+    from: moment,
+    until: moment,
+    versus: keyOf(VERSUS),
   },
   { tz: 'local', page: 1 },
 )
+
+/** Parameters that go along with every link which does not set them: the time zone, and the time of the page. */
+export const RETAINED = ['tz', 'span', 'from', 'until', 'versus'] as const satisfies (keyof AppSearch)[]

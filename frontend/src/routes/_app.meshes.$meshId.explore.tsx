@@ -1,13 +1,14 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { useCallback } from 'react'
+import { EXPLORE_SPAN } from '~/api/explore'
 import { meshQuery } from '~/api/meshes'
 import { ExplorePage } from '~/features/explore/ExplorePage'
 import { type ExploreSearch, exploreSearch } from '~/features/explore/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/explore')({
-  staticData: { title: strings.explore },
+  staticData: { title: strings.explore, time: { span: EXPLORE_SPAN } },
   validateSearch: exploreSearch,
   component: ExploreRoute,
 })

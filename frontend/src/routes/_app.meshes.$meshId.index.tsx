@@ -1,14 +1,14 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute, useRouter } from '@tanstack/react-router'
 import { useCallback } from 'react'
-import { matrixQuery, shownOf } from '~/api/measurements'
+import { MATRIX_SPAN, matrixQuery, shownOf } from '~/api/measurements'
 import { meshQuery } from '~/api/meshes'
 import { MatrixPage } from '~/features/matrix/MatrixPage'
 import { type MatrixSearch, matrixSearch } from '~/features/matrix/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/')({
-  staticData: { title: strings.heatmap },
+  staticData: { title: strings.heatmap, time: { span: MATRIX_SPAN, isLive: true, compares: true } },
   validateSearch: matrixSearch,
   loaderDeps: ({ search }) => shownOf(search),
   loader: ({ context, params, deps }) => {

@@ -1,12 +1,13 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
+import { PATH_SPAN } from '~/api/measurements'
 import { meshQuery } from '~/api/meshes'
 import { PathPage } from '~/features/paths/PathPage'
 import { pathSearch } from '~/features/paths/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/paths/$source/$target')({
-  staticData: { title: strings.path },
+  staticData: { title: strings.path, time: { span: PATH_SPAN, compares: true } },
   validateSearch: pathSearch,
   component: PathRoute,
 })

@@ -2,11 +2,11 @@ import { createFileRoute, redirect, retainSearchParams } from '@tanstack/react-r
 import { sessionQuery } from '~/api/access'
 import { meshesQuery } from '~/api/meshes'
 import { Shell } from '~/features/shell/Shell'
-import { appSearch } from '~/lib/searchParams'
+import { appSearch, RETAINED } from '~/lib/searchParams'
 
 export const Route = createFileRoute('/_app')({
   validateSearch: appSearch,
-  search: { middlewares: [retainSearchParams(['tz'])] },
+  search: { middlewares: [retainSearchParams([...RETAINED])] },
   beforeLoad: async ({ context, location }) => {
     if (await context.queryClient.ensureQueryData(sessionQuery)) return
     // Ask again at the next navigation: somebody may have signed in by then.

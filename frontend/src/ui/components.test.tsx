@@ -7,7 +7,6 @@ import { show } from '~/testing/render'
 import { Confirm } from './Confirm'
 import { CopyText } from './CopyText'
 import { FormActions } from './FormActions'
-import { MomentField } from './MomentField'
 import { Records, RowAction } from './Records'
 import { Empty, Failed, Loading } from './State'
 
@@ -90,14 +89,6 @@ test('a text to copy keeps its words and reports success', async () => {
   await user.click(group.getByRole('button', { name: 'Copy' }))
   expect(await navigator.clipboard.readText()).toBe('sinemora-agent run --backend https://x')
   expect(group.getByRole('button', { name: 'Copied' })).toBeTruthy()
-})
-
-test('an empty moment is now, a typed one is RFC 3339', async () => {
-  const onChange = vi.fn()
-  show(<MomentField label="Until" value={undefined} onChange={onChange} />)
-  const field = screen.getByLabelText('Until; leave empty for now')
-  await userEvent.type(field, '2026-11-20T23:10')
-  expect(onChange).toHaveBeenLastCalledWith(new Date('2026-11-20T23:10').toISOString())
 })
 
 test('an empty, loading or failed view names the next step', async () => {

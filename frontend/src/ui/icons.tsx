@@ -9,7 +9,10 @@ import {
   IconBulb,
   IconChartLine,
   IconCheck,
+  IconChevronLeft,
+  IconChevronRight,
   IconCirclePlus,
+  IconClock,
   IconCopy,
   IconDeviceDesktop,
   IconFlask,
@@ -27,6 +30,8 @@ import {
   IconMaximize,
   IconMinus,
   IconMoon,
+  IconPlayerPause,
+  IconPlayerPlay,
   IconPlus,
   IconRoute,
   IconSearch,
@@ -59,6 +64,11 @@ export const CollapseIcon = icon(IconLayoutSidebarLeftCollapse)
 export const ExpandIcon = icon(IconLayoutSidebarLeftExpand)
 export const PathIcon = icon(IconRoute)
 export const KeyboardIcon = icon(IconKeyboard)
+export const ClockIcon = icon(IconClock)
+export const EarlierIcon = icon(IconChevronLeft)
+export const LaterIcon = icon(IconChevronRight)
+export const PauseIcon = icon(IconPlayerPause)
+export const FollowIcon = icon(IconPlayerPlay)
 
 // The pages of the navigation.
 export const OverviewIcon = icon(IconLayoutDashboard)

@@ -15,7 +15,6 @@ export const strings = {
   meshNameExample: 'production',
   windowSeconds: 'Window (s)',
   rateHertz: 'Exchanges per second',
-  emptyIsNow: (label: string) => `${label}; leave empty for now`,
   loading: (subject: string) => `Loading ${subject}…`,
   requestId: 'Request',
   unexpectedError: 'An unexpected error occurred.',

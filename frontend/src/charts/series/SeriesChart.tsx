@@ -12,6 +12,7 @@ export interface Line {
   values: Values
   /** Half the width of a band around the line. */
   error?: Values
+  isDashed?: boolean
 }
 
 interface Props {
@@ -34,6 +35,8 @@ interface Props {
   /** Changes when colours must be read again. */
   theme: string
   onCursor: (index: number | null) => void
+  /** Called with the range that was dragged over, seconds since 1970. */
+  onZoom?: (start: number, end: number) => void
 }
 
 /** A colour as the canvas needs it: custom properties and light-dark() resolved. */
@@ -75,7 +78,7 @@ function options(element: HTMLElement, current: () => Props): uPlot.Options {
     legend: { show: false },
     cursor: {
       sync: { key: group },
-      drag: { x: false, y: false },
+      drag: { x: current().onZoom !== undefined, y: false, setScale: false },
       points: { size: 7 },
       y: false,
     },
@@ -105,6 +108,7 @@ function options(element: HTMLElement, current: () => Props): uPlot.Options {
           label: line.label,
           stroke,
           width: 1.5,
+          ...(line.isDashed ? { dash: [4, 4] } : {}),
           spanGaps: false,
           ...(shape === 'steps' && stepped ? { paths: stepped } : {}),
           points: {
@@ -125,7 +129,17 @@ function options(element: HTMLElement, current: () => Props): uPlot.Options {
       fill: withAlpha(resolve(element, line.colour), 0.13),
     })),
     ...(clock === 'utc' ? { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1_000), 'Etc/UTC') } : {}),
-    hooks: { setCursor: [(u) => current().onCursor(u.cursor.idx ?? null)] },
+    hooks: {
+      setCursor: [(u) => current().onCursor(u.cursor.idx ?? null)],
+      setSelect: [
+        (u) => {
+          if (u.select.width <= 0) return
+          const [start, end] = [u.select.left, u.select.left + u.select.width].map((x) => u.posToVal(x, 'x'))
+          u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+          current().onZoom?.(start as number, end as number)
+        },
+      ],
+    },
   }
 }
 

@@ -5,12 +5,12 @@ import { rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
 import { type Granularity, METRICS, STATISTICS } from '~/lib/dimensions'
 import { METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
-import { SPAN_OPTIONS, SPANS, type Span, VERSUS, VERSUS_OPTIONS, type Versus } from '~/lib/spans'
+import { VERSUS, VERSUS_OPTIONS, type Versus } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
 import { DownloadMenu } from '~/ui/DownloadMenu'
-import { MomentField } from '~/ui/MomentField'
 import { Page } from '~/ui/Page'
 import { Empty, Failed, Loading } from '~/ui/State'
+import { useSetTime, useTime } from '~/ui/time'
 import { DistributionView } from './DistributionView'
 import styles from './explore.module.css'
 import { LossView } from './LossView'
@@ -50,14 +50,15 @@ interface Props {
 export function ExplorePage({ mesh, search, onSearch }: Props) {
   const clock = useClock()
   const roster = useQuery(rosterQuery(mesh.id))
+  const time = useTime()
+  const setTime = useSetTime()
   const show = search.show ?? 'series'
   const parameters: ExploreParameters = {
     selections: selections(search.of),
-    span: search.span ?? '1h',
-    until: search.until,
+    time,
     metric: search.metric ?? 'one_way_delay',
     statistic: search.statistic ?? 'p50',
-    versus: search.versus ?? 'before',
+    versus: time.versus ?? 'before',
     by: search.by ?? 'vm',
     interval: search.interval ?? '1h',
   }
@@ -107,18 +108,6 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
         onChange={(value) => onSearch({ show: value as View })}
       />
       <div className={styles.controls}>
-        <NativeSelect
-          aria-label={strings.range}
-          size="xs"
-          data={SPAN_OPTIONS}
-          value={parameters.span}
-          onChange={({ currentTarget: { value } }) => onSearch({ span: (value in SPANS ? value : '1h') as Span })}
-        />
-        <MomentField
-          label={strings.until}
-          value={parameters.until}
-          onChange={(until) => onSearch({ until: until ?? '' })}
-        />
         {hasMetric && (
           <NativeSelect
             aria-label={strings.metric}
@@ -161,7 +150,7 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
               data={VERSUS_OPTIONS.map((option) => ({ ...option, label: strings.comparedWith(option.label) }))}
               value={parameters.versus}
               onChange={({ currentTarget: { value } }) =>
-                onSearch({ versus: (value in VERSUS ? value : 'before') as Versus })
+                setTime({ ...time, versus: (value in VERSUS ? value : 'before') as Versus })
               }
             />
           </>

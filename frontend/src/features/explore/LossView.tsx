@@ -8,6 +8,7 @@ import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatCount, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { Records } from '~/ui/Records'
+import { useZoomTime } from '~/ui/time'
 import styles from './explore.module.css'
 import { QueryResult } from './QueryResult'
 import { strings } from './strings'
@@ -26,6 +27,7 @@ export function LossView({
   const options = lossesQuery(meshId, parameters)
   const query = useQuery(options)
   const [cursor, setCursor] = useState<number | null>(null)
+  const onZoom = useZoomTime()
   const data = query.data
   const times = useMemo(() => (data?.points_at ?? []).map((at) => Date.parse(at) / 1_000), [data])
   const lines = useMemo(
@@ -58,6 +60,7 @@ export function LossView({
                 clock={clock}
                 theme={theme}
                 onCursor={setCursor}
+                onZoom={onZoom}
                 group="losses"
                 label={strings.lossOf(lines.map((line) => line.label).join(', '))}
                 lines={lines}

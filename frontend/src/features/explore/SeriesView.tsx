@@ -8,6 +8,7 @@ import { facts, tickLabels, title } from '~/lib/metrics'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
+import { useZoomTime } from '~/ui/time'
 import styles from './explore.module.css'
 import { QueryResult } from './QueryResult'
 import { strings } from './strings'
@@ -26,6 +27,7 @@ export function SeriesView({
   const options = manySeriesQuery(meshId, parameters)
   const query = useQuery(options)
   const [cursor, setCursor] = useState<number | null>(null)
+  const onZoom = useZoomTime()
   const data = query.data
   const times = useMemo(() => (data?.points_at ?? []).map((at) => Date.parse(at) / 1_000), [data])
   const statistic = parameters.statistic
@@ -54,7 +56,7 @@ export function SeriesView({
         const range: [number, number] = [start, Math.max(start + 1, Date.parse(response.window.to ?? '') / 1_000)]
         const moment = cursor === null ? undefined : times[cursor]
         const known = lines.some((line) => summary(line.values))
-        const shared = { times, range, clock, theme, onCursor: setCursor, group: 'explore' }
+        const shared = { times, range, clock, theme, onCursor: setCursor, onZoom, group: 'explore' }
         return (
           <div className={styles.view}>
             <p className={styles.moment}>

@@ -2,8 +2,7 @@
 
 import * as v from 'valibot'
 import { GRANULARITIES, type Granularity, METRICS, type Metric, STATISTICS, type Statistic } from '~/lib/dimensions'
-import { COMPARED_MAX, keyOf, moment, searchParser } from '~/lib/searchParams'
-import { SPANS, type Span, VERSUS, type Versus } from '~/lib/spans'
+import { COMPARED_MAX, searchParser } from '~/lib/searchParams'
 
 export const VIEWS = ['series', 'distribution', 'variability', 'losses', 'movers', 'spikes'] as const
 export type View = (typeof VIEWS)[number]
@@ -12,11 +11,8 @@ export interface ExploreSearch {
   show?: View
   /** Selections of paths, comma-separated: `mesh`, `path:A:B`, `zones:A:B`. */
   of?: string
-  span?: Span
-  until?: string
   metric?: Metric
   statistic?: Statistic
-  versus?: Versus
   by?: Granularity
   interval?: '1h' | '1d'
   /** A spike whose exchanges are shown. */
@@ -38,11 +34,8 @@ export const exploreSearch = searchParser<ExploreSearch>(
       v.string(),
       v.transform((text) => selections(text).join(',')),
     ),
-    span: keyOf(SPANS),
-    until: moment,
     metric: v.picklist(METRICS),
     statistic: v.picklist(STATISTICS),
-    versus: keyOf(VERSUS),
     by: v.picklist(GRANULARITIES),
     interval: v.picklist(['1h', '1d']),
     spike: v.pipe(v.string(), v.regex(/^\d+-\d+-\d+$/)),
@@ -50,10 +43,8 @@ export const exploreSearch = searchParser<ExploreSearch>(
   {
     show: 'series',
     of: 'mesh',
-    span: '1h',
     metric: 'one_way_delay',
     statistic: 'p50',
-    versus: 'before',
     by: 'vm',
     interval: '1h',
   },

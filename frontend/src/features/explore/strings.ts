@@ -31,8 +31,6 @@ export const strings = {
   noPathsLead: 'A path needs two VMs: add VMs to the mesh first.',
   viewOf: (view: string, mesh: string) => `${view} of ${mesh}`,
   view: 'View',
-  range: 'Time range',
-  until: 'Until',
   metric: 'Metric',
   statistic: 'Statistic',
   granularity: 'Granularity',

@@ -7,7 +7,7 @@ import type { Mesh } from '~/api/types'
 import { type Cell, LOOK } from '~/charts/heatmap/grid'
 import { Heatmap } from '~/charts/heatmap/Heatmap'
 import { clampView, type Shape } from '~/charts/heatmap/view'
-import { useClock } from '~/ui/clock'
+import type { TimeSearch } from '~/lib/spans'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
 import { partKey, zonePairPart } from './axes'
@@ -29,7 +29,7 @@ import { ZoomButtons } from './ZoomButtons'
 
 interface Props {
   mesh: Mesh
-  search: MatrixSearch
+  search: MatrixSearch & TimeSearch
   /** Resolves once the URL has changed. */
   onSearch: (patch: MatrixSearch) => Promise<void>
 }
@@ -39,15 +39,12 @@ const EMPTY: Shape = { rows: 0, columns: 0 }
 /** The heatmap of a mesh, and the values of a cell. */
 export function MatrixPage({ mesh, search, onSearch }: Props) {
   const navigate = useNavigate()
-  const clock = useClock()
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const asked = shownOf(search)
-  const { data: deviations } = useQuery({
-    ...deviationsQuery(mesh.id, asked.by, UNUSUAL_ROWS),
-    enabled: !asked.when,
-  })
+  const { data: deviations } = useQuery(deviationsQuery(mesh.id, asked.by, UNUSUAL_ROWS))
   // Until something is usual, a heatmap without a metric in its address shows delays instead of nothing.
-  const isTooYoung = !search.metric && !asked.when && deviations?.compared === 0 && deviations.no_baseline > 0
+  const isTooYoung =
+    !search.metric && asked.metric === 'deviation' && deviations?.compared === 0 && deviations.no_baseline > 0
   const chosen = isTooYoung ? { ...asked, metric: 'one_way_delay' as const } : asked
   const { query, waiting, shown, coding, matrix, roster, grid, part, colours, domain, isFixed } = useMatrix(
     mesh.id,
@@ -98,7 +95,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     return (
       <div className={styles.page}>
         <Head mesh={mesh} roster={undefined} windowEnd={undefined} />
-        <Period mesh={mesh} shown={chosen} search={search} clock={clock} onSearch={onSearch} />
+        <Period mesh={mesh} shown={chosen} onSearch={onSearch} />
         <Waiting what={strings.heatmapLower} waiting={waiting} />
       </div>
     )
@@ -125,7 +122,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         <Controls mesh={mesh} chosen={chosen} onSearch={onSearch} onAxis={onAxis} />
         <ZoomButtons shape={shape} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
       </div>
-      <Period mesh={mesh} shown={chosen} search={search} clock={clock} onSearch={onSearch} />
+      <Period mesh={mesh} shown={chosen} onSearch={onSearch} />
       {vms > 1 && !shown.when && grid.looks.every((look) => look === LOOK.dotted || look === LOOK.lined) && (
         <Notice tone="info">{strings.waitingForWindow(mesh.window_s)}</Notice>
       )}

@@ -16,7 +16,7 @@ test('chosen values are kept, defaults are left out', () => {
 })
 
 test('parsing twice is parsing once', () => {
-  const once = matrixSearch({ metric: 'asymmetry', statistic: 'max', scale: '-5000,5000', until: '2026-01-01' })
+  const once = matrixSearch({ metric: 'asymmetry', statistic: 'max', scale: '-5000,5000' })
   expect(matrixSearch({ ...once })).toEqual(once)
 })
 
@@ -25,17 +25,19 @@ test('a scale needs a lower and a higher end', () => {
   expect(matrixSearch({ scale: '1000,5000' })).toEqual({ scale: '1000,5000' })
 })
 
-test('a time is kept as RFC 3339, a switch only when it is on', () => {
-  expect(matrixSearch({ until: '2026-01-01', percent: false })).toEqual({ until: '2026-01-01T00:00:00.000Z' })
-  expect(matrixSearch({ until: 'soon', percent: true })).toEqual({ percent: true })
+test('a switch is kept only when it is on', () => {
+  expect(matrixSearch({ percent: false })).toEqual({})
+  expect(matrixSearch({ percent: true })).toEqual({ percent: true })
 })
 
 test.each([
   [{}, 'deviation'],
   [{ metric: 'one_way_delay' }, 'one_way_delay'],
-  [{ span: '1h' }, 'one_way_delay'],
-  [{ span: '1h', metric: 'deviation' }, 'deviation'],
+  [{ span: '1h' }, 'deviation'],
+  [{ from: '2026-11-20T10:00:00Z', until: '2026-11-20T11:00:00Z' }, 'deviation'],
+  [{ span: '6h' }, 'one_way_delay'],
+  [{ span: '6h', metric: 'deviation' }, 'deviation'],
   [{ span: '1h', metric: 'deviation', versus: 'before' }, 'one_way_delay'],
 ] as const)('the address %j shows %s', (search, metric) => {
-  expect(shownOf(matrixSearch(search)).metric).toBe(metric)
+  expect(shownOf(search).metric).toBe(metric)
 })

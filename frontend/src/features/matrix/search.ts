@@ -9,8 +9,7 @@ import {
   STATISTICS,
   type Statistic,
 } from '~/lib/dimensions'
-import { flag, keyOf, moment, numberList, searchParser } from '~/lib/searchParams'
-import { SPANS, type Span, VERSUS, type Versus } from '~/lib/spans'
+import { flag, numberList, searchParser } from '~/lib/searchParams'
 
 export interface MatrixSearch {
   by?: Granularity
@@ -27,13 +26,7 @@ export interface MatrixSearch {
   zones?: string
   /** The cell under the cursor: row, column. */
   cell?: string
-  /** All windows of a range instead of the newest of each path. */
-  span?: Span
-  /** The end of the range, RFC 3339; now when absent. */
-  until?: string
-  /** The difference to an earlier range. */
-  versus?: Versus
-  /** The difference in percent. */
+  /** The difference to an earlier range in percent. */
   percent?: boolean
 }
 
@@ -47,9 +40,6 @@ export const matrixSearch = searchParser<MatrixSearch>(
     view: numberList(3, ([, , count]) => (count as number) >= 1),
     zones: v.pipe(v.string(), v.regex(/^[^,]+,[^,]+$/)),
     cell: numberList(2, (indices) => indices.every((index) => Number.isInteger(index) && index >= 0)),
-    span: keyOf(SPANS),
-    until: moment,
-    versus: keyOf(VERSUS),
     percent: flag,
   },
   { by: 'vm', statistic: 'p50' },

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { serverNow } from '~/api/connection'
 import type { MeshHealth } from '~/api/overview'
+import { NOW } from '~/lib/spans'
 import { formatMinute, zoneName } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { SEVERITIES } from '~/ui/severity'
@@ -80,6 +81,7 @@ function SlotLink({ mesh, slot: { incidents, to }, isLast, link }: LinkProps) {
   const [first, second] = incidents
   if (first && second) return <Link {...link} to="/incidents" search={{ show: 'all' }} />
   if (first) return <Link {...link} to="/incidents/$incidentId" params={{ incidentId: first.id }} />
-  const search = isLast ? { span: '1h' as const } : { span: '1h' as const, until: new Date(to).toISOString() }
+  const hour = { ...NOW, span: '1h' as const }
+  const search = isLast ? hour : { ...hour, until: new Date(to).toISOString() }
   return <Link {...link} to="/meshes/$meshId" params={{ meshId: mesh.id }} search={search} />
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import { type MeshHealth, zoneDeviationsQuery } from '~/api/overview'
+import { NOW } from '~/lib/spans'
 import { Loaded } from './Card'
 import { HealthStrip } from './HealthStrip'
 import { Numbers } from './Numbers'
@@ -29,7 +30,7 @@ export function MeshSection({ mesh, isCompared, isExpanded }: Props) {
   return (
     <section className={styles.card} aria-labelledby={heading}>
       <h2 id={heading}>
-        <Link to="/meshes/$meshId" params={{ meshId: mesh.id }}>
+        <Link to="/meshes/$meshId" params={{ meshId: mesh.id }} search={NOW}>
           {mesh.name}
         </Link>
       </h2>

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { serverNow } from '~/api/connection'
 import type { MeshHealth } from '~/api/overview'
 import { formatChange } from '~/lib/performance'
+import { NOW } from '~/lib/spans'
 import { type Clock, formatAge, formatDay, formatMinute, zoneName } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
@@ -168,7 +169,7 @@ function NextSteps({ mesh, verdict }: { mesh: MeshHealth; verdict: Verdict }) {
       <Anchor
         key="heatmap"
         size="sm"
-        renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} />}
+        renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} search={NOW} />}
       >
         {strings.openHeatmap}
       </Anchor>,

@@ -2,6 +2,7 @@ import { useComputedColorScheme } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Deviations, MeshHealth } from '~/api/overview'
 import { contrast, diverging, QUIET, type Rgb, type Theme } from '~/charts/heatmap/palette'
+import { NOW } from '~/lib/spans'
 import { formatDelay, formatSignedDelay, formatSignedPercent } from '~/lib/units'
 import { useRoving } from '~/ui/useRoving'
 import { changesOf, type PairChange, positionOf } from './deviation'
@@ -92,7 +93,7 @@ export function ZoneMap({ mesh, deviations }: { mesh: MeshHealth; deviations: De
                           {...roving(index)}
                           to="/meshes/$meshId"
                           params={{ meshId: mesh.id }}
-                          search={view ? { view } : {}}
+                          search={view ? { ...NOW, view } : NOW}
                           aria-label={label}
                           title={label}
                         >

@@ -2,6 +2,7 @@ import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { MeshHealth, OpenIncident } from '~/api/overview'
+import { NOW } from '~/lib/spans'
 
 /** Return the part of the heatmap of VMs with the paths between two zones; undefined for unknown zones. */
 export function zoneView({ zones }: MeshHealth, source: string, target: string): string | undefined {
@@ -23,7 +24,12 @@ export function PathsLink({ mesh, incident: { culprit }, children }: Props) {
       <Anchor
         size="sm"
         renderRoot={(root) => (
-          <Link {...root} to="/meshes/$meshId/paths/$source/$target" params={{ meshId: mesh.id, source, target }} />
+          <Link
+            {...root}
+            to="/meshes/$meshId/paths/$source/$target"
+            params={{ meshId: mesh.id, source, target }}
+            search={NOW}
+          />
         )}
       >
         {children}
@@ -35,7 +41,7 @@ export function PathsLink({ mesh, incident: { culprit }, children }: Props) {
     <Anchor
       size="sm"
       renderRoot={(root) => (
-        <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} search={view ? { view } : {}} />
+        <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} search={view ? { ...NOW, view } : NOW} />
       )}
     >
       {children}

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
-import { screen } from '@testing-library/react'
+import { cleanup, screen } from '@testing-library/react'
 import { expect, test, vi } from 'vitest'
 import type { Series } from '~/api/types'
-import { show } from '~/testing/render'
+import { showPage } from '~/testing/render'
 import { PathCharts } from './PathCharts'
 
 // A canvas is needed to draw; the frames around the charts are what is tested here.
@@ -18,19 +18,29 @@ const SERIES = {
 } as unknown as Series
 
 const charts = (series: Series | undefined) =>
-  show(<PathCharts series={series} statistic="p50" seconds={900} clock="utc" theme="light" waiting={false} />)
+  showPage(
+    <PathCharts
+      series={series}
+      statistic="p50"
+      earlier={undefined}
+      time={{}}
+      clock="utc"
+      theme="light"
+      waiting={false}
+    />,
+  )
 
 const heights = () =>
   screen.getAllByRole('figure').map((figure) => (figure.lastElementChild as HTMLElement | null)?.style.height)
 
-test('the charts are as high while they load as with values, so that nothing below them moves', () => {
-  const { unmount } = charts(undefined)
+test('the charts are as high while they load as with values, so that nothing below them moves', async () => {
+  await charts(undefined)
   expect(screen.getByText('Loading the history…')).toBeTruthy()
   const reserved = heights()
   expect(reserved).toEqual(['260px', '170px', '130px'])
   expect(screen.queryByText(/no value/)).toBeNull()
-  unmount()
-  charts(SERIES)
+  cleanup()
+  await charts(SERIES)
   expect(heights()).toEqual(reserved)
   expect(screen.getByText(/^One-way delay, p50\. Outbound from 80/)).toBeTruthy()
 })

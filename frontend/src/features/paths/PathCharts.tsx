@@ -1,11 +1,15 @@
 import { useCallback, useMemo, useState } from 'react'
+import { pathRange } from '~/api/measurements'
 import type { Series } from '~/api/types'
 import { newest, summary, type Values } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import type { Statistic } from '~/lib/dimensions'
 import { statisticName } from '~/lib/metrics'
+import { isMoving, type TimeSearch } from '~/lib/spans'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { commonDelayUnit, formatDelay, formatRatio } from '~/lib/units'
+import { useZoomTime } from '~/ui/time'
+import { type EarlierSeries, valuesAt } from './earlierSeries'
 import styles from './paths.module.css'
 import { strings } from './strings'
 
@@ -13,7 +17,9 @@ interface Props {
   /** Undefined while it loads: the charts are empty then, and as high as later. */
   series: Series | undefined
   statistic: Statistic
-  seconds: number
+  /** The same path in the period of the comparison. */
+  earlier: EarlierSeries | undefined
+  time: TimeSearch
   clock: Clock
   theme: string
   waiting: boolean
@@ -46,15 +52,19 @@ const NOTHING: Pick<Series, 'points_at' | 'resolution_s' | 'outbound' | 'inbound
 }
 
 /** One-way delays, round trip and loss over the same time, with a common cursor. */
-export function PathCharts({ series: loaded, statistic, seconds, clock, theme, waiting }: Props) {
+export function PathCharts({ series: loaded, earlier, statistic, time, clock, theme, waiting }: Props) {
   const series = loaded ?? NOTHING
   const [cursor, setCursor] = useState<number | null>(null)
   const onCursor = useCallback((index: number | null) => setCursor(index), [])
   const times = useMemo(() => series.points_at.map((at) => Date.parse(at) / 1_000), [series])
   const range = useMemo((): [number, number] => {
-    const end = Math.max(Date.now() / 1_000, (times.at(-1) ?? 0) + series.resolution_s)
-    return [end - seconds, end]
-  }, [times, seconds, series.resolution_s])
+    const asked = pathRange(time)
+    const [start, end] = [asked.from, asked.to].map((at) => Date.parse(at) / 1_000) as [number, number]
+    // The newest window may end after the clock of this machine.
+    const late = isMoving(time) ? Math.max(0, (times.at(-1) ?? 0) + series.resolution_s - end) : 0
+    return [start + late, end + late]
+  }, [times, time, series.resolution_s])
+  const zoom = useZoomTime()
   const delays = useMemo(
     (): Line[] => [
       {
@@ -69,12 +79,40 @@ export function PathCharts({ series: loaded, statistic, seconds, clock, theme, w
         values: series.inbound.delay_ns,
         error: series.inbound.clock_error_ns,
       },
+      ...(earlier
+        ? [
+            {
+              label: strings.earlierOf(strings.outbound),
+              colour: 'var(--outbound)',
+              isDashed: true,
+              values: valuesAt(times, earlier, earlier.series.outbound.delay_ns),
+            },
+            {
+              label: strings.earlierOf(strings.inbound),
+              colour: 'var(--inbound)',
+              isDashed: true,
+              values: valuesAt(times, earlier, earlier.series.inbound.delay_ns),
+            },
+          ]
+        : []),
     ],
-    [series],
+    [series, earlier, times],
   )
   const roundTrips = useMemo(
-    (): Line[] => [{ label: strings.roundTrip, colour: 'var(--round-trip)', values: series.round_trip.delay_ns }],
-    [series],
+    (): Line[] => [
+      { label: strings.roundTrip, colour: 'var(--round-trip)', values: series.round_trip.delay_ns },
+      ...(earlier
+        ? [
+            {
+              label: strings.earlierOf(strings.roundTrip),
+              colour: 'var(--round-trip)',
+              isDashed: true,
+              values: valuesAt(times, earlier, earlier.series.round_trip.delay_ns),
+            },
+          ]
+        : []),
+    ],
+    [series, earlier, times],
   )
   const losses = useMemo(
     (): Line[] => [
@@ -86,7 +124,7 @@ export function PathCharts({ series: loaded, statistic, seconds, clock, theme, w
   const known = newest(series.round_trip.delay_ns) ?? newest(series.outbound.delay_ns)
   const at = cursor ?? known
   const moment = at === null ? undefined : times[at]
-  const shared = { times, range, clock, theme, onCursor, group: 'path' }
+  const shared = { times, range, clock, theme, onCursor, group: 'path', onZoom: zoom }
   return (
     <div className={styles.charts} data-waiting={waiting || undefined} aria-busy={!loaded}>
       <p className={styles.moment}>

@@ -1,15 +1,16 @@
 import { ActionIcon, SegmentedControl, Tooltip, useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { pathQuery, seriesQuery } from '~/api/measurements'
+import { pathQuery, pathRange, seriesQuery } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import type { Statistic } from '~/lib/dimensions'
 import { STATISTIC_OPTIONS } from '~/lib/metrics'
-import { RANGES, type Range } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
 import { SwapIcon } from '~/ui/icons'
 import { useNamedPage } from '~/ui/pageName'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
+import { useTime } from '~/ui/time'
+import { useEarlierSeries } from './earlierSeries'
 import { Flows } from './Flows'
 import { NewestWindow } from './NewestWindow'
 import { PathCharts } from './PathCharts'
@@ -26,11 +27,6 @@ interface Props {
   onSearch: (patch: PathSearch) => void
 }
 
-const RANGE_OPTIONS = (Object.keys(RANGES) as Range[]).map((value) => ({
-  value,
-  label: value.replace('m', ' min').replace('h', ' h'),
-}))
-
 const STATE_TEXT = {
   measured: null,
   not_planned: strings.notPlanned,
@@ -43,10 +39,11 @@ const STATE_TEXT = {
 export function PathPage({ mesh, source, target, search, onSearch }: Props) {
   const clock = useClock()
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const range = search.last ?? '15m'
+  const time = useTime()
   const statistic = search.statistic ?? 'p50'
   const path = useQuery(pathQuery(mesh.id, source, target))
-  const series = useQuery(seriesQuery(mesh.id, source, target, RANGES[range], statistic))
+  const series = useQuery(seriesQuery(mesh.id, source, target, time, statistic))
+  const earlier = useEarlierSeries(mesh.id, source, target, time, statistic)
 
   useNamedPage(path.data && `${path.data.source.name} → ${path.data.target.name}`)
 
@@ -98,13 +95,7 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
             value={statistic}
             onChange={(value) => onSearch({ statistic: value as Statistic })}
           />
-          <SegmentedControl
-            aria-label={strings.range}
-            data={RANGE_OPTIONS}
-            value={range}
-            onChange={(value) => onSearch({ last: value as Range })}
-          />
-          <PinRange meshId={mesh.id} seconds={RANGES[range]} />
+          <PinRange meshId={mesh.id} range={() => pathRange(time)} />
         </div>
       </header>
       {STATE_TEXT[state] && <Notice tone={state === 'lost' ? 'bad' : 'warn'}>{STATE_TEXT[state]}</Notice>}
@@ -114,7 +105,8 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
         <PathCharts
           series={series.data}
           statistic={statistic}
-          seconds={RANGES[range]}
+          earlier={earlier}
+          time={time}
           clock={clock}
           theme={theme}
           waiting={series.isPlaceholderData}

@@ -2,6 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
+import { rangeOf } from '~/lib/spans'
 import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { PinRange } from './PinRange'
@@ -16,7 +17,7 @@ async function pin() {
 
 test('the range on the screen is pinned with a reason', async () => {
   const sent = mockApi({ 'POST /v1/pins': () => reply(201, { id: 'p' }) })
-  await showPage(<PinRange meshId="m" seconds={900} />)
+  await showPage(<PinRange meshId="m" range={() => rangeOf({}, '15m')} />)
   const dialog = await pin()
   expect(await dialog.findByText('Range pinned.')).toBeTruthy()
   const [body] = bodiesOf(sent, 'POST /v1/pins') as [{ started_at: string; ended_at: string }]
@@ -26,7 +27,7 @@ test('the range on the screen is pinned with a reason', async () => {
 
 test('a refused range shows the reason and keeps the typed values', async () => {
   mockApi({ 'POST /v1/pins': () => fail(409, 'Quota exceeded: 11 pins requested, 10 allowed.') })
-  await showPage(<PinRange meshId="m" seconds={900} />)
+  await showPage(<PinRange meshId="m" range={() => rangeOf({}, '15m')} />)
   const dialog = await pin()
   expect((await dialog.findByRole('alert')).textContent).toContain('Quota exceeded')
   expect(dialog.getByRole<HTMLInputElement>('textbox', { name: /^Reason/ }).value).toBe('Complaint')

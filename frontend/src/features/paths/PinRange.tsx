@@ -2,33 +2,28 @@ import { Button, Group, TextInput } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { usePinRange } from '~/api/usage'
+import type { TimeRange } from '~/lib/spans'
 import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { Dialog } from '~/ui/Dialog'
 import { ActionError, Notice } from '~/ui/State'
 import { strings } from './strings'
 
-interface Range {
-  started_at: string
-  ended_at: string
-}
-
 /** Pin the range on the screen: measurements of the whole mesh are kept beyond retention. */
-export function PinRange({ meshId, seconds }: { meshId: string; seconds: number }) {
+export function PinRange({ meshId, range: rangeNow }: { meshId: string; range: () => TimeRange }) {
   const clock = useClock()
   const keep = usePinRange()
-  const [range, setRange] = useState<Range | null>(null)
+  const [range, setRange] = useState<TimeRange | null>(null)
 
   function open() {
     keep.reset()
-    const now = Date.now()
-    setRange({ started_at: new Date(now - seconds * 1_000).toISOString(), ended_at: new Date(now).toISOString() })
+    setRange(rangeNow())
   }
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
     const reason = String(new FormData(event.currentTarget).get('reason') ?? '').trim()
-    if (range && reason) keep.mutate({ mesh_id: meshId, reason, ...range })
+    if (range && reason) keep.mutate({ mesh_id: meshId, reason, started_at: range.from, ended_at: range.to })
   }
 
   const moment = (at: string) => formatMoment(new Date(at), clock)
@@ -46,7 +41,7 @@ export function PinRange({ meshId, seconds }: { meshId: string; seconds: number 
         ) : (
           range && (
             <form onSubmit={submit}>
-              <p>{strings.pinEffect(moment(range.started_at), moment(range.ended_at))}</p>
+              <p>{strings.pinEffect(moment(range.from), moment(range.to))}</p>
               <TextInput
                 name="reason"
                 label={strings.reason}

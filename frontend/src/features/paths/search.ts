@@ -2,15 +2,10 @@
 
 import * as v from 'valibot'
 import { STATISTICS, type Statistic } from '~/lib/dimensions'
-import { keyOf, searchParser } from '~/lib/searchParams'
-import { RANGES, type Range } from '~/lib/spans'
+import { searchParser } from '~/lib/searchParams'
 
 export interface PathSearch {
-  last?: Range
   statistic?: Statistic
 }
 
-export const pathSearch = searchParser<PathSearch>(
-  { last: keyOf(RANGES), statistic: v.picklist(STATISTICS) },
-  { last: '15m', statistic: 'p50' },
-)
+export const pathSearch = searchParser<PathSearch>({ statistic: v.picklist(STATISTICS) }, { statistic: 'p50' })

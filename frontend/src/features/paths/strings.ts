@@ -44,6 +44,7 @@ export const strings = {
   noValue: 'no value',
   valueRange: (least: string, most: string, gaps: string) => `from ${least} to ${most}${gaps}`,
   outbound: 'Outbound',
+  earlierOf: (line: string) => `${line}, earlier`,
   inbound: 'Inbound',
   loadingHistory: 'Loading the history…',
   noMeasurements: 'No measurements in this range.',
@@ -69,5 +70,4 @@ export const strings = {
   showFrom: (name: string) => `Show from ${name}`,
   swapDirection: 'Swap direction',
   statistic: 'Statistic',
-  range: 'Time range',
 }

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { screen } from '@testing-library/react'
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { mockApi } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { DemonstrationStrip } from './DemonstrationStrip'
@@ -9,8 +9,12 @@ const CHAPTER = {
   title: 'Loss at c-2',
   text: 'VM c-2 loses 8 % of its packets.',
   started_at: '2026-11-20T10:00:00Z',
-  ends_at: new Date(Date.now() + 90_500).toISOString(),
+  ends_at: '2026-11-20T10:02:00Z',
 }
+
+// The time stands still: a slow machine does not come closer to the next part.
+beforeEach(() => vi.useFakeTimers({ now: new Date('2026-11-20T10:00:30Z'), toFake: ['Date'] }))
+afterEach(() => vi.useRealTimers())
 
 test('the strip says what is played, what it costs, and when the next part begins', async () => {
   mockApi({

@@ -16,6 +16,7 @@ import { ShortcutList } from './shortcuts/ShortcutList'
 import { type Overlay, useShortcuts } from './shortcuts/useShortcuts'
 import { strings } from './strings'
 import { ThemeSwitch } from './ThemeSwitch'
+import { TimeControl } from './time/TimeControl'
 import { UserMenu } from './UserMenu'
 
 /** The frame of every page: navigation at the left, mesh, search and live state above it. */
@@ -37,6 +38,7 @@ export function Shell() {
         </Link>
         <MeshPicker />
         <div className={styles.end}>
+          <TimeControl />
           <LiveMark />
           <SearchButton onClick={() => setOverlay('palette')} />
           <div className={styles.clock}>

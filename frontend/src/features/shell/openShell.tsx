@@ -2,8 +2,17 @@
 
 import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { createMemoryHistory, createRootRoute, createRoute, createRouter, RouterProvider } from '@tanstack/react-router'
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  RouterProvider,
+  retainSearchParams,
+  type StaticDataRouteOption,
+} from '@tanstack/react-router'
 import { render, screen } from '@testing-library/react'
+import { appSearch, RETAINED } from '~/lib/searchParams'
 import { mockApi } from '~/testing/api'
 import { theme } from '~/ui/theme'
 import { Shell } from './Shell'
@@ -31,10 +40,19 @@ const PATHS = [
   ...['/meshes/$meshId', '/meshes/$meshId/explore', '/meshes/$meshId/paths/$source/$target'],
 ]
 
+const TIMES: Record<string, StaticDataRouteOption> = {
+  '/meshes/$meshId': { time: { span: '5m', isLive: true, compares: true } },
+  '/meshes/$meshId/paths/$source/$target': { time: { span: '15m', compares: true } },
+}
+
 /** Render the shell at an address; each page is its route as a heading, then `page`. Return the router. */
 export async function openShell(address: string, page?: React.ReactNode) {
   mockApi(ANSWERS)
-  const root = createRootRoute({ component: Shell })
+  const root = createRootRoute({
+    component: Shell,
+    validateSearch: appSearch,
+    search: { middlewares: [retainSearchParams([...RETAINED])] },
+  })
   const route = (path: string) => {
     const component = () => (
       <>
@@ -42,7 +60,7 @@ export async function openShell(address: string, page?: React.ReactNode) {
         {page}
       </>
     )
-    return createRoute({ getParentRoute: () => root, path, component })
+    return createRoute({ getParentRoute: () => root, path, component, staticData: TIMES[path] ?? {} })
   }
   const history = createMemoryHistory({ initialEntries: [address] })
   const router = createRouter({ routeTree: root.addChildren(PATHS.map(route)), history })

@@ -1,0 +1,18 @@
+import { isMoving, rangeOf, SPAN_OPTIONS, type TimeSearch } from '~/lib/spans'
+import { type Clock, formatDay, formatMinute, zoneName } from '~/lib/time'
+import { strings } from '../strings'
+import type { PageTime } from './steps'
+
+/** Name the time of a page: "Last hour", "Newest windows", "20 Nov 2026, 23:10 – 23:40 UTC". */
+export function rangeName(time: TimeSearch, page: PageTime, clock: Clock): string {
+  if (isMoving(time)) {
+    if (!time.span && !time.versus && page.isLive) return strings.newestWindows
+    const span = time.span ?? page.span
+    return SPAN_OPTIONS.find(({ value }) => value === span)?.label ?? span
+  }
+  const { from, to } = rangeOf(time, page.span)
+  const [start, end] = [new Date(from), new Date(to)]
+  const [firstDay, lastDay] = [start, end].map((at) => formatDay(at, clock))
+  const last = firstDay === lastDay ? formatMinute(end, clock) : `${lastDay}, ${formatMinute(end, clock)}`
+  return `${firstDay}, ${formatMinute(start, clock)} – ${last} ${zoneName(clock, end)}`
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { parseMoment, typedMoment } from './moments'
+
+const NOW = Date.parse('2026-11-20T12:00:00Z')
+const utc = (text: string) => parseMoment(text, 'utc', NOW)
+
+test.each([
+  ['2026-11-20 08:30', '2026-11-20T08:30:00.000Z'],
+  ['2026-11-20 08:30:15', '2026-11-20T08:30:15.000Z'],
+  ['2026-11-20T8:30', '2026-11-20T08:30:00.000Z'],
+  ['2026-11-20', '2026-11-20T00:00:00.000Z'],
+  ['2026-11-20T09:30:00+01:00', '2026-11-20T08:30:00.000Z'],
+  ['2026-11-20T08:30:00Z', '2026-11-20T08:30:00.000Z'],
+  [' now ', '2026-11-20T12:00:00.000Z'],
+  ['now-90m', '2026-11-20T10:30:00.000Z'],
+  ['now - 2 d', '2026-11-18T12:00:00.000Z'],
+])('"%s" is a time', (text, at) => {
+  expect(new Date(utc(text) ?? Number.NaN).toISOString()).toBe(at)
+})
+
+test.each(['', 'soon', '10:30', '2026-13-01 10:00', '2026-02-30', '2026-11-20 25:00', 'now+1h', '20.11.2026', '0'])(
+  '"%s" is not a time',
+  (text) => {
+    expect(utc(text)).toBeUndefined()
+  },
+)
+
+test.each(['utc', 'local'] as const)('a time is typed as it is read, in %s', (clock) => {
+  const at = Date.parse('2026-07-01T22:59:58Z')
+  expect(parseMoment(typedMoment(at, clock), clock)).toBe(at)
+})

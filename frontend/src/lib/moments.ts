@@ -1,0 +1,40 @@
+/** Times as people type them: "2026-11-20 23:10", RFC 3339, "now", "now-2h". */
+
+import type { Clock } from './time'
+
+const PLAIN = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?)?$/
+const RELATIVE = /^now(?:\s*[-−]\s*(\d+(?:\.\d+)?)\s*(s|m|min|h|d|w))?$/i
+const SECONDS = { s: 1, m: 60, min: 60, h: 3_600, d: 86_400, w: 604_800 }
+
+/** Return the Unix time (ms) of a text, in the reader's zone or UTC where it names none; undefined if it is no time. */
+export function parseMoment(text: string, clock: Clock, now = Date.now()): number | undefined {
+  const typed = text.trim()
+  const relative = RELATIVE.exec(typed)
+  if (relative) {
+    const unit = (relative[2] ?? 's').toLowerCase() as keyof typeof SECONDS
+    return now - Number(relative[1] ?? 0) * SECONDS[unit] * 1_000
+  }
+  const plain = PLAIN.exec(typed)
+  if (!plain) return /[zZ]$|[+-]\d\d:\d\d$/.test(typed) ? known(Date.parse(typed)) : undefined
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = plain
+    .slice(1)
+    .map((part) => Number(part ?? 0))
+  const isValid =
+    month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month) && hour < 24 && minute < 60 && second < 60
+  if (!isValid) return undefined
+  return known(
+    clock === 'utc'
+      ? Date.UTC(year, month - 1, day, hour, minute, second)
+      : new Date(year, month - 1, day, hour, minute, second).getTime(),
+  )
+}
+
+/** Format a time (Unix ms) as it is typed: "2026-11-20 23:10:20". */
+export function typedMoment(at: number, clock: Clock): string {
+  const shifted = clock === 'utc' ? at : at - new Date(at).getTimezoneOffset() * 60_000
+  return new Date(shifted).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate()
+
+const known = (at: number) => (Number.isNaN(at) ? undefined : at)
