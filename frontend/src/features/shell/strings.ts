@@ -28,6 +28,7 @@ export const strings = {
   showRange: 'Show range',
   compareWith: 'Compare with',
   noComparison: 'No comparison',
+  comparedWith: (range: string, earlier: string) => `${range} vs ${earlier}`,
   zoomOut: 'Zoom out',
   copyLink: 'Copy link to this range',
   dragHint: 'Drag over a chart to zoom in.',

@@ -25,6 +25,7 @@ test.each([
   [HEATMAP, 'Newest windows'],
   [PATH, 'Last 15 minutes'],
   [`${PATH}?span=6h`, 'Last 6 hours'],
+  [`${PATH}?span=6h&versus=day`, 'Last 6 hours vs previous day'],
   [`${PATH}${FIXED}`, '20 Nov 2026, 10:00 – 10:30 UTC'],
 ])('%s names its time: %s', async (address, name) => {
   await openShell(address)
