@@ -13,6 +13,7 @@ from sinemora.applications.queries import Carrier
 from sinemora.applications.schemas import (
     ApplicationPerformance,
     ApplicationRead,
+    ApplicationSensitivity,
     CapacityRead,
     CurveAttached,
     EdgeRead,
@@ -28,6 +29,7 @@ from sinemora.curves.schemas import Origin
 from sinemora.inventory.schemas import VmName
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 from sinemora.measurements.codec.flows import Flows
+from sinemora.measurements.codec.llq16 import VALUE_OF_BIN
 from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult, read_matrix
 from sinemora.measurements.schemas import STATE_NAMES, By, Span
 
@@ -134,6 +136,18 @@ def performance(session: Session, application: Application, statistic: Statistic
         links=len(reached_links.links),
         measured=reached_links.measured,
         detail=_detail(application, net, machines_of(application, net), reached_links),
+    )
+
+
+def sensitivity(session: Session, application: Application) -> ApplicationSensitivity:
+    """Return the performance of a link of an application by its round trip."""
+    sensitive = attach.sensitivity(application, attach.entries(session, [application])[application.id])
+    return ApplicationSensitivity(
+        application_id=application.id,
+        name=application.name,
+        reference_us=sensitive.reference_us,
+        round_trip_ns=VALUE_OF_BIN.tolist(),
+        performance=sensitive.curve(sensitive.added_us(VALUE_OF_BIN)).round(6).tolist(),
     )
 
 

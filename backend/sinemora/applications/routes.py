@@ -12,6 +12,7 @@ from sinemora.applications.schemas import (
     ApplicationCreate,
     ApplicationPerformance,
     ApplicationRead,
+    ApplicationSensitivity,
     ApplicationUpdate,
     CapacityRead,
     CapacityUpdate,
@@ -107,6 +108,12 @@ def read_application_performance(
 ) -> ApplicationPerformance:
     """Return the performance under the newest round trips, link by link."""
     return reading.performance(session, service.get_application(session, application_id), statistic)
+
+
+@router.get("/applications/{application_id}/sensitivity", responses=responses(404))
+def read_application_sensitivity(application_id: UUID, session: SessionDep, actor: Viewer) -> ApplicationSensitivity:
+    """Return the performance that a link of the application reaches by its round trip, as a table."""
+    return reading.sensitivity(session, service.get_application(session, application_id))
 
 
 @router.get("/vms/{vm_id}/capacity", responses=responses(404))

@@ -232,6 +232,19 @@ class ApplicationPerformance(Read):
     detail: list[LinkPerformance]
 
 
+class ApplicationSensitivity(Read):
+    """Performance that a link reaches, as a table over its round trip: ns, the centre of each LLQ16 bin.
+
+    A code c of a matrix of round trips stands for row c - 1. `reference_us`: round trips up to it cost nothing.
+    """
+
+    application_id: UUID
+    name: str
+    reference_us: float
+    round_trip_ns: list[int]
+    performance: list[float]
+
+
 class CapacityUpdate(Write):
     """Update of a VM's capacity; omitted fields stay, null removes a value."""
 

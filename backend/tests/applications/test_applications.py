@@ -3,6 +3,7 @@
 from pathlib import Path
 from uuid import uuid4
 
+import numpy as np
 import pytest
 
 from sinemora.curves.core.library import published
@@ -171,6 +172,18 @@ def test_performance_follows_the_newest_round_trips(mesh: MeshWorld):
     assert (to_b["state"], to_b["round_trip_ns"]) == ("measured", pytest.approx(200_000, rel=0.01))
 
 
+def test_the_sensitivity_gives_the_performance_of_every_code_of_a_matrix(mesh: MeshWorld):
+    application = mesh.owner.created(PATH, star(reference_us=50))
+    table = mesh.owner.get(f"{PATH}/{application['id']}/sensitivity").json()
+    trips, performance = np.array(table["round_trip_ns"]), np.array(table["performance"])
+    assert (table["name"], table["reference_us"], trips.size) == (application["name"], 50, 2048)
+    assert (np.diff(trips) > 0).all()
+    assert (np.diff(performance) <= 0).all()
+    assert (performance[trips <= 50_000] == 1).all()
+    near = int(np.abs(trips - 250_000).argmin())
+    assert performance[near] == pytest.approx(float(CURVE(200)), abs=0.01)
+
+
 def test_capacity_is_one_task_until_said_otherwise(mesh: MeshWorld):
     mesh.owner.created(PATH, star())
     path = f"/v1/vms/{mesh.agents[0].vm_id}/capacity"
@@ -252,6 +265,7 @@ def test_what_is_another_tenants_does_not_exist(mesh: MeshWorld, other_owner: Me
     for method, path, body in (
         ("GET", mine, None),
         ("GET", f"{mine}/performance", None),
+        ("GET", f"{mine}/sensitivity", None),
         ("PATCH", mine, {"objective": 0.5}),
         ("DELETE", mine, None),
         ("GET", capacity, None),

@@ -29,6 +29,19 @@ export const performanceQuery = (applicationId: string) =>
     refetchInterval: 10_000,
   })
 
+/** The performance of a link of an application by its round trip: it changes only with the application. */
+export const sensitivityQuery = (applicationId: string) =>
+  queryOptions({
+    queryKey: ['applications', applicationId, 'sensitivity'],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/applications/{application_id}/sensitivity', {
+          params: { path: { application_id: applicationId } },
+        }),
+      ),
+    staleTime: 60_000,
+  })
+
 /** Options for an application: VMs to rent, recreate or swap. */
 export const optionsQuery = (applicationId: string) =>
   queryOptions({

@@ -1,12 +1,14 @@
 /** Measurements: matrices, paths, series. */
 
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { codeOfValue } from '~/lib/codes'
 import type { Granularity, MatrixMetric, Statistic } from '~/lib/dimensions'
 import { baseOf, isMoving, rangeOf, secondsOf, type TimeRange, type TimeSearch, timeIn } from '~/lib/spans'
 import { markTime } from '~/lib/userTiming'
+import { sensitivityQuery } from './applications'
 import { client, unwrap } from './client'
 import { type Context, responseOrOutput } from './jobs'
-import { parseMatrix } from './matrix'
+import { type Matrix, parseMatrix } from './matrix'
 import { rosterQuery } from './meshes'
 
 /** The time of a matrix: a range instead of the newest windows, optionally minus an earlier range. */
@@ -32,6 +34,8 @@ export const matrixRange = (when: When): TimeRange => rangeOf(when, MATRIX_SPAN)
 export interface Shown {
   by: Granularity
   metric: MatrixMetric
+  /** The application of a predicted loss. */
+  app: string | undefined
   statistic: Statistic
   /** Only the slowest flow of each path. */
   slowest: boolean
@@ -39,7 +43,7 @@ export interface Shown {
 }
 
 /** Return true when the shown values distinguish flows. */
-export const hasFlows = ({ by, metric, statistic, when }: Omit<Shown, 'slowest'>) =>
+export const hasFlows = ({ by, metric, statistic, when }: Omit<Shown, 'slowest' | 'app'>) =>
   by === 'vm' &&
   (metric === 'one_way_delay' || metric === 'round_trip') &&
   ['p50', 'p90', 'p99', 'p999'].includes(statistic) &&
@@ -49,6 +53,7 @@ export const hasFlows = ({ by, metric, statistic, when }: Omit<Shown, 'slowest'>
 export interface MatrixChoice extends TimeSearch {
   by?: Granularity
   metric?: MatrixMetric
+  app?: string
   statistic?: Statistic
   flows?: 'slowest'
   percent?: boolean
@@ -58,18 +63,43 @@ export interface MatrixChoice extends TimeSearch {
 export function shownOf(search: MatrixChoice): Shown {
   const { by = 'vm', statistic = 'p50', flows } = search
   const when = whenOf(search)
+  const metric = metricOf(search, when)
+  const choice = { by, metric, statistic, when }
+  if (metric !== 'predicted_loss')
+    return { ...choice, app: undefined, slowest: flows === 'slowest' && hasFlows(choice) }
+  // An application cannot choose the route of a connection, so the slowest one counts.
+  return { ...choice, app: search.app, slowest: hasFlows({ ...choice, metric: 'round_trip' }) }
+}
+
+function metricOf({ metric, app }: MatrixChoice, when: When | undefined): MatrixMetric {
   // Usual values are those of an hour of the day: they say nothing about a longer range.
   const isLong = when !== undefined && secondsOf(matrixRange(when)) > 3_600
-  const asked = search.metric ?? (isLong ? 'one_way_delay' : 'deviation')
-  // Two ranges are compared with each other, not with what is usual.
-  const metric = when?.versus && asked === 'deviation' ? 'one_way_delay' : asked
-  const choice = { by, metric, statistic, when }
-  return { ...choice, slowest: flows === 'slowest' && hasFlows(choice) }
+  const usable = metric === 'predicted_loss' && !app ? undefined : metric
+  const asked = usable ?? (isLong ? 'one_way_delay' : 'deviation')
+  // Two ranges are compared with each other: not with usual values, nor by their cost.
+  return when?.versus && (asked === 'deviation' || asked === 'predicted_loss') ? 'one_way_delay' : asked
 }
 
 const OCTETS = { headers: { Accept: 'application/octet-stream' }, parseAs: 'arrayBuffer' as const }
 
-async function readMatrix(meshId: string, { by, metric, statistic, slowest, when }: Shown, context: Context) {
+async function readMatrix(meshId: string, shown: Shown, context: Context & { client: QueryClient }): Promise<Matrix> {
+  if (shown.metric !== 'predicted_loss') return readMeasured(meshId, { ...shown, metric: shown.metric }, context)
+  const [matrix, sensitivity] = await Promise.all([
+    readMeasured(meshId, { ...shown, metric: 'round_trip' }, context),
+    context.client.ensureQueryData(sensitivityQuery(shown.app ?? '')),
+  ])
+  return { ...matrix, codes: lossCodes(matrix.codes, sensitivity.performance) }
+}
+
+/** Return the codes of the performance lost at each round trip; `performance` is by round trip, code 1 first. */
+export function lossCodes(codes: Uint16Array, performance: readonly number[]): Uint16Array {
+  const lost = Uint16Array.from([0, ...performance.map((share) => codeOfValue('predicted_loss', 1 - share))])
+  return codes.map((code) => lost[code] ?? 0)
+}
+
+type Measured = Omit<Shown, 'metric' | 'app'> & { metric: Exclude<MatrixMetric, 'predicted_loss'> }
+
+async function readMeasured(meshId: string, { by, metric, statistic, slowest, when }: Measured, context: Context) {
   const { signal } = context
   const path = { mesh_id: meshId }
   const range = when && matrixRange(when)

@@ -1384,6 +1384,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/applications/{application_id}/sensitivity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Application Sensitivity
+         * @description Return the performance that a link of the application reaches by its round trip, as a table.
+         */
+        get: operations["read_application_sensitivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/vms/{vm_id}/capacity": {
         parameters: {
             query?: never;
@@ -2851,6 +2871,27 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
+        };
+        /**
+         * ApplicationSensitivity
+         * @description Performance that a link reaches, as a table over its round trip: ns, the centre of each LLQ16 bin.
+         *
+         *     A code c of a matrix of round trips stands for row c - 1. `reference_us`: round trips up to it cost nothing.
+         */
+        ApplicationSensitivity: {
+            /**
+             * Application Id
+             * Format: uuid
+             */
+            application_id: string;
+            /** Name */
+            name: string;
+            /** Reference Us */
+            reference_us: number;
+            /** Round Trip Ns */
+            round_trip_ns: number[];
+            /** Performance */
+            performance: number[];
         };
         /**
          * ApplicationUpdate
@@ -14207,6 +14248,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApplicationPerformance"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_application_sensitivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                application_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationSensitivity"];
                 };
             };
             /** @description Unauthorized */

@@ -11,6 +11,9 @@ export const ASYMMETRY_ZERO = 32_768
 /** Return true when codes are bins of delay on both sides of zero. */
 const isSignedDelay = (coding: Coding) => coding === 'asymmetry' || coding === 'deviation' || coding === 'difference'
 
+/** Return true when codes are shares from 0 to 1. */
+const isShare = (coding: Coding) => coding === 'loss' || coding === 'predicted_loss'
+
 /** Return true when codes lie on both sides of zero. */
 export const isSigned = (coding: Coding) =>
   isSignedDelay(coding) || coding === 'loss_difference' || coding === 'percent'
@@ -24,13 +27,13 @@ export function codeCount(metric: Coding): number {
   if (isSignedDelay(metric)) return ASYMMETRY_ZERO + BINS
   if (metric === 'loss_difference') return ASYMMETRY_ZERO + 10_001
   if (metric === 'percent') return 65_536
-  return metric === 'loss' ? 10_002 : BINS + 1
+  return isShare(metric) ? 10_002 : BINS + 1
 }
 
 /** The quantity a code stands for, in ns or as a ratio; code 0 is no value at all. */
 export function valueOfCode(metric: Coding, code: number): number | null {
   if (code === 0) return null
-  if (metric === 'loss') return (code - 1) / 10_000
+  if (isShare(metric)) return (code - 1) / 10_000
   if (metric === 'loss_difference') return (code - ASYMMETRY_ZERO) / 10_000
   if (metric === 'percent') return (code - ASYMMETRY_ZERO) / 10
   if (!isSigned(metric)) return delayOf(code - 1)
@@ -39,7 +42,7 @@ export function valueOfCode(metric: Coding, code: number): number | null {
 
 /** The code of a quantity; used where a value must be found on a scale. */
 export function codeOfValue(metric: Coding, value: number): number {
-  if (metric === 'loss') return 1 + Math.round(value * 10_000)
+  if (isShare(metric)) return 1 + Math.round(value * 10_000)
   if (metric === 'loss_difference') return ASYMMETRY_ZERO + Math.round(value * 10_000)
   if (metric === 'percent') return ASYMMETRY_ZERO + Math.round(value * 10)
   if (!isSigned(metric)) return binOf(value) + 1

@@ -90,6 +90,15 @@ const FACTS: Record<Coding, Facts> = {
     isClocked: false,
     format: formatDelay,
   },
+  predicted_loss: {
+    name: strings.predictedLoss,
+    about: strings.predictedLossHint,
+    scale: 'linear',
+    least: 0.01,
+    hasStatistic: true,
+    isClocked: false,
+    format: formatRatio,
+  },
   difference: {
     name: strings.difference,
     about: strings.differenceHint,
@@ -123,7 +132,11 @@ export const facts = (metric: Coding): Facts => FACTS[metric]
 
 export const METRIC_OPTIONS = METRICS.map((value) => ({ value, label: FACTS[value].name }))
 
-export const MATRIX_METRIC_OPTIONS = MATRIX_METRICS.map((value) => ({ value, label: FACTS[value].name }))
+/** Metrics that every mesh has. The cost to an application is one metric for each application. */
+export const MATRIX_METRIC_OPTIONS = MATRIX_METRICS.filter((value) => value !== 'predicted_loss').map((value) => ({
+  value,
+  label: FACTS[value].name,
+}))
 
 export const STATISTIC_OPTIONS = STATISTICS.map((value) => ({ value, label: statisticName(value) }))
 
@@ -147,7 +160,7 @@ export function measure(metric: Coding, statistic: Statistic): string {
 
 /** Tick labels of one scale, in one unit. */
 export function tickLabels(metric: Coding, values: number[]): { unit: string; labels: string[] } {
-  if (metric === 'loss' || metric === 'loss_difference') {
+  if (metric === 'loss' || metric === 'loss_difference' || metric === 'predicted_loss') {
     return { unit: '%', labels: values.map((value) => trim(value * 100)) }
   }
   if (metric === 'percent') return { unit: '%', labels: values.map(trim) }

@@ -22,6 +22,9 @@ export const strings = {
   clockErrorHint: 'Maximum error of a one-way delay due to the clocks.',
   jitter: 'Jitter',
   jitterHint: 'One-way delay above the minimum of the same period; a constant clock error cancels out.',
+  predictedLoss: 'Performance lost',
+  predictedLossHint:
+    'Share of its best performance that the application loses on a link over this path, predicted by its curve from the round trip.',
   difference: 'Difference',
   differenceHint: 'This period minus the earlier one.',
   lossDifference: 'Difference of loss',

@@ -1,4 +1,6 @@
 import { Checkbox, NativeSelect, SegmentedControl, Tooltip } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { applicationsQuery } from '~/api/applications'
 import { hasFlows, type Shown } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import { type Granularity, MATRIX_METRICS, type MatrixMetric, STATISTICS, type Statistic } from '~/lib/dimensions'
@@ -14,9 +16,21 @@ interface Props {
   onAxis: (patch: MatrixSearch) => void
 }
 
+/** The metric of an application, in the list of metrics. */
+const COST = 'cost:'
+
+const metricIn = (value: string): { metric: MatrixMetric; app: string | undefined } =>
+  value.startsWith(COST)
+    ? { metric: 'predicted_loss', app: value.slice(COST.length) }
+    : { metric: MATRIX_METRICS.find((metric) => metric === value) as MatrixMetric, app: undefined }
+
 /** Controls of the heatmap. A new metric resets a fixed scale, a new axis resets the zoom. */
 export function Controls({ mesh, chosen, onSearch, onAxis }: Props) {
   const { hasStatistic, name, about } = facts(chosen.metric)
+  const { data: applications } = useQuery(applicationsQuery)
+  const priced = (applications ?? [])
+    .filter((application) => application.mesh.id === mesh.id)
+    .map((application) => ({ value: COST + application.id, label: application.name }))
   return (
     <div className={styles.controls}>
       <SegmentedControl
@@ -33,11 +47,12 @@ export function Controls({ mesh, chosen, onSearch, onAxis }: Props) {
           aria-label={strings.metric}
           w={152}
           size="xs"
-          data={MATRIX_METRIC_OPTIONS}
-          value={chosen.metric}
-          onChange={({ currentTarget: { value } }) =>
-            onSearch({ metric: MATRIX_METRICS.find((m) => m === value) as MatrixMetric, scale: '' })
-          }
+          data={[
+            { group: strings.measured, items: MATRIX_METRIC_OPTIONS },
+            ...(priced.length > 0 ? [{ group: strings.performanceLost, items: priced }] : []),
+          ]}
+          value={chosen.app ? COST + chosen.app : chosen.metric}
+          onChange={({ currentTarget: { value } }) => onSearch({ ...metricIn(value), scale: '' } as MatrixSearch)}
         />
       </Tooltip>
       <Tooltip label={strings.oneValueOnly(name)} disabled={hasStatistic}>

@@ -38,7 +38,7 @@ export function Period({ mesh, shown, onSearch }: Props) {
           onChange={({ currentTarget: { checked } }) => onSearch({ percent: checked, scale: '' })}
         />
       )}
-      <DownloadMenu file={file} />
+      {shown.metric !== 'predicted_loss' && <DownloadMenu file={file} />}
     </div>
   )
 }

@@ -9,12 +9,14 @@ import {
   STATISTICS,
   type Statistic,
 } from '~/lib/dimensions'
-import { flag, numberList, searchParser } from '~/lib/searchParams'
+import { flag, identifier, numberList, searchParser } from '~/lib/searchParams'
 
 export interface MatrixSearch {
   by?: Granularity
   /** Changes from usual when absent, or one-way delays of a range. */
   metric?: MatrixMetric
+  /** The application whose predicted loss is shown: an id. */
+  app?: string
   statistic?: Statistic
   /** The slowest flow of each path instead of all of them together. */
   flows?: 'slowest'
@@ -34,6 +36,7 @@ export const matrixSearch = searchParser<MatrixSearch>(
   {
     by: v.picklist(GRANULARITIES),
     metric: v.picklist(MATRIX_METRICS),
+    app: identifier,
     statistic: v.picklist(STATISTICS),
     flows: v.literal('slowest'),
     scale: numberList(2, ([low, high]) => (low as number) < (high as number)),

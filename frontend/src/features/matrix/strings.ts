@@ -79,6 +79,7 @@ export const strings = {
   zoomOut: 'Zoom out',
   showWholeMesh: 'Show the whole mesh',
   comparedWith: (period: string) => `vs ${period}`,
+  performanceLost: 'Performance lost',
   inPercent: 'In percent',
   noWindow: 'No window yet',
   noNewWindow: (age: string) => `no new window for ${age}`,

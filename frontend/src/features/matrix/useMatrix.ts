@@ -77,7 +77,7 @@ function useHeldDomain(key: string, metric: Coding, grid: Grid | undefined, fixe
 /** "One-way delay, p99", or "Change of one-way delay, p99". */
 export function matrixTitle(shown: Shown): string {
   const of = title(shown.metric, shown.statistic)
-  if (shown.slowest) return strings.ofSlowestFlow(of)
+  if (shown.slowest && shown.metric !== 'predicted_loss') return strings.ofSlowestFlow(of)
   return shown.when?.versus ? strings.changeOf(of.charAt(0).toLowerCase() + of.slice(1)) : of
 }
 
@@ -135,8 +135,8 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
         : place
     }
     const table = colourTable(codeCount(coding), at, ramp(coding, theme), theme)
-    // Almost every cell has no loss: that must not stand out.
-    if (coding === 'loss') table.plain[codeOfValue('loss', 0)] = pack(QUIET[theme])
+    // Most cells lose nothing: that must not stand out.
+    if (coding === 'loss' || coding === 'predicted_loss') table.plain[codeOfValue(coding, 0)] = pack(QUIET[theme])
     return table
   }, [coding, scale, low, high, theme])
 
