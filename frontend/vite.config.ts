@@ -6,6 +6,7 @@ import { tanstackRouter } from '@tanstack/router-plugin/vite'
 import react from '@vitejs/plugin-react'
 import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
+import { documentation } from './help/documentation.ts'
 
 /** Where `npm run dev` finds the API; in production the API serves the built files itself. */
 const backend = process.env.SINEMORA_PUBLIC_URL ?? 'http://127.0.0.1:8420'
@@ -24,10 +25,28 @@ const precompress: Plugin = {
   },
 }
 
+/** Pages of the documentation that the console shows as help, in reading order. */
+const HELP = [
+  'glossary',
+  'agent',
+  'agent-measurements',
+  'agent-interoperability',
+  'alerts',
+  'curves',
+  'recommendations',
+  'placement',
+  'simulation',
+  'api/README',
+  'api/measurements',
+  'api/prometheus',
+  'operations',
+]
+
 export default defineConfig({
   plugins: [
     tanstackRouter({ target: 'react', autoCodeSplitting: true, generatedRouteTree: 'src/routeTree.gen.ts' }),
     react(),
+    documentation(fileURLToPath(new URL('../docs', import.meta.url)), HELP),
     precompress,
   ],
   resolve: { alias: { '~': fileURLToPath(new URL('./src', import.meta.url)) } },
@@ -41,7 +60,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
   },
   test: {
-    include: ['src/**/*.test.{ts,tsx}'],
+    include: ['{help,src}/**/*.test.{ts,tsx}'],
     environment: 'node',
     setupFiles: ['src/testing/setup.ts'],
     // On a busy machine a form takes seconds to render.

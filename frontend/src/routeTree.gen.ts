@@ -32,6 +32,7 @@ import { Route as AppApplicationsNewRouteImport } from './routes/_app.applicatio
 import { Route as AppCurvesIndexRouteImport } from './routes/_app.curves.index'
 import { Route as AppCurvesLearningRouteImport } from './routes/_app.curves.learning'
 import { Route as AppCurvesNewRouteImport } from './routes/_app.curves.new'
+import { Route as AppHelpSplatRouteImport } from './routes/_app.help.$'
 import { Route as AppIncidentsIndexRouteImport } from './routes/_app.incidents.index'
 import { Route as AppIncidentsIncidentIdRouteImport } from './routes/_app.incidents.$incidentId'
 import { Route as AppMeshesIndexRouteImport } from './routes/_app.meshes.index'
@@ -163,6 +164,11 @@ const AppCurvesNewRoute = AppCurvesNewRouteImport.update({
   path: '/curves/new',
   getParentRoute: () => AppRoute,
 } as any)
+const AppHelpSplatRoute = AppHelpSplatRouteImport.update({
+  id: '/help/$',
+  path: '/help/$',
+  getParentRoute: () => AppRoute,
+} as any)
 const AppIncidentsIndexRoute = AppIncidentsIndexRouteImport.update({
   id: '/incidents/',
   path: '/incidents/',
@@ -262,6 +268,7 @@ export interface FileRoutesByFullPath {
   '/applications/new': typeof AppApplicationsNewRoute
   '/curves/learning': typeof AppCurvesLearningRoute
   '/curves/new': typeof AppCurvesNewRoute
+  '/help/$': typeof AppHelpSplatRoute
   '/incidents/$incidentId': typeof AppIncidentsIncidentIdRoute
   '/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
@@ -301,6 +308,7 @@ export interface FileRoutesByTo {
   '/applications/new': typeof AppApplicationsNewRoute
   '/curves/learning': typeof AppCurvesLearningRoute
   '/curves/new': typeof AppCurvesNewRoute
+  '/help/$': typeof AppHelpSplatRoute
   '/incidents/$incidentId': typeof AppIncidentsIncidentIdRoute
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
   '/simulations/$simulationId': typeof AppSimulationsSimulationIdRoute
@@ -341,6 +349,7 @@ export interface FileRoutesById {
   '/_app/applications/new': typeof AppApplicationsNewRoute
   '/_app/curves/learning': typeof AppCurvesLearningRoute
   '/_app/curves/new': typeof AppCurvesNewRoute
+  '/_app/help/$': typeof AppHelpSplatRoute
   '/_app/incidents/$incidentId': typeof AppIncidentsIncidentIdRoute
   '/_app/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/_app/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
@@ -382,6 +391,7 @@ export interface FileRouteTypes {
     | '/applications/new'
     | '/curves/learning'
     | '/curves/new'
+    | '/help/$'
     | '/incidents/$incidentId'
     | '/meshes/$meshId'
     | '/recommendations/$recommendationId'
@@ -421,6 +431,7 @@ export interface FileRouteTypes {
     | '/applications/new'
     | '/curves/learning'
     | '/curves/new'
+    | '/help/$'
     | '/incidents/$incidentId'
     | '/recommendations/$recommendationId'
     | '/simulations/$simulationId'
@@ -460,6 +471,7 @@ export interface FileRouteTypes {
     | '/_app/applications/new'
     | '/_app/curves/learning'
     | '/_app/curves/new'
+    | '/_app/help/$'
     | '/_app/incidents/$incidentId'
     | '/_app/meshes/$meshId'
     | '/_app/recommendations/$recommendationId'
@@ -648,6 +660,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppCurvesNewRouteImport
       parentRoute: typeof AppRoute
     }
+    '/_app/help/$': {
+      id: '/_app/help/$'
+      path: '/help/$'
+      fullPath: '/help/$'
+      preLoaderRoute: typeof AppHelpSplatRouteImport
+      parentRoute: typeof AppRoute
+    }
     '/_app/incidents/': {
       id: '/_app/incidents/'
       path: '/incidents'
@@ -793,6 +812,7 @@ interface AppRouteChildren {
   AppApplicationsNewRoute: typeof AppApplicationsNewRoute
   AppCurvesLearningRoute: typeof AppCurvesLearningRoute
   AppCurvesNewRoute: typeof AppCurvesNewRoute
+  AppHelpSplatRoute: typeof AppHelpSplatRoute
   AppIncidentsIncidentIdRoute: typeof AppIncidentsIncidentIdRoute
   AppMeshesMeshIdRoute: typeof AppMeshesMeshIdRouteWithChildren
   AppRecommendationsRecommendationIdRoute: typeof AppRecommendationsRecommendationIdRoute
@@ -828,6 +848,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppApplicationsNewRoute: AppApplicationsNewRoute,
   AppCurvesLearningRoute: AppCurvesLearningRoute,
   AppCurvesNewRoute: AppCurvesNewRoute,
+  AppHelpSplatRoute: AppHelpSplatRoute,
   AppIncidentsIncidentIdRoute: AppIncidentsIncidentIdRoute,
   AppMeshesMeshIdRoute: AppMeshesMeshIdRouteWithChildren,
   AppRecommendationsRecommendationIdRoute:

@@ -18,7 +18,7 @@ PYTHON = VENV / "bin" / "python"
 PACKAGES = VENV / f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 _NETWORK = "check that this machine reaches its package registries, then run the same command again"
 _NOT_OF_THE_AGENT = ("bench", "fuzz", "interop", "target", "dist")
-_FRONTEND_INPUTS = ["src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"]
+_FRONTEND_INPUTS = ["src", "help", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"]
 
 
 def backend(log: Log) -> str:
@@ -77,7 +77,8 @@ def e2e_dependencies(log: Log) -> str:
 def frontend(log: Log) -> str:
     """Build the front end for production into `frontend/dist`."""
     configs = sorted(FRONTEND.glob("*.json")) + sorted(FRONTEND.glob("*.ts"))
-    now = fingerprint([FRONTEND / part for part in _FRONTEND_INPUTS] + configs)
+    # The console shows the documentation as its help.
+    now = fingerprint([FRONTEND / part for part in _FRONTEND_INPUTS] + configs + [ROOT / "docs"])
     return unless_unchanged(
         "frontend",
         now,

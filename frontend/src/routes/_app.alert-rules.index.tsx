@@ -4,7 +4,7 @@ import { rulesSearch } from '~/features/alerts/rules/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/alert-rules/')({
-  staticData: { title: strings.alertRules },
+  staticData: { title: strings.alertRules, help: 'alerts#rules' },
   validateSearch: rulesSearch,
   component: RulesRoute,
 })

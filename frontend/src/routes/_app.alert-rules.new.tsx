@@ -4,7 +4,7 @@ import { rulesSearch } from '~/features/alerts/rules/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/alert-rules/new')({
-  staticData: { title: strings.newAlertRule },
+  staticData: { title: strings.newAlertRule, help: 'alerts#rules' },
   validateSearch: rulesSearch,
   component: NewRuleRoute,
 })

@@ -3,6 +3,6 @@ import { ApiKeysPage } from '~/features/settings/ApiKeysPage'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/api-keys')({
-  staticData: { title: strings.apiKeys },
+  staticData: { title: strings.apiKeys, help: 'api/README#signing-in' },
   component: ApiKeysPage,
 })

@@ -3,7 +3,7 @@ import { ApplicationPage } from '~/features/applications/ApplicationPage'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/applications/$applicationId')({
-  staticData: { title: strings.application },
+  staticData: { title: strings.application, help: 'recommendations#options' },
   component: ApplicationRoute,
 })
 

@@ -3,6 +3,6 @@ import { ApplicationsPage } from '~/features/applications/ApplicationsPage'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/applications/')({
-  staticData: { title: strings.applications },
+  staticData: { title: strings.applications, help: 'recommendations' },
   component: ApplicationsPage,
 })

@@ -3,6 +3,6 @@ import { NewApplicationPage } from '~/features/applications/NewApplicationPage'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/applications/new')({
-  staticData: { title: strings.newApplication },
+  staticData: { title: strings.newApplication, help: 'recommendations#adding-an-application' },
   component: NewApplicationPage,
 })

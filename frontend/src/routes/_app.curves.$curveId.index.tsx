@@ -4,7 +4,7 @@ import { curveSearch } from '~/features/curves/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/curves/$curveId/')({
-  staticData: { title: strings.curve },
+  staticData: { title: strings.curve, help: 'curves#reading-the-band' },
   validateSearch: curveSearch,
   component: CurveRoute,
 })

@@ -3,7 +3,7 @@ import { NewVersionPage } from '~/features/curves/NewVersionPage'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/curves/$curveId/measure')({
-  staticData: { title: strings.newCurveVersion },
+  staticData: { title: strings.newCurveVersion, help: 'curves#fitting-your-own-measurements' },
   component: MeasureRoute,
 })
 

@@ -4,7 +4,7 @@ import { curvesSearch } from '~/features/curves/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/curves/')({
-  staticData: { title: strings.curves },
+  staticData: { title: strings.curves, help: 'curves' },
   validateSearch: curvesSearch,
   component: CurvesRoute,
 })

@@ -3,6 +3,6 @@ import { NewCurvePage } from '~/features/curves/NewCurvePage'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/curves/new')({
-  staticData: { title: strings.newCurve },
+  staticData: { title: strings.newCurve, help: 'curves#fitting-your-own-measurements' },
   component: NewCurvePage,
 })

@@ -3,7 +3,7 @@ import { IncidentPage } from '~/features/alerts/incidents/IncidentPage'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/incidents/$incidentId')({
-  staticData: { title: strings.incident },
+  staticData: { title: strings.incident, help: 'alerts#incidents' },
   component: IncidentRoute,
 })
 

@@ -4,7 +4,7 @@ import { incidentsSearch } from '~/features/alerts/incidents/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/incidents/')({
-  staticData: { title: strings.incidents },
+  staticData: { title: strings.incidents, help: 'alerts#incidents' },
   validateSearch: incidentsSearch,
   component: IncidentsRoute,
 })

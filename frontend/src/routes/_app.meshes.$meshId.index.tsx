@@ -8,7 +8,11 @@ import { type MatrixSearch, matrixSearch } from '~/features/matrix/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/')({
-  staticData: { title: strings.heatmap, time: { span: MATRIX_SPAN, isLive: true, compares: true } },
+  staticData: {
+    title: strings.heatmap,
+    help: 'agent-measurements',
+    time: { span: MATRIX_SPAN, isLive: true, compares: true },
+  },
   validateSearch: matrixSearch,
   loaderDeps: ({ search }) => shownOf(search),
   loader: ({ context, params, deps }) => {

@@ -7,7 +7,11 @@ import { pathSearch } from '~/features/paths/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/paths/$source/$target')({
-  staticData: { title: strings.path, time: { span: PATH_SPAN, compares: true } },
+  staticData: {
+    title: strings.path,
+    help: 'agent-measurements#delays-and-loss',
+    time: { span: PATH_SPAN, compares: true },
+  },
   validateSearch: pathSearch,
   component: PathRoute,
 })

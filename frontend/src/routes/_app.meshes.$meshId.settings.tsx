@@ -5,7 +5,7 @@ import { MeshSettingsPage } from '~/features/inventory/MeshSettingsPage'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/settings')({
-  staticData: { title: strings.meshSettings },
+  staticData: { title: strings.meshSettings, help: 'agent#settings' },
   component: MeshSettingsRoute,
 })
 

@@ -4,7 +4,7 @@ import { onboardingSearch } from '~/features/onboarding/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/onboarding')({
-  staticData: { title: strings.addVm },
+  staticData: { title: strings.addVm, help: 'agent#install' },
   validateSearch: onboardingSearch,
   component: OnboardingRoute,
 })

@@ -4,7 +4,7 @@ import { recommendationSearch } from '~/features/recommendations/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/recommendations/$recommendationId')({
-  staticData: { title: strings.recommendation },
+  staticData: { title: strings.recommendation, help: 'recommendations#requesting-moves' },
   validateSearch: recommendationSearch,
   component: RecommendationRoute,
 })

@@ -3,6 +3,6 @@ import { RecommendationsPage } from '~/features/recommendations/RecommendationsP
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/recommendations/')({
-  staticData: { title: strings.recommendations },
+  staticData: { title: strings.recommendations, help: 'recommendations#requesting-moves' },
   component: RecommendationsPage,
 })

@@ -2,7 +2,10 @@ import { createFileRoute } from '@tanstack/react-router'
 import { VmPage } from '~/features/inventory/VmPage'
 import { strings } from '~/features/shell/strings'
 
-export const Route = createFileRoute('/_app/vms_/$vmId')({ staticData: { title: strings.vm }, component: VmRoute })
+export const Route = createFileRoute('/_app/vms_/$vmId')({
+  staticData: { title: strings.vm, help: 'agent#troubleshooting' },
+  component: VmRoute,
+})
 
 function VmRoute() {
   const { vmId } = Route.useParams()

@@ -4,7 +4,7 @@ import { whatIfSearch } from '~/features/what-if/search'
 import { WhatIfPage } from '~/features/what-if/WhatIfPage'
 
 export const Route = createFileRoute('/_app/what-if')({
-  staticData: { title: strings.whatIf },
+  staticData: { title: strings.whatIf, help: 'recommendations#what-if' },
   validateSearch: whatIfSearch,
   component: WhatIfRoute,
 })

@@ -19,6 +19,7 @@ import {
   IconGauge,
   IconGitBranch,
   IconGridDots,
+  IconHelp,
   IconInfoCircle,
   IconKey,
   IconKeyboard,
@@ -64,6 +65,7 @@ export const CollapseIcon = icon(IconLayoutSidebarLeftCollapse)
 export const ExpandIcon = icon(IconLayoutSidebarLeftExpand)
 export const PathIcon = icon(IconRoute)
 export const KeyboardIcon = icon(IconKeyboard)
+export const HelpIcon = icon(IconHelp)
 export const ClockIcon = icon(IconClock)
 export const EarlierIcon = icon(IconChevronLeft)
 export const LaterIcon = icon(IconChevronRight)

@@ -4,6 +4,7 @@ import { statisticName } from '~/lib/metrics'
 import { type Clock, formatMoment, formatWindow } from '~/lib/time'
 import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay, lossRatio } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
+import { Term } from '~/ui/Term'
 import styles from './paths.module.css'
 import { strings } from './strings'
 
@@ -52,7 +53,7 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
               </th>
               <th scope="col" colSpan={2}>
                 <span className={styles.key} style={{ background: 'var(--round-trip)' }} />
-                {strings.roundTrip}
+                <Term>{strings.roundTrip}</Term>
               </th>
             </tr>
           </thead>
@@ -66,7 +67,9 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
               </tr>
             ))}
             <tr>
-              <th scope="row">{strings.clockError}</th>
+              <th scope="row">
+                <Term>{strings.clockError}</Term>
+              </th>
               <td>± {formatDelay(outbound.clock_error_ns)}</td>
               <td className={styles.exact}>{formatExact(outbound.clock_error_ns)}</td>
               <td>± {formatDelay(inbound.clock_error_ns)}</td>
@@ -76,7 +79,9 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
               </td>
             </tr>
             <tr>
-              <th scope="row">{strings.loss}</th>
+              <th scope="row">
+                <Term>{strings.loss}</Term>
+              </th>
               <Lost direction={outbound} />
               <Lost direction={inbound} />
               <td colSpan={2} />

@@ -5,6 +5,7 @@ import { AwayBanner } from './AwayBanner'
 import { ClockSwitch } from './ClockSwitch'
 import { DemonstrationStrip } from './DemonstrationStrip'
 import { DocumentTitle } from './DocumentTitle'
+import { HelpLink } from './HelpLink'
 import { LiveMark } from './LiveMark'
 import { MeshPicker } from './MeshPicker'
 import { NavigationDrawer } from './NavigationDrawer'
@@ -41,8 +42,11 @@ export function Shell() {
           <TimeControl />
           <LiveMark />
           <SearchButton onClick={() => setOverlay('palette')} />
-          <div className={styles.clock}>
+          <div className={styles.wide}>
             <ClockSwitch />
+          </div>
+          <div className={styles.wide}>
+            <HelpLink />
           </div>
           <ThemeSwitch />
           <UserMenu />

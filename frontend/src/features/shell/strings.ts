@@ -108,6 +108,8 @@ export const strings = {
     `${application}: ${rate} requests/s measured on one connection (${change})`,
   demonstrationNext: (left: string) => `Next part in ${left}`,
   demonstrationNotified: (title: string) => `Last notification: ${title}`,
+  help: 'Help',
+  helpHint: 'Help about this page',
   signIn: 'Sign in',
   path: 'Path',
   meshSettings: 'Mesh settings',

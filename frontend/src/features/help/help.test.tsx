@@ -1,0 +1,47 @@
+// @vitest-environment jsdom
+import { contents, load } from 'virtual:help'
+import { fireEvent, screen, waitFor } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { showPage } from '~/testing/render'
+import { Term } from '~/ui/Term'
+import { HelpPage } from './HelpPage'
+
+const routes = import.meta.glob<string>('../../routes/*.tsx', { query: '?raw', import: 'default', eager: true })
+const targets = Object.values(routes).flatMap((source) =>
+  [...source.matchAll(/help: '([^']+)'/g)].map(([, target]) => target as string),
+)
+
+test('every page links to a section of the help that exists', async () => {
+  expect(targets.length).toBeGreaterThan(25)
+  for (const target of targets) {
+    const [name = '', section] = target.split('#')
+    const page = (await load[name]?.())?.default
+    expect(page, target).toBeDefined()
+    if (section) expect(page?.html, target).toContain(`id="${section}"`)
+  }
+})
+
+test('every link between pages of the help leads to a page and a section', async () => {
+  for (const { name } of contents) {
+    const html = (await load[name]?.())?.default.html ?? ''
+    for (const [, to = '', section] of html.matchAll(/href="\/help\/([^"#]+)(?:#([^"]+))?"/g)) {
+      const page = (await load[to]?.())?.default
+      expect(page, `${name} → ${to}`).toBeDefined()
+      if (section) expect(page?.html, `${name} → ${to}#${section}`).toContain(`id="${section}"`)
+    }
+  }
+})
+
+test('a link inside the text opens the page without loading the console again', async () => {
+  const page = { title: 'Agent', html: '<h1>Agent</h1><a href="/help/alerts#rules">rules</a>', sections: [] }
+  const router = await showPage(<HelpPage name="agent" page={page} />)
+  expect(screen.getByRole('link', { name: 'Alerts' })).toBeTruthy()
+  fireEvent.click(screen.getByRole('link', { name: 'rules' }))
+  await waitFor(() => expect(router.state.location).toMatchObject({ pathname: '/help/alerts', hash: 'rules' }))
+})
+
+test('a term shows its meaning and its standard', async () => {
+  await showPage(<Term>Clock error</Term>)
+  fireEvent.focus(screen.getByText('Clock error'))
+  expect(await screen.findByText(/one-way delay.*\(.+\)$/)).toBeTruthy()
+})

@@ -1,0 +1,5 @@
+/** Texts of the help. */
+
+export const strings = {
+  pages: 'Pages of the help',
+}
