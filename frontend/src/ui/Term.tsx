@@ -19,7 +19,9 @@ export function Term({ of, children }: Props) {
     if (meaning) return
     const { default: terms } = await import('virtual:glossary')
     const term = terms[(of ?? children).toLowerCase()]
-    if (term) setMeaning(term.standard ? `${term.meaning} (${term.standard})` : term.meaning)
+    if (!term) return
+    const sentence = term.meaning.charAt(0).toUpperCase() + term.meaning.slice(1)
+    setMeaning(term.standard ? `${sentence} (${term.standard})` : sentence)
   }
 
   return (
