@@ -30,6 +30,7 @@ IMPORTED = {
         "sinemora.applications.command",
         "Declare applications, read their performance and options (API key).",
     ),
+    "annotate": ("sinemora.annotations.command", "Record a deploy, maintenance or a note (API key)."),
     "recommend": (_RECOMMENDATIONS, "Search for moves worth making on a mesh (API key)."),
     "recommendations": (_RECOMMENDATIONS, "Show recommendations, decide on them, read outcomes (API key)."),
     "what-if": ("sinemora.what_if.command", "Evaluate changes for all applications; manage scenarios (API key)."),

@@ -18,6 +18,7 @@ from sinemora.alerts.notifications import routes as notifications
 from sinemora.alerts.receivers import routes as receivers
 from sinemora.alerts.rules import routes as rules
 from sinemora.alerts.silences import routes as silences
+from sinemora.annotations import routes as annotations
 from sinemora.applications import routes as applications
 from sinemora.curves import routes as curves
 from sinemora.demonstration import routes as demonstration
@@ -68,6 +69,7 @@ ROUTERS = (
     scenarios.router,
     simulations.router,
     learning.router,
+    annotations.router,
     incidents.router,
     rules.router,
     detection.router,

@@ -1,6 +1,7 @@
 """Metadata of all tables, for migrations, the worker and the command line."""
 
 from sinemora.alerts import models as alerts
+from sinemora.annotations import models as annotations
 from sinemora.applications import models as applications
 from sinemora.curves import models as curves
 from sinemora.inventory import models as inventory
@@ -30,6 +31,7 @@ FEATURES = (
     scenarios,
     simulations,
     learning,
+    annotations,
     alerts,
 )
 metadata = Base.metadata

@@ -21,7 +21,7 @@ from sinemora.kit import config
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0006_estimable_policies"
+NEWEST = "0007_annotations"
 
 
 @dataclass
@@ -98,12 +98,12 @@ def test_a_migration_gives_up_on_a_lock_and_leaves_the_schema_as_it_was(schema: 
     """The previous version serves meanwhile; its sessions queue behind a migration that waits for a lock."""
     migrate.upgrade()
     with schema.owner.connect() as reader:
-        reader.execute(text("SELECT count(*) FROM incidents"))  # a transaction left open holds its lock
+        reader.execute(text("SELECT count(*) FROM annotations"))  # a transaction left open holds its lock
         with pytest.raises(OperationalError, match="lock timeout"):
-            schema.downgrade("0003_recommender")
+            schema.downgrade("0006_estimable_policies")
         assert schema.version() == NEWEST
         with schema.owner.connect() as other:
-            assert other.scalar(text("SELECT to_regclass('incidents') IS NOT NULL"))
+            assert other.scalar(text("SELECT to_regclass('annotations') IS NOT NULL"))
 
 
 def test_a_database_of_the_last_version_before_the_squash_is_taken_over(schema: Schema):

@@ -1832,6 +1832,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/annotations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Annotations
+         * @description List annotations, latest start first.
+         */
+        get: operations["list_annotations"];
+        put?: never;
+        /**
+         * Create Annotation
+         * @description Create an annotation: a deploy, maintenance or a note, at a time or over a span.
+         */
+        post: operations["create_annotation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/annotations/{annotation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Annotation
+         * @description Return an annotation.
+         */
+        get: operations["read_annotation"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Annotation
+         * @description Delete an annotation.
+         */
+        delete: operations["delete_annotation"];
+        options?: never;
+        head?: never;
+        /**
+         * Update Annotation
+         * @description Change an annotation, for example set its end when a deploy is done.
+         */
+        patch: operations["update_annotation"];
+        trace?: never;
+    };
     "/v1/incidents": {
         parameters: {
             query?: never;
@@ -2606,6 +2658,95 @@ export interface components {
             readonly status: components["schemas"]["AgentStatus"];
         };
         /**
+         * AnnotationCreate
+         * @description Annotation to create. Without `starts_at` it is now, without `ends_at` an event instead of a span.
+         *
+         *     Without `mesh_id` it is about all meshes, without `scope` about all VMs. `source`: the person or program that
+         *     reports it; by default the caller's name.
+         */
+        AnnotationCreate: {
+            kind: components["schemas"]["AnnotationKind"];
+            /**
+             * Text
+             * @description One line
+             */
+            text: string;
+            /** Starts At */
+            starts_at?: string | null;
+            /** Ends At */
+            ends_at?: string | null;
+            /** Mesh Id */
+            mesh_id?: string | null;
+            scope?: components["schemas"]["sinemora__annotations__schemas__Scope"] | null;
+            /** Source */
+            source?: string | null;
+            /** Url */
+            url?: string | null;
+        };
+        /**
+         * AnnotationKind
+         * @description Kind of an annotation.
+         * @enum {string}
+         */
+        AnnotationKind: "deploy" | "maintenance" | "note";
+        /**
+         * AnnotationRead
+         * @description Annotation. `scope` is null if it is about all VMs.
+         */
+        AnnotationRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            kind: components["schemas"]["AnnotationKind"];
+            /** Text */
+            text: string;
+            /**
+             * Starts At
+             * Format: date-time
+             */
+            starts_at: string;
+            /** Ends At */
+            ends_at: string | null;
+            /** Mesh Id */
+            mesh_id: string | null;
+            /** Mesh Name */
+            mesh_name: string | null;
+            scope: components["schemas"]["ScopeRead"] | null;
+            /** Source */
+            source: string;
+            /** Url */
+            url: string | null;
+            /** Version */
+            version: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
+         * AnnotationUpdate
+         * @description Changes to an annotation. Omitted fields do not change; null clears `ends_at`, `mesh_id`, `scope` and `url`.
+         */
+        AnnotationUpdate: {
+            kind?: components["schemas"]["AnnotationKind"] | null;
+            /** Text */
+            text?: string | null;
+            /** Starts At */
+            starts_at?: string | null;
+            /** Ends At */
+            ends_at?: string | null;
+            /** Mesh Id */
+            mesh_id?: string | null;
+            scope?: components["schemas"]["sinemora__annotations__schemas__Scope"] | null;
+            /** Source */
+            source?: string | null;
+            /** Url */
+            url?: string | null;
+        };
+        /**
          * ApiKeyCreate
          * @description API key to create. `write` includes `read`.
          */
@@ -2613,7 +2754,7 @@ export interface components {
             /** Name */
             name: string;
             /** Scopes */
-            scopes: components["schemas"]["Scope"][];
+            scopes: components["schemas"]["sinemora__tenants__models__Scope"][];
             /**
              * Expires At
              * Format: date-time
@@ -2635,7 +2776,7 @@ export interface components {
             /** Prefix */
             prefix: string;
             /** Scopes */
-            scopes: components["schemas"]["Scope"][];
+            scopes: components["schemas"]["Scope-Output"][];
             /**
              * Expires At
              * Format: date-time
@@ -2664,7 +2805,7 @@ export interface components {
             /** Prefix */
             prefix: string;
             /** Scopes */
-            scopes: components["schemas"]["Scope"][];
+            scopes: components["schemas"]["Scope-Output"][];
             /**
              * Expires At
              * Format: date-time
@@ -5319,6 +5460,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[AnnotationRead] */
+        Page_AnnotationRead_: {
+            /** Items */
+            items: components["schemas"]["AnnotationRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[ApiKeyRead] */
         Page_ApiKeyRead_: {
             /** Items */
@@ -6776,7 +6924,7 @@ export interface components {
          * @description Scope of an API key.
          * @enum {string}
          */
-        Scope: "read" | "write";
+        "Scope-Output": "read" | "write";
         /**
          * ScopeModel
          * @description Scope of a rule: paths that meet all of these; empty: all paths. VMs and zones by name.
@@ -6808,6 +6956,20 @@ export interface components {
              * @description Paths between the VMs of its tasks
              */
             application?: string | null;
+        };
+        /**
+         * ScopeRead
+         * @description Scope of an annotation. `task_vm_ids`: VMs that run tasks of its applications now. Deleted objects are absent.
+         */
+        ScopeRead: {
+            /** Vm Ids */
+            vm_ids: string[];
+            /** Zone Ids */
+            zone_ids: string[];
+            /** Application Ids */
+            application_ids: string[];
+            /** Task Vm Ids */
+            task_vm_ids: string[];
         };
         /**
          * SeriesItem
@@ -7709,6 +7871,24 @@ export interface components {
             /** Physical Id */
             physical_id?: string | null;
         };
+        /**
+         * Scope
+         * @description VMs, zones and applications that an annotation is about.
+         */
+        sinemora__annotations__schemas__Scope: {
+            /** Vm Ids */
+            vm_ids?: string[];
+            /** Zone Ids */
+            zone_ids?: string[];
+            /** Application Ids */
+            application_ids?: string[];
+        };
+        /**
+         * Scope
+         * @description Scope of an API key.
+         * @enum {string}
+         */
+        sinemora__tenants__models__Scope: "read" | "write";
     };
     responses: never;
     parameters: never;
@@ -16622,6 +16802,396 @@ export interface operations {
             };
             /** @description Unprocessable Entity */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_annotations: {
+        parameters: {
+            query?: {
+                /** @description Only those that end after this time */
+                from?: string | null;
+                /** @description Only those that start before this time */
+                to?: string | null;
+                /** @description Only those of this mesh and those of all meshes */
+                mesh_id?: string | null;
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AnnotationRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_annotation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnnotationCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnnotationRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_annotation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                annotation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnnotationRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_annotation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                annotation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_annotation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                annotation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnnotationUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnnotationRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Required */
+            428: {
                 headers: {
                     [name: string]: unknown;
                 };
