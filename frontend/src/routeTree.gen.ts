@@ -14,6 +14,7 @@ import { Route as SignInRouteImport } from './routes/sign-in'
 import { Route as AppIndexRouteImport } from './routes/_app.index'
 import { Route as AppSplatRouteImport } from './routes/_app.$'
 import { Route as AppAboutRouteImport } from './routes/_app.about'
+import { Route as AppAnnotationsRouteImport } from './routes/_app.annotations'
 import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
 import { Route as AppJobsRouteImport } from './routes/_app.jobs'
 import { Route as AppOnboardingRouteImport } from './routes/_app.onboarding'
@@ -71,6 +72,11 @@ const AppSplatRoute = AppSplatRouteImport.update({
 const AppAboutRoute = AppAboutRouteImport.update({
   id: '/about',
   path: '/about',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAnnotationsRoute = AppAnnotationsRouteImport.update({
+  id: '/annotations',
+  path: '/annotations',
   getParentRoute: () => AppRoute,
 } as any)
 const AppApiKeysRoute = AppApiKeysRouteImport.update({
@@ -253,6 +259,7 @@ export interface FileRoutesByFullPath {
   '/sign-in': typeof SignInRoute
   '/$': typeof AppSplatRoute
   '/about': typeof AppAboutRoute
+  '/annotations': typeof AppAnnotationsRoute
   '/api-keys': typeof AppApiKeysRoute
   '/jobs': typeof AppJobsRoute
   '/onboarding': typeof AppOnboardingRoute
@@ -292,6 +299,7 @@ export interface FileRoutesByTo {
   '/sign-in': typeof SignInRoute
   '/$': typeof AppSplatRoute
   '/about': typeof AppAboutRoute
+  '/annotations': typeof AppAnnotationsRoute
   '/api-keys': typeof AppApiKeysRoute
   '/jobs': typeof AppJobsRoute
   '/onboarding': typeof AppOnboardingRoute
@@ -333,6 +341,7 @@ export interface FileRoutesById {
   '/sign-in': typeof SignInRoute
   '/_app/$': typeof AppSplatRoute
   '/_app/about': typeof AppAboutRoute
+  '/_app/annotations': typeof AppAnnotationsRoute
   '/_app/api-keys': typeof AppApiKeysRoute
   '/_app/jobs': typeof AppJobsRoute
   '/_app/onboarding': typeof AppOnboardingRoute
@@ -376,6 +385,7 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/$'
     | '/about'
+    | '/annotations'
     | '/api-keys'
     | '/jobs'
     | '/onboarding'
@@ -415,6 +425,7 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/$'
     | '/about'
+    | '/annotations'
     | '/api-keys'
     | '/jobs'
     | '/onboarding'
@@ -455,6 +466,7 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/_app/$'
     | '/_app/about'
+    | '/_app/annotations'
     | '/_app/api-keys'
     | '/_app/jobs'
     | '/_app/onboarding'
@@ -532,6 +544,13 @@ declare module '@tanstack/react-router' {
       path: '/about'
       fullPath: '/about'
       preLoaderRoute: typeof AppAboutRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/annotations': {
+      id: '/_app/annotations'
+      path: '/annotations'
+      fullPath: '/annotations'
+      preLoaderRoute: typeof AppAnnotationsRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/api-keys': {
@@ -796,6 +815,7 @@ const AppMeshesMeshIdRouteWithChildren = AppMeshesMeshIdRoute._addFileChildren(
 interface AppRouteChildren {
   AppSplatRoute: typeof AppSplatRoute
   AppAboutRoute: typeof AppAboutRoute
+  AppAnnotationsRoute: typeof AppAnnotationsRoute
   AppApiKeysRoute: typeof AppApiKeysRoute
   AppJobsRoute: typeof AppJobsRoute
   AppOnboardingRoute: typeof AppOnboardingRoute
@@ -832,6 +852,7 @@ interface AppRouteChildren {
 const AppRouteChildren: AppRouteChildren = {
   AppSplatRoute: AppSplatRoute,
   AppAboutRoute: AppAboutRoute,
+  AppAnnotationsRoute: AppAnnotationsRoute,
   AppApiKeysRoute: AppApiKeysRoute,
   AppJobsRoute: AppJobsRoute,
   AppOnboardingRoute: AppOnboardingRoute,

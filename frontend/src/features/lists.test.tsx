@@ -9,6 +9,7 @@ import { IncidentsPage } from './alerts/incidents/IncidentsPage'
 import { ReceiversPage } from './alerts/receivers/ReceiversPage'
 import { RulesPage } from './alerts/rules/RulesPage'
 import { SilencesPage } from './alerts/silences/SilencesPage'
+import { AnnotationsPage } from './annotations/AnnotationsPage'
 import { ApplicationsPage } from './applications/ApplicationsPage'
 import { MeshesPage } from './inventory/MeshesPage'
 import { VmsPage } from './inventory/VmsPage'
@@ -38,6 +39,12 @@ const LISTS: List[] = [
     page: <RulesPage mesh="m" onMesh={nothing} />,
     request: 'GET /v1/alert-rules',
     empty: /^No rules yet.*Create a rule/,
+  },
+  {
+    title: 'Annotations',
+    page: <AnnotationsPage search={{}} onSearch={nothing} />,
+    request: 'GET /v1/annotations',
+    empty: /^No annotations yet/,
   },
   { title: 'Applications', page: <ApplicationsPage />, request: 'GET /v1/applications', empty: /^Add an application/ },
   {

@@ -15,6 +15,7 @@ import {
   IconClock,
   IconCopy,
   IconDeviceDesktop,
+  IconFlag,
   IconFlask,
   IconGauge,
   IconGitBranch,
@@ -77,6 +78,7 @@ export const OverviewIcon = icon(IconLayoutDashboard)
 export const HeatmapIcon = icon(IconGridDots)
 export const ExploreIcon = icon(IconChartLine)
 export const IncidentsIcon = icon(IconAlertTriangle)
+export const AnnotationsIcon = icon(IconFlag)
 export const ApplicationsIcon = icon(IconApps)
 export const CurvesIcon = icon(IconTrendingDown)
 export const RecommendationsIcon = icon(IconBulb)

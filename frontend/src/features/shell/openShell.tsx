@@ -35,7 +35,7 @@ const ANSWERS = {
 }
 
 const PATHS = [
-  ...['/', '/vms', '/vms/$vmId', '/incidents', '/incidents/$incidentId', '/alert-rules/new'],
+  ...['/', '/vms', '/vms/$vmId', '/incidents', '/incidents/$incidentId', '/alert-rules/new', '/annotations'],
   ...['/applications/$applicationId', '/curves', '/curves/$curveId'],
   ...['/meshes/$meshId', '/meshes/$meshId/explore', '/meshes/$meshId/paths/$source/$target'],
 ]

@@ -11,6 +11,7 @@ test.each([
   ['/curves/$curveId/measure', 'Curves'],
   ['/vms/$vmId', 'VMs'],
   ['/alert-rules/new', 'Rules'],
+  ['/annotations', 'Annotations'],
   ['/onboarding', 'Add a VM'],
   ['/$', undefined],
 ])('the route %s belongs to %s', (route, name) => {

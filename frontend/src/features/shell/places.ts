@@ -3,6 +3,7 @@ import type { ComponentType } from 'react'
 import {
   AboutIcon,
   AddIcon,
+  AnnotationsIcon,
   ApplicationsIcon,
   CurvesIcon,
   ExploreIcon,
@@ -55,6 +56,7 @@ export function placeGroups(meshId: string | undefined): PlaceGroup[] {
         { name: strings.overview, Icon: OverviewIcon, link: { to: '/' } },
         ...meshPlaces,
         { name: strings.incidents, Icon: IncidentsIcon, link: { to: '/incidents' } },
+        { name: strings.annotations, Icon: AnnotationsIcon, link: { to: '/annotations' } },
       ],
     },
     {

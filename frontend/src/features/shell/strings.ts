@@ -35,6 +35,8 @@ export const strings = {
   mesh: 'Mesh',
   overview: 'Overview',
   incidents: 'Incidents',
+  annotations: 'Annotations',
+  addAnnotation: 'Add an annotation',
   openLower: 'open',
   curves: 'Curves',
   applications: 'Applications',

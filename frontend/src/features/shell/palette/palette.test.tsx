@@ -42,6 +42,7 @@ test.each([
   ['loss at', 'Open incidents', '/incidents/i'],
   ['explore', 'Pages', '/meshes/m/explore'],
   ['new rule', 'Actions', '/alert-rules/new?mesh=m'],
+  ['add an annot', 'Actions', '/annotations?add=true&mesh=m'],
 ])('%j finds one of the %s first, and Enter opens %s', async (query, group, address) => {
   const router = await openPalette()
   await userEvent.type(await field(), query)

@@ -4,7 +4,7 @@ import { strings } from '../strings'
 import { useNavigationCollapsed } from '../useNavigationCollapsed'
 import type { Entry } from './entries'
 
-/** Return what can be done from any page; a new rule is for the mesh of the page. */
+/** Return what can be done from any page; a new rule or annotation is for the mesh of the page. */
 export function useActions(meshId: string | undefined, onShortcuts: () => void): Entry[] {
   const isDark = useComputedColorScheme() === 'dark'
   const { setColorScheme } = useMantineColorScheme()
@@ -15,6 +15,12 @@ export function useActions(meshId: string | undefined, onShortcuts: () => void):
       name: strings.newAlertRule,
       Icon: AddIcon,
       act: { to: '/alert-rules/new', search: meshId ? { mesh: meshId } : {} },
+    },
+    {
+      id: 'add-annotation',
+      name: strings.addAnnotation,
+      Icon: AddIcon,
+      act: { to: '/annotations', search: { add: true, ...(meshId ? { mesh: meshId } : {}) } },
     },
     { id: 'add-application', name: strings.addApplication, Icon: AddIcon, act: { to: '/applications/new' } },
     {

@@ -1,0 +1,75 @@
+/** Annotations: deploys, maintenance and notes of people and pipelines. */
+
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { annotationMark } from '~/lib/annotations'
+import { once, useAction } from './action'
+import { client, everyItem, page, unwrap } from './client'
+import type { components } from './schema.gen'
+
+type Schemas = components['schemas']
+
+export type Annotation = Schemas['AnnotationRead']
+export type AnnotationInput = Schemas['AnnotationCreate']
+
+const REFRESH_MS = 30_000
+const MINUTE_MS = 60_000
+
+export const annotationsQuery = queryOptions({
+  queryKey: ['annotations'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/annotations', { params: { query: page(cursor) } }))),
+  refetchInterval: REFRESH_MS,
+})
+
+/** An interval of time; whole minutes, so that a range that ends now is one query a minute. */
+interface Interval {
+  from: string
+  to: string
+}
+
+/** The latest 500 annotations of a mesh, and of all meshes, that overlap a range. */
+export const annotationsWithinQuery = (meshId: string, range: Interval) => {
+  const from = new Date(Math.floor(Date.parse(range.from) / MINUTE_MS) * MINUTE_MS).toISOString()
+  const to = new Date(Math.ceil(Date.parse(range.to) / MINUTE_MS) * MINUTE_MS).toISOString()
+  return queryOptions({
+    queryKey: ['annotations', meshId, from, to],
+    queryFn: async () => {
+      const query = { ...page(undefined), mesh_id: meshId, from, to }
+      return (await unwrap(client.GET('/v1/annotations', { params: { query } }))).items
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  })
+}
+
+/** Return the annotations of a mesh within a range as marks of a time axis. */
+export function useAnnotationMarks(meshId: string, range: Interval) {
+  const { data } = useQuery(annotationsWithinQuery(meshId, range))
+  return useMemo(() => data?.map(annotationMark), [data])
+}
+
+const STALE = [['annotations']]
+
+export const useCreateAnnotation = () =>
+  useAction((body: AnnotationInput, key) => unwrap(client.POST('/v1/annotations', { body, headers: once(key) })), STALE)
+
+/** Change an annotation of the version that was read. */
+export const useUpdateAnnotation = ({ id, version }: Pick<Annotation, 'id' | 'version'>) =>
+  useAction(
+    (body: AnnotationInput) =>
+      unwrap(
+        client.PATCH('/v1/annotations/{annotation_id}', {
+          params: { path: { annotation_id: id } },
+          body,
+          headers: { 'If-Match': `"${version}"` },
+        }),
+      ),
+    STALE,
+  )
+
+export const useDeleteAnnotation = () =>
+  useAction(
+    (id: string) =>
+      unwrap(client.DELETE('/v1/annotations/{annotation_id}', { params: { path: { annotation_id: id } } })),
+    STALE,
+  )

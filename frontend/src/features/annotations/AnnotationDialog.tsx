@@ -1,0 +1,164 @@
+import { MultiSelect, NativeSelect, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type Annotation, useCreateAnnotation, useUpdateAnnotation } from '~/api/annotations'
+import { applicationsQuery } from '~/api/applications'
+import { vmsQuery, zonesQuery } from '~/api/inventory'
+import { meshesQuery } from '~/api/meshes'
+import { ANNOTATION_KINDS, KIND_NAMES } from '~/lib/annotations'
+import { Problem } from '~/lib/problem'
+import { Dialog } from '~/ui/Dialog'
+import { FormActions } from '~/ui/FormActions'
+import { pageStyles } from '~/ui/Page'
+import { ActionError } from '~/ui/State'
+import { type Draft, draftOf, inputOf, SCOPES, type ScopeKind } from './draft'
+import { strings } from './strings'
+
+interface Props {
+  /** The annotation to change; a new one when absent. */
+  annotation?: Annotation
+  /** The mesh of a new annotation. */
+  meshId?: string | undefined
+  onClose: () => void
+}
+
+const SCOPE_NAMES: Record<ScopeKind, string> = {
+  all: strings.allVms,
+  vms: strings.vms,
+  zones: strings.zones,
+  applications: strings.applications,
+}
+
+const NEW = { id: '', version: 0 }
+
+/** Add or change an annotation. */
+export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
+  const create = useCreateAnnotation()
+  const update = useUpdateAnnotation(annotation ?? NEW)
+  const save = annotation ? update : create
+  const [draft, setDraft] = useState<Draft>(() => draftOf(annotation, meshId))
+  const [isIncomplete, setIncomplete] = useState(false)
+  const { data: meshes } = useQuery(meshesQuery)
+  const set = (patch: Partial<Draft>) => setDraft((old) => ({ ...old, ...patch }))
+  const wrong = (name: string) => (save.error instanceof Problem ? save.error.field(name) : undefined)
+  const field = (name: 'text' | 'starts' | 'ends' | 'source' | 'url') => ({
+    value: draft[name],
+    onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) => set({ [name]: currentTarget.value }),
+  })
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    const lacksScope = draft.scope !== 'all' && draft.ids.length === 0
+    setIncomplete(lacksScope)
+    if (!lacksScope) save.mutate(inputOf(draft, annotation), { onSuccess: onClose })
+  }
+
+  return (
+    <Dialog title={annotation ? strings.editName(annotation.text) : strings.newAnnotation} opened onClose={onClose}>
+      <form className={pageStyles.panelForm} onSubmit={submit}>
+        <TextInput
+          label={strings.text}
+          placeholder={strings.textExample}
+          required
+          withAsterisk={false}
+          maxLength={500}
+          data-autofocus
+          error={wrong('text')}
+          {...field('text')}
+        />
+        <NativeSelect
+          label={strings.kind}
+          data={ANNOTATION_KINDS.map((value) => ({ value, label: KIND_NAMES[value] }))}
+          value={draft.kind}
+          onChange={({ currentTarget }) => set({ kind: currentTarget.value as Draft['kind'] })}
+        />
+        <TextInput
+          type="datetime-local"
+          step={1}
+          label={strings.start}
+          description={annotation ? undefined : strings.startNow}
+          required={annotation !== undefined}
+          withAsterisk={false}
+          error={wrong('starts_at')}
+          {...field('starts')}
+        />
+        <TextInput
+          type="datetime-local"
+          step={1}
+          label={strings.end}
+          description={strings.endNone}
+          error={wrong('ends_at')}
+          {...field('ends')}
+        />
+        <NativeSelect
+          label={strings.mesh}
+          data={[
+            { value: '', label: strings.allMeshes },
+            ...(meshes ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+          value={draft.meshId}
+          error={wrong('mesh_id')}
+          onChange={({ currentTarget }) => set({ meshId: currentTarget.value })}
+        />
+        <NativeSelect
+          label={strings.scope}
+          data={SCOPES.map((value) => ({ value, label: SCOPE_NAMES[value] }))}
+          value={draft.scope}
+          onChange={({ currentTarget }) => set({ scope: currentTarget.value as ScopeKind, ids: [] })}
+        />
+        {draft.scope !== 'all' && (
+          <Ids
+            kind={draft.scope}
+            ids={draft.ids}
+            error={isIncomplete && draft.ids.length === 0 ? strings.choose : undefined}
+            onChange={(ids) => set({ ids })}
+          />
+        )}
+        <TextInput
+          label={strings.source}
+          description={strings.sourceHint}
+          maxLength={100}
+          error={wrong('source')}
+          {...field('source')}
+        />
+        <TextInput
+          type="url"
+          label={strings.link}
+          placeholder={strings.linkExample}
+          maxLength={2000}
+          error={wrong('url')}
+          {...field('url')}
+        />
+        <ActionError error={save.error} />
+        <FormActions onCancel={onClose} saving={save.isPending} />
+      </form>
+    </Dialog>
+  )
+}
+
+interface IdsProps {
+  kind: Exclude<ScopeKind, 'all'>
+  ids: string[]
+  error: string | undefined
+  onChange: (ids: string[]) => void
+}
+
+/** Choose VMs, zones or applications by name. */
+function Ids({ kind, ids, error, onChange }: IdsProps) {
+  const vms = useQuery({ ...vmsQuery, enabled: kind === 'vms' })
+  const zones = useQuery({ ...zonesQuery, enabled: kind === 'zones' })
+  const applications = useQuery({ ...applicationsQuery, enabled: kind === 'applications' })
+  const known: readonly { id: string; name: string }[] =
+    { vms: vms.data, zones: zones.data, applications: applications.data }[kind] ?? []
+  return (
+    <MultiSelect
+      label={strings.chosen[kind]}
+      data={known.map(({ id, name }) => ({ value: id, label: name }))}
+      value={ids}
+      error={error}
+      searchable
+      limit={100}
+      onChange={onChange}
+    />
+  )
+}

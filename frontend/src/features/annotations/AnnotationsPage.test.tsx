@@ -1,0 +1,152 @@
+// @vitest-environment jsdom
+import { screen, waitFor, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { useState } from 'react'
+import { expect, test } from 'vitest'
+import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { AnnotationsPage } from './AnnotationsPage'
+import { type AnnotationsSearch, annotationsSearch } from './search'
+
+const DEPLOY = {
+  id: 'd',
+  kind: 'deploy',
+  text: 'web 4.2',
+  starts_at: '2026-11-20T10:00:00.250Z',
+  ends_at: null,
+  mesh_id: 'm',
+  mesh_name: 'production',
+  scope: { vm_ids: ['1', '2'], zone_ids: [], application_ids: [], task_vm_ids: [] },
+  source: 'CI',
+  url: 'https://ci.example.com/7',
+  version: 3,
+  created_at: '2026-11-20T10:00:01Z',
+}
+const NOTE = { ...DEPLOY, id: 'n', kind: 'note', text: 'disk replaced', mesh_id: null, mesh_name: null, scope: null }
+
+function Page({ start }: { start: AnnotationsSearch }) {
+  const [search, setSearch] = useState(start)
+  return (
+    <AnnotationsPage
+      search={search}
+      onSearch={(patch) => setSearch((old) => annotationsSearch({ ...old, ...patch }))}
+    />
+  )
+}
+
+async function open(more: object, start: AnnotationsSearch = {}) {
+  const sent = mockApi({
+    'GET /v1/annotations': [DEPLOY, NOTE],
+    'GET /v1/meshes': [{ id: 'm', name: 'production' }],
+    'GET /v1/vms': [
+      { id: '1', name: 'web-1' },
+      { id: '2', name: 'web-2' },
+    ],
+    'GET /v1/zones': [{ id: 'z', name: 'eu-1a' }],
+    ...more,
+  })
+  await showPage(<Page start={start} />, '/?tz=utc')
+  return sent
+}
+
+const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label)
+const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
+const cells = async (name: RegExp) =>
+  within(await screen.findByRole('row', { name }))
+    .getAllByRole('cell')
+    .map(({ textContent }) => textContent)
+
+test('the list names kind, times, mesh, scope and source', async () => {
+  await open({})
+  expect((await cells(/^web 4\.2/)).slice(0, 7)).toEqual([
+    'Deploy',
+    '20 Nov 2026, 10:00:00 UTC',
+    '',
+    'production',
+    '2 VMs',
+    'CI',
+    'Details',
+  ])
+  expect((await cells(/^disk replaced/)).slice(0, 5)).toEqual([
+    'Note',
+    '20 Nov 2026, 10:00:00 UTC',
+    '',
+    'All meshes',
+    'All VMs',
+  ])
+})
+
+test('an empty list shows the command of a pipeline', async () => {
+  await open({ 'GET /v1/annotations': [] })
+  expect(await screen.findByText(/^No annotations yet/)).toBeTruthy()
+  expect(screen.getByRole('group', { name: 'Command for a pipeline' }).textContent).toContain('/v1/annotations -H')
+})
+
+test('an annotation of a zone is added for the mesh of the page it came from', async () => {
+  const sent = await open({ 'POST /v1/annotations': () => reply(201, NOTE) }, { add: true, mesh: 'm' })
+  await userEvent.type(await screen.findByLabelText('Text'), 'switch replaced')
+  await userEvent.selectOptions(field('Kind'), 'Maintenance')
+  await screen.findByRole('option', { name: 'production' })
+  await userEvent.type(field('Start'), '2026-11-20T10:00:00')
+  await userEvent.type(field('End'), '2026-11-20T11:00:00')
+  await userEvent.selectOptions(field('Scope'), 'Zones')
+  await press('Save')
+  expect(await screen.findByText('Choose at least one.')).toBeTruthy()
+  await userEvent.click(screen.getByRole('combobox', { name: 'Annotated zones' }))
+  await userEvent.click(await screen.findByRole('option', { name: 'eu-1a' }))
+  await press('Save')
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(bodiesOf(sent, 'POST /v1/annotations')).toEqual([
+    {
+      kind: 'maintenance',
+      text: 'switch replaced',
+      starts_at: new Date('2026-11-20T10:00:00').toISOString(),
+      ends_at: new Date('2026-11-20T11:00:00').toISOString(),
+      mesh_id: 'm',
+      scope: { vm_ids: [], zone_ids: ['z'], application_ids: [] },
+      url: null,
+    },
+  ])
+})
+
+test('a change keeps what was not touched, and names the version that was read', async () => {
+  const sent = await open({ 'PATCH /v1/annotations/d': DEPLOY })
+  await userEvent.click(await screen.findByRole('button', { name: 'Edit web 4.2' }))
+  await userEvent.clear(await screen.findByLabelText('Text'))
+  await userEvent.type(field('Text'), 'web 4.3')
+  await press('Save')
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  const request = sent.find(({ to }) => to === 'PATCH /v1/annotations/d')
+  expect(request?.headers.get('If-Match')).toBe('"3"')
+  expect(request?.body).toMatchObject({
+    text: 'web 4.3',
+    starts_at: DEPLOY.starts_at,
+    scope: { vm_ids: ['1', '2'] },
+    source: 'CI',
+  })
+})
+
+test('a refused field has the reason beside it, and the dialog stays', async () => {
+  await open({ 'POST /v1/annotations': () => refuse('ends_at', 'must be after the start') }, { add: true })
+  await userEvent.type(await screen.findByLabelText('Text'), 'x')
+  await press('Save')
+  expect(await screen.findByText('must be after the start')).toBeTruthy()
+  expect(field('Text').value).toBe('x')
+})
+
+test('an annotation is deleted after its effect is named', async () => {
+  const sent = await open({ 'DELETE /v1/annotations/n': () => reply(204) })
+  await userEvent.click(await screen.findByRole('button', { name: 'Delete disk replaced' }))
+  const dialog = await screen.findByRole('dialog')
+  expect(within(dialog).getByText(/^Its mark disappears/)).toBeTruthy()
+  await userEvent.click(within(dialog).getByRole('button', { name: 'Delete' }))
+  await waitFor(() => expect(sent.some(({ to }) => to === 'DELETE /v1/annotations/n')).toBe(true))
+})
+
+test('a viewer reads the list and changes nothing', async () => {
+  const session = { user: { email: 'v' }, tenant: { name: 't' }, role: 'viewer', csrf_token: 't' }
+  await open({ 'GET /v1/auth/status': { session } }, { add: true })
+  expect(await screen.findByText('web 4.2')).toBeTruthy()
+  expect(screen.queryByRole('button', { name: /^(Add|Edit|Delete)/ })).toBeNull()
+  expect(screen.queryByRole('dialog')).toBeNull()
+})

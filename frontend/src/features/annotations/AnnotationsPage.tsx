@@ -1,0 +1,151 @@
+import { Anchor, Button, Group } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useEdits } from '~/api/access'
+import { type Annotation, annotationsQuery, useDeleteAnnotation } from '~/api/annotations'
+import { KIND_NAMES } from '~/lib/annotations'
+import { formatMoment, timeOf, zoneName } from '~/lib/time'
+import { Confirm } from '~/ui/Confirm'
+import { CopyText } from '~/ui/CopyText'
+import { useClock } from '~/ui/clock'
+import { Page, pageStyles } from '~/ui/Page'
+import { RecordList } from '~/ui/RecordList'
+import { RowAction } from '~/ui/Records'
+import { Failed, Loading } from '~/ui/State'
+import { AnnotationDialog } from './AnnotationDialog'
+import type { AnnotationsSearch } from './search'
+import { strings } from './strings'
+
+interface Props {
+  search: AnnotationsSearch
+  onSearch: (patch: AnnotationsSearch) => void
+}
+
+const CLOSED = { add: undefined, mesh: undefined } as never
+
+/** Annotations, and the dialogs that add and change them. */
+export function AnnotationsPage({ search, onSearch }: Props) {
+  const annotations = useQuery(annotationsQuery)
+  const edits = useEdits()
+  if (annotations.error && !annotations.data) {
+    return <Failed what={strings.annotations} error={annotations.error} retry={() => void annotations.refetch()} />
+  }
+  return (
+    <Page
+      title={strings.annotations}
+      lead={strings.lead}
+      action={edits && <Button onClick={() => onSearch({ add: true })}>{strings.add}</Button>}
+    >
+      {!annotations.data ? (
+        <Loading what={strings.annotationsLower} />
+      ) : annotations.data.length === 0 ? (
+        <>
+          <p className={pageStyles.lead}>{edits ? strings.none : strings.noneForViewers}</p>
+          {edits && <CopyText text={strings.curl(window.location.origin)} label={strings.command} />}
+        </>
+      ) : (
+        <List annotations={annotations.data} edits={edits} />
+      )}
+      {edits && search.add && (
+        <AnnotationDialog key={search.mesh} meshId={search.mesh} onClose={() => onSearch(CLOSED)} />
+      )}
+    </Page>
+  )
+}
+
+/** The scope in words: "2 VMs, 1 zone". */
+function scopeWords({ scope }: Annotation): string {
+  if (!scope) return strings.allVms
+  const counts = [
+    [scope.vm_ids.length, strings.vm, strings.vms],
+    [scope.zone_ids.length, strings.zone, strings.zonesLower],
+    [scope.application_ids.length, strings.application, strings.applicationsLower],
+  ] as const
+  const parts = counts.flatMap(([count, one, more]) =>
+    count > 0 ? [strings.counted(count, count === 1 ? one : more)] : [],
+  )
+  return parts.join(strings.and) || strings.deletedScope
+}
+
+function List({ annotations, edits }: { annotations: Annotation[]; edits: boolean }) {
+  const clock = useClock()
+  const remove = useDeleteAnnotation()
+  const [editing, setEditing] = useState<Annotation | null>(null)
+  const [deleting, setDeleting] = useState<Annotation | null>(null)
+  const momentOf = (at: string | null) => at && `${formatMoment(new Date(at), clock)} ${zoneName(clock, new Date(at))}`
+  return (
+    <>
+      <RecordList
+        label={strings.annotations}
+        rows={annotations}
+        id={(row) => row.id}
+        columns={[
+          { title: strings.text, cell: (row) => row.text, as: 'head', by: { key: 'text', value: (row) => row.text } },
+          {
+            title: strings.kind,
+            cell: (row) => KIND_NAMES[row.kind],
+            by: { key: 'kind', value: (row) => KIND_NAMES[row.kind] },
+          },
+          {
+            title: strings.start,
+            cell: (row) => momentOf(row.starts_at),
+            by: { key: 'start', value: (row) => timeOf(row.starts_at) },
+          },
+          {
+            title: strings.end,
+            cell: (row) => momentOf(row.ends_at),
+            by: { key: 'end', value: (row) => timeOf(row.ends_at) },
+          },
+          {
+            title: strings.mesh,
+            cell: (row) => row.mesh_name ?? strings.allMeshes,
+            by: { key: 'mesh', value: (row) => row.mesh_name ?? strings.allMeshes },
+          },
+          { title: strings.scope, cell: scopeWords },
+          {
+            title: strings.source,
+            cell: (row) => row.source,
+            as: 'quiet',
+            by: { key: 'source', value: (row) => row.source },
+          },
+          {
+            title: strings.link,
+            cell: (row) =>
+              row.url && (
+                <Anchor size="sm" href={row.url} target="_blank" rel="noreferrer">
+                  {strings.details}
+                </Anchor>
+              ),
+          },
+          ...(edits
+            ? [
+                {
+                  title: strings.actions,
+                  cell: (row: Annotation) => (
+                    <Group gap="xs" wrap="nowrap">
+                      <RowAction label={strings.editName(row.text)} onClick={() => setEditing(row)}>
+                        {strings.edit}
+                      </RowAction>
+                      <RowAction label={strings.deleteName(row.text)} onClick={() => setDeleting(row)}>
+                        {strings.delete}
+                      </RowAction>
+                    </Group>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {editing && <AnnotationDialog key={editing.id} annotation={editing} onClose={() => setEditing(null)} />}
+      <Confirm
+        title={strings.deleteName(deleting?.text ?? '')}
+        action={strings.delete}
+        about={deleting?.id ?? null}
+        doing={remove}
+        onClose={() => setDeleting(null)}
+      >
+        {strings.deleteEffect}
+      </Confirm>
+    </>
+  )
+}
