@@ -2,7 +2,7 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Granularity, Metric, Statistic } from '~/lib/dimensions'
-import { baseOf, rangeOf, type TimeSearch, type Versus } from '~/lib/spans'
+import { baseOf, rangeOf, type TimeRange, type TimeSearch, type Versus } from '~/lib/spans'
 import { client, unwrap } from './client'
 import { responseOrOutput } from './jobs'
 import type { Distribution, Losses, ManySeries, Movers, Spikes, Variability } from './types'
@@ -20,7 +20,8 @@ export interface ExploreParameters {
 /** The length of a range of the explore page that names none. */
 export const EXPLORE_SPAN = '1h'
 
-const exploreRange = ({ time }: ExploreParameters) => rangeOf(time, EXPLORE_SPAN)
+/** Return the range of a view of Explore. */
+export const exploreRange = ({ time }: ExploreParameters): TimeRange => rangeOf(time, EXPLORE_SPAN)
 
 /** The query parameters of each view, in the form of the API. */
 export const QUERY = {

@@ -39,5 +39,7 @@ export const strings = {
   pageNumber: (page: number) => `Page ${page}`,
   pageControls: { first: 'First page', previous: 'Previous page', next: 'Next page', last: 'Last page' },
   rowsShown: (first: number, last: number, all: string) => `${first}–${last} of ${all}`,
+  marks: (count: number) => (count === 1 ? '1 annotation in this range' : `${count} annotations in this range`),
+  noMarks: 'No annotations in this range',
   progressOf: (subject: string) => `Progress of ${subject}`,
 }

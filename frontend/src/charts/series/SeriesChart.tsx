@@ -3,6 +3,7 @@ import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { type Clock, formatDay, formatMinute, formatTime } from '~/lib/time'
 import { band, isolated, type Values } from './lines'
+import { type Mark, marksPlugin } from './marks'
 import styles from './series.module.css'
 
 export interface Line {
@@ -37,6 +38,8 @@ interface Props {
   onCursor: (index: number | null) => void
   /** Called with the range that was dragged over, seconds since 1970. */
   onZoom?: (start: number, end: number) => void
+  /** Events and spans on the time axis. */
+  marks?: readonly Mark[] | undefined
 }
 
 /** A colour as the canvas needs it: custom properties and light-dark() resolved. */
@@ -140,6 +143,14 @@ function options(element: HTMLElement, current: () => Props): uPlot.Options {
         },
       ],
     },
+    plugins: [
+      marksPlugin(() => current().marks ?? [], {
+        line: resolve(element, 'var(--mark)'),
+        shade: withAlpha(resolve(element, 'var(--mark)'), 0.09),
+        text: resolve(element, 'var(--ink-2)'),
+        page: resolve(element, 'var(--page)'),
+      }),
+    ],
   }
 }
 
@@ -175,6 +186,9 @@ export function SeriesChart(props: Props) {
   useEffect(() => {
     chart.current?.setData(tables({ times: props.times, lines: props.lines }))
   }, [props.times, props.lines])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the plugin reads the marks when it draws
+  useEffect(() => chart.current?.redraw(false), [props.marks])
 
   return <div ref={holder} className={styles.chart} role="img" aria-label={props.label} />
 }

@@ -1,12 +1,14 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { type ExploreParameters, lossesQuery } from '~/api/explore'
+import { useAnnotationMarks } from '~/api/annotations'
+import { type ExploreParameters, exploreRange, lossesQuery } from '~/api/explore'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { statisticName } from '~/lib/metrics'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatCount, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
+import { MarkList } from '~/ui/MarkList'
 import { Records } from '~/ui/Records'
 import { useZoomTime } from '~/ui/time'
 import styles from './explore.module.css'
@@ -26,6 +28,7 @@ export function LossView({
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const options = lossesQuery(meshId, parameters)
   const query = useQuery(options)
+  const marks = useAnnotationMarks(meshId, exploreRange(parameters))
   const [cursor, setCursor] = useState<number | null>(null)
   const onZoom = useZoomTime()
   const data = query.data
@@ -62,6 +65,7 @@ export function LossView({
                 onCursor={setCursor}
                 onZoom={onZoom}
                 group="losses"
+                marks={marks}
                 label={strings.lossOf(lines.map((line) => line.label).join(', '))}
                 lines={lines}
                 shape="steps"
@@ -70,6 +74,7 @@ export function LossView({
                 height={260}
               />
             </figure>
+            <MarkList marks={marks} clock={clock} />
             <Records
               label={strings.lossTable}
               rows={losses.items}

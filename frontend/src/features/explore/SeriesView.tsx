@@ -1,13 +1,15 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { type ExploreParameters, manySeriesQuery } from '~/api/explore'
+import { useAnnotationMarks } from '~/api/annotations'
+import { type ExploreParameters, exploreRange, manySeriesQuery } from '~/api/explore'
 import { summary } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { facts, tickLabels, title } from '~/lib/metrics'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
+import { MarkList } from '~/ui/MarkList'
 import { useZoomTime } from '~/ui/time'
 import styles from './explore.module.css'
 import { QueryResult } from './QueryResult'
@@ -26,6 +28,7 @@ export function SeriesView({
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const options = manySeriesQuery(meshId, parameters)
   const query = useQuery(options)
+  const marks = useAnnotationMarks(meshId, exploreRange(parameters))
   const [cursor, setCursor] = useState<number | null>(null)
   const onZoom = useZoomTime()
   const data = query.data
@@ -56,7 +59,7 @@ export function SeriesView({
         const range: [number, number] = [start, Math.max(start + 1, Date.parse(response.window.to ?? '') / 1_000)]
         const moment = cursor === null ? undefined : times[cursor]
         const known = lines.some((line) => summary(line.values))
-        const shared = { times, range, clock, theme, onCursor: setCursor, onZoom, group: 'explore' }
+        const shared = { times, range, clock, theme, onCursor: setCursor, onZoom, group: 'explore', marks }
         return (
           <div className={styles.view}>
             <p className={styles.moment}>
@@ -114,6 +117,7 @@ export function SeriesView({
                 />
               </figure>
             )}
+            <MarkList marks={marks} clock={clock} />
           </div>
         )
       }}

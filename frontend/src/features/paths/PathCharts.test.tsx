@@ -27,6 +27,7 @@ const charts = (series: Series | undefined) =>
       clock="utc"
       theme="light"
       waiting={false}
+      marks={[]}
     />,
   )
 

@@ -3,11 +3,13 @@ import { pathRange } from '~/api/measurements'
 import type { Series } from '~/api/types'
 import { newest, summary, type Values } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
+import type { TimeMark } from '~/lib/annotations'
 import type { Statistic } from '~/lib/dimensions'
 import { statisticName } from '~/lib/metrics'
 import { isMoving, type TimeSearch } from '~/lib/spans'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { commonDelayUnit, formatDelay, formatRatio } from '~/lib/units'
+import { MarkList } from '~/ui/MarkList'
 import { useZoomTime } from '~/ui/time'
 import { type EarlierSeries, valuesAt } from './earlierSeries'
 import styles from './paths.module.css'
@@ -23,6 +25,8 @@ interface Props {
   clock: Clock
   theme: string
   waiting: boolean
+  /** Annotations within the range; undefined while they load. */
+  marks: TimeMark[] | undefined
 }
 
 const delayTicks = (values: number[]) => {
@@ -52,7 +56,7 @@ const NOTHING: Pick<Series, 'points_at' | 'resolution_s' | 'outbound' | 'inbound
 }
 
 /** One-way delays, round trip and loss over the same time, with a common cursor. */
-export function PathCharts({ series: loaded, earlier, statistic, time, clock, theme, waiting }: Props) {
+export function PathCharts({ series: loaded, earlier, statistic, time, clock, theme, waiting, marks }: Props) {
   const series = loaded ?? NOTHING
   const [cursor, setCursor] = useState<number | null>(null)
   const onCursor = useCallback((index: number | null) => setCursor(index), [])
@@ -124,7 +128,7 @@ export function PathCharts({ series: loaded, earlier, statistic, time, clock, th
   const known = newest(series.round_trip.delay_ns) ?? newest(series.outbound.delay_ns)
   const at = cursor ?? known
   const moment = at === null ? undefined : times[at]
-  const shared = { times, range, clock, theme, onCursor, group: 'path', onZoom: zoom }
+  const shared = { times, range, clock, theme, onCursor, group: 'path', onZoom: zoom, marks }
   return (
     <div className={styles.charts} data-waiting={waiting || undefined} aria-busy={!loaded}>
       <p className={styles.moment}>
@@ -192,6 +196,7 @@ export function PathCharts({ series: loaded, earlier, statistic, time, clock, th
           height={HEIGHTS.loss}
         />
       </Chart>
+      <MarkList marks={marks} clock={clock} />
     </div>
   )
 }

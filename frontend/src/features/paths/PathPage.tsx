@@ -1,6 +1,7 @@
 import { ActionIcon, SegmentedControl, Tooltip, useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useAnnotationMarks } from '~/api/annotations'
 import { pathQuery, pathRange, seriesQuery } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import type { Statistic } from '~/lib/dimensions'
@@ -44,6 +45,7 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
   const path = useQuery(pathQuery(mesh.id, source, target))
   const series = useQuery(seriesQuery(mesh.id, source, target, time, statistic))
   const earlier = useEarlierSeries(mesh.id, source, target, time, statistic)
+  const marks = useAnnotationMarks(mesh.id, pathRange(time))
 
   useNamedPage(path.data && `${path.data.source.name} → ${path.data.target.name}`)
 
@@ -110,6 +112,7 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
           clock={clock}
           theme={theme}
           waiting={series.isPlaceholderData}
+          marks={marks}
         />
       )}
       <NewestWindow path={path.data} clock={clock} />
