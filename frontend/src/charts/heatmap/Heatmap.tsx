@@ -4,7 +4,7 @@ import { Axes, type Axis, type AxisPair, gutters } from './Axes'
 import { type Cell, type Grid, pool, type Worst } from './grid'
 import styles from './heatmap.module.css'
 import type { ColourTable, Theme } from './palette'
-import { drawFigures, drawPicture, drawRules, makePicture } from './picture'
+import { drawFigures, drawMarks, drawPicture, drawRules, type Marked, makePicture } from './picture'
 import { useStage } from './useStage'
 import { useZoom } from './useZoom'
 import { cellAt, inView, longest, reveal, step, type View } from './view'
@@ -30,11 +30,13 @@ interface Props {
   onView: (view: View) => void
   /** Number of cells per pixel in each direction; 1 when cells do not share pixels. */
   onPooled: (factor: number) => void
+  /** Rows and columns whose cells have a mark in their corner. */
+  marked?: Marked | undefined
 }
 
 /** A grid of coloured square cells on a canvas, usable by pointer, keyboard and screen reader. */
 export function Heatmap(props: Props) {
-  const { grid, axes, colours, worst, theme, figure, cursor } = props
+  const { grid, axes, colours, worst, theme, figure, cursor, marked } = props
   const { rows, columns } = grid
   const shape = useMemo(() => ({ rows, columns }), [rows, columns])
   const size = longest(shape)
@@ -77,9 +79,10 @@ export function Heatmap(props: Props) {
     const surface = { context, view, width: across, height: down, cell: cell * density, density, theme }
     drawPicture(surface, scratch.current, picture)
     drawRules(surface, boundaries)
+    if (marked) drawMarks(surface, grid, marked)
     drawFigures(surface, grid, colours, figure)
     markTime('heatmap drawn')
-  }, [picture, view, across, down, cell, density, theme, boundaries, grid, colours, figure])
+  }, [picture, view, across, down, cell, density, theme, boundaries, grid, colours, figure, marked])
 
   function point(event: MouseEvent): Cell | null {
     const box = event.currentTarget.getBoundingClientRect()

@@ -121,6 +121,40 @@ export function drawRules(surface: Surface, boundaries: { rows: number[]; column
   both(Math.max(1, Math.round(density)))
 }
 
+/** Rows and columns whose cells have a mark in their corner: 1 where marked. */
+export interface Marked {
+  rows: Uint8Array
+  columns: Uint8Array
+}
+
+/** Below this width, device-independent, a mark would hide the colour of a cell. */
+const MARK_FROM = 12
+
+/** Draw a triangle in the upper right corner of each cell in view whose row or column is marked. */
+export function drawMarks(surface: Surface, shape: Shape, marked: Marked) {
+  const { context, view, cell, density, theme } = surface
+  if (cell / density < MARK_FROM) return
+  const side = Math.min(cell / 3, 9 * density)
+  const gap = Math.max(1, Math.round(density))
+  context.beginPath()
+  for (let row = Math.floor(view.row); row < Math.min(shape.rows, view.row + view.count); row++) {
+    for (let column = Math.floor(view.column); column < Math.min(shape.columns, view.column + view.count); column++) {
+      if (!marked.rows[row] && !marked.columns[column]) continue
+      const [right, top] = [Math.round((column + 1 - view.column) * cell), Math.round((row - view.row) * cell) + gap]
+      context.moveTo(right - side, top)
+      context.lineTo(right, top)
+      context.lineTo(right, top + side)
+      context.closePath()
+    }
+  }
+  // Ink with an edge of the page's colour: it is seen on every colour of a ramp.
+  context.lineWidth = 2 * density
+  context.strokeStyle = `rgb(${PAGE[theme].join(' ')})`
+  context.stroke()
+  context.fillStyle = `rgb(${INK[theme].join(' ')})`
+  context.fill()
+}
+
 /** Below this width, device-independent, a figure does not fit a cell. */
 const FIGURE_FROM = 46
 

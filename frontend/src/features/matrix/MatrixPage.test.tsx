@@ -111,6 +111,23 @@ test('the cells of a zone pair are the paths between its VMs', async () => {
   expect(within(path).getByText('zone b → zone c')).toBeTruthy()
 })
 
+test('the tip of a cell names the annotations of its VMs and zones', async () => {
+  const zone = { id: 'd', kind: 'deploy', text: 'web 4.2', starts_at: '2026-11-20T10:00:00Z', ends_at: null, url: null }
+  const about = { vm_ids: [], zone_ids: ['b'], application_ids: [], task_vm_ids: [] }
+  const answers = {
+    'GET /v1/annotations': [
+      { ...zone, scope: about },
+      { ...zone, id: 'n', text: 'of all VMs', scope: null },
+    ],
+  }
+  await open({ by: 'zone', metric: 'one_way_delay' }, answers)
+  fireEvent.pointerMove(picture(), middle(1, 2))
+  expect(await screen.findByText('Deploy: web 4.2')).toBeTruthy()
+  expect(screen.queryByText('Deploy: of all VMs')).toBeNull()
+  fireEvent.pointerMove(picture(), middle(0, 2))
+  expect(screen.queryByText('Deploy: web 4.2')).toBeNull()
+})
+
 test('a zone pair leads back to all zones and to all VMs', async () => {
   const grid = await open({ zones: 'b,c', metric: 'one_way_delay' })
   expect(names(grid)).toEqual(['3', '1'])

@@ -10,6 +10,7 @@ import { clampView, type Shape } from '~/charts/heatmap/view'
 import type { TimeSearch } from '~/lib/spans'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
+import { useAnnotated } from './annotated'
 import { partKey, zonePairPart } from './axes'
 import { Controls } from './Controls'
 import { Head } from './Head'
@@ -61,6 +62,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     shape,
   })
   const reading = useReading(shown, coding, grid, part)
+  const annotated = useAnnotated(mesh.id, shown.when, roster, part)
   const [pooled, setPooled] = useState(1)
   const { view, onView, onAxis } = position
 
@@ -137,9 +139,18 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             colours={colours}
             worst={worst(coding)}
             theme={theme}
-            describe={reading.sentence}
+            describe={(cell) => [reading.sentence(cell), ...annotated.labelsOf(cell)].join('; ')}
             figure={reading.figure}
-            tooltip={(cell) => <Tip meshId={mesh.id} shown={shown} part={part} reading={reading} cell={cell} />}
+            tooltip={(cell) => (
+              <Tip
+                meshId={mesh.id}
+                shown={shown}
+                part={part}
+                reading={reading}
+                cell={cell}
+                annotations={annotated.labelsOf(cell)}
+              />
+            )}
             cursor={position.cursor}
             onCursor={position.onCursor}
             onHover={position.onHover}
@@ -147,6 +158,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             view={view}
             onView={onView}
             onPooled={setPooled}
+            marked={annotated.marked}
           />
           <Legend
             shown={shown}

@@ -16,10 +16,12 @@ interface Props {
   part: Part
   reading: Reading
   cell: Cell
+  /** Texts of the annotations about its ends. */
+  annotations: string[]
 }
 
 /** The cell under the pointer: its ends and its value, after a moment to the nanosecond. */
-export function Tip({ meshId, shown, part, reading, cell }: Props) {
+export function Tip({ meshId, shown, part, reading, cell, annotations }: Props) {
   const [settled] = useDebouncedValue(cell, SETTLED_MS)
   const [source, target] = [part.rows[cell.row], part.columns[cell.column]]
   const isExact = shown.by === 'vm' && shown.metric === 'one_way_delay' && !shown.when && source?.id !== target?.id
@@ -41,6 +43,11 @@ export function Tip({ meshId, shown, part, reading, cell }: Props) {
       )}
       {reading.look(cell) === LOOK.veiled && <span>{strings.stale}</span>}
       {reading.isFaint(cell) && <span>{strings.withinItsClockError}</span>}
+      {annotations.map((text) => (
+        <span key={text} className={styles.annotation}>
+          {text}
+        </span>
+      ))}
     </div>
   )
 }
