@@ -38,6 +38,7 @@ const EMPTY = [
   'vms',
   'zones',
   'incidents',
+  'annotations',
   'alert-rules',
   'receivers',
   'silences',

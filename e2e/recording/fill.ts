@@ -45,6 +45,17 @@ export async function fillProduct(page: Page, mesh: { id: string; name: string }
     comment: 'Weekly maintenance',
     weekly: { weekday: 5, minute: 120, lasts_min: 90 },
   })
+  await post('/v1/annotations', {
+    kind: 'deploy',
+    text: 'checkout 4.2',
+    starts_at: at(-90_000),
+    mesh_id: mesh.id,
+    scope: { vm_ids: [server.id] },
+    source: 'CI',
+    url: 'https://ci.example.com/4711',
+  })
+  const maintenance = { kind: 'maintenance', text: 'Disks of zone c', starts_at: at(-60_000), ends_at: at(DAY_MS) }
+  await post('/v1/annotations', { ...maintenance, mesh_id: mesh.id, source: 'kim@sinemora.example' })
   // Loopback is never this fast: an incident opens with the first windows.
   await post('/v1/alert-rules', {
     mesh_id: mesh.id,

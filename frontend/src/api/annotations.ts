@@ -3,6 +3,7 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { annotationMark } from '~/lib/annotations'
+import type { TimeRange } from '~/lib/spans'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
 import type { components } from './schema.gen'
@@ -21,14 +22,9 @@ export const annotationsQuery = queryOptions({
   refetchInterval: REFRESH_MS,
 })
 
-/** An interval of time; whole minutes, so that a range that ends now is one query a minute. */
-interface Interval {
-  from: string
-  to: string
-}
-
 /** The latest 500 annotations of a mesh, and of all meshes, that overlap a range. */
-export const annotationsWithinQuery = (meshId: string, range: Interval) => {
+export const annotationsWithinQuery = (meshId: string, range: TimeRange) => {
+  // Whole minutes: a range that ends now is one query a minute.
   const from = new Date(Math.floor(Date.parse(range.from) / MINUTE_MS) * MINUTE_MS).toISOString()
   const to = new Date(Math.ceil(Date.parse(range.to) / MINUTE_MS) * MINUTE_MS).toISOString()
   return queryOptions({
@@ -43,7 +39,7 @@ export const annotationsWithinQuery = (meshId: string, range: Interval) => {
 }
 
 /** Return the annotations of a mesh within a range as marks of a time axis. */
-export function useAnnotationMarks(meshId: string, range: Interval) {
+export function useAnnotationMarks(meshId: string, range: TimeRange) {
   const { data } = useQuery(annotationsWithinQuery(meshId, range))
   return useMemo(() => data?.map(annotationMark), [data])
 }

@@ -3,6 +3,7 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { codeOfValue } from '~/lib/codes'
 import type { Granularity, MatrixMetric, Statistic } from '~/lib/dimensions'
+import { type Film, stepRange } from '~/lib/film'
 import { baseOf, isMoving, rangeOf, secondsOf, type TimeRange, type TimeSearch, timeIn } from '~/lib/spans'
 import { markTime } from '~/lib/userTiming'
 import { sensitivityQuery } from './applications'
@@ -16,8 +17,9 @@ export interface When extends TimeSearch {
   percent: boolean
 }
 
-function whenOf({ percent, ...search }: MatrixChoice): When | undefined {
+function whenOf({ percent, at, film, ...search }: MatrixChoice): When | undefined {
   const time = timeIn(search)
+  if (at && isMoving(time) && !time.span) return { ...stepRange(film ?? '1h', Date.parse(at)), percent: false }
   if (Object.keys(time).length === 0) return undefined
   return { ...time, percent: percent ?? false }
 }
@@ -57,6 +59,9 @@ export interface MatrixChoice extends TimeSearch {
   statistic?: Statistic
   flows?: 'slowest'
   percent?: boolean
+  /** A moment in a step of the playback, where no range is chosen. */
+  at?: string
+  film?: Film
 }
 
 /** Return the values that a heatmap shows: by default changes from usual, and one-way delays of more than an hour. */
@@ -147,6 +152,8 @@ export const matrixQuery = (meshId: string, shown: Shown) =>
     },
     placeholderData: keepPreviousData,
     refetchInterval: shown.when && isMoving(shown.when) ? 60_000 : false,
+    // The past changes only where late data arrive.
+    ...(shown.when && !isMoving(shown.when) ? { staleTime: 60_000 } : {}),
     // Two megabytes for a mesh of 1,000 VMs: do not keep every matrix that was shown.
     gcTime: 60_000,
   })

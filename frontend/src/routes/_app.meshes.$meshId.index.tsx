@@ -6,6 +6,7 @@ import { meshQuery } from '~/api/meshes'
 import { MatrixPage } from '~/features/matrix/MatrixPage'
 import { type MatrixSearch, matrixSearch } from '~/features/matrix/search'
 import { strings } from '~/features/shell/strings'
+import { NOW } from '~/lib/spans'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/')({
   staticData: {
@@ -32,7 +33,10 @@ function MatrixRoute() {
     async (patch: MatrixSearch) => {
       // A delayed update of the URL, such as the cursor's, must not undo a navigation that has begun.
       if (router.latestLocation.pathname.replace(/\/$/, '') !== `/meshes/${meshId}`) return
-      await navigate({ search: (old) => matrixSearch({ ...old, ...patch }), replace: true, resetScroll: false })
+      // A step of the playback takes the place of a range.
+      const time = patch.at ? NOW : {}
+      const next = (old: MatrixSearch) => ({ ...matrixSearch({ ...old, ...patch }), ...time })
+      await navigate({ search: next, replace: true, resetScroll: false })
     },
     [navigate, router, meshId],
   )

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import type { Mesh, Roster } from '~/api/types'
 import { useClock } from '~/ui/clock'
 import styles from './matrix.module.css'
@@ -9,10 +10,12 @@ interface Props {
   roster: Roster | undefined
   /** The end of the newest window; undefined when a range is shown. */
   windowEnd: Date | null | undefined
+  /** Shown instead of the age of a window when a range is shown. */
+  children?: ReactNode
 }
 
 /** The name and the size of the mesh, and the age of what is shown. */
-export function Head({ mesh, roster, windowEnd }: Props) {
+export function Head({ mesh, roster, windowEnd, children }: Props) {
   const clock = useClock()
   const vms = roster?.vms.length ?? 0
   const zones = roster?.zones.length ?? 0
@@ -33,7 +36,7 @@ export function Head({ mesh, roster, windowEnd }: Props) {
           </p>
         )}
       </div>
-      {windowEnd !== undefined && <WindowStamp end={windowEnd} windowS={mesh.window_s} clock={clock} />}
+      {windowEnd === undefined ? children : <WindowStamp end={windowEnd} windowS={mesh.window_s} clock={clock} />}
     </header>
   )
 }

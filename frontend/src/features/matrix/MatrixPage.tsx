@@ -13,6 +13,9 @@ import { Waiting } from '~/ui/Waiting'
 import { useAnnotated } from './annotated'
 import { partKey, zonePairPart } from './axes'
 import { Controls } from './Controls'
+import { Film } from './film/Film'
+import { StepStamp } from './film/StepStamp'
+import { useFilm } from './film/useFilm'
 import { Head } from './Head'
 import { Legend } from './Legend'
 import { UNUSUAL_ROWS } from './MostUnusual'
@@ -41,7 +44,8 @@ const EMPTY: Shape = { rows: 0, columns: 0 }
 export function MatrixPage({ mesh, search, onSearch }: Props) {
   const navigate = useNavigate()
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const asked = shownOf(search)
+  const film = useFilm(search, onSearch)
+  const asked = shownOf(film.search)
   const { data: deviations } = useQuery(deviationsQuery(mesh.id, asked.by, UNUSUAL_ROWS))
   // Until something is usual, a heatmap without a metric in its address shows delays instead of nothing.
   const isTooYoung =
@@ -119,7 +123,9 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   const vms = roster?.vms.length ?? 0
   return (
     <div className={styles.page}>
-      <Head mesh={mesh} roster={roster} windowEnd={shown.when ? undefined : matrix.windowEnd} />
+      <Head mesh={mesh} roster={roster} windowEnd={shown.when ? undefined : matrix.windowEnd}>
+        <StepStamp film={film} />
+      </Head>
       <div className={styles.bar}>
         <Controls mesh={mesh} chosen={chosen} onSearch={onSearch} onAxis={onAxis} />
         <ZoomButtons shape={shape} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
@@ -160,6 +166,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             onPooled={setPooled}
             marked={annotated.marked}
           />
+          <Film meshId={mesh.id} shown={chosen} film={film} />
           <Legend
             shown={shown}
             coding={coding}

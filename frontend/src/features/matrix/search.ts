@@ -9,7 +9,8 @@ import {
   STATISTICS,
   type Statistic,
 } from '~/lib/dimensions'
-import { flag, identifier, numberList, searchParser } from '~/lib/searchParams'
+import { FILMS, type Film } from '~/lib/film'
+import { flag, identifier, keyOf, moment, numberList, searchParser } from '~/lib/searchParams'
 
 export interface MatrixSearch {
   by?: Granularity
@@ -30,6 +31,10 @@ export interface MatrixSearch {
   cell?: string
   /** The difference to an earlier range in percent. */
   percent?: boolean
+  /** The end of the shown step of the playback, RFC 3339; a range takes its place. */
+  at?: string
+  /** The range of the playback. */
+  film?: Film
 }
 
 export const matrixSearch = searchParser<MatrixSearch>(
@@ -44,6 +49,8 @@ export const matrixSearch = searchParser<MatrixSearch>(
     zones: v.pipe(v.string(), v.regex(/^[^,]+,[^,]+$/)),
     cell: numberList(2, (indices) => indices.every((index) => Number.isInteger(index) && index >= 0)),
     percent: flag,
+    at: moment,
+    film: keyOf(FILMS),
   },
-  { by: 'vm', statistic: 'p50' },
+  { by: 'vm', statistic: 'p50', film: '1h' },
 )

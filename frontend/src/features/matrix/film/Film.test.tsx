@@ -1,0 +1,216 @@
+// @vitest-environment jsdom
+import { act, fireEvent, screen } from '@testing-library/react'
+import { useCallback, useState } from 'react'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { shownOf } from '~/api/measurements'
+import { type TimeSearch, timeIn } from '~/lib/spans'
+import { fail, hang, mockApi, type Sent } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { type MatrixSearch, matrixSearch } from '../search'
+import { Film } from './Film'
+import { useFilm } from './useFilm'
+
+const FAKED = ['Date', 'setTimeout', 'clearTimeout'] as const
+const NOW = new Date('2026-11-20T12:10:40Z')
+
+beforeEach(() => vi.useFakeTimers({ now: NOW, toFake: ['Date'] }))
+afterEach(() => vi.useRealTimers())
+
+const INCIDENT = {
+  id: 'i',
+  title: 'Loss at web-20',
+  severity: 'critical',
+  onset_at: '2026-11-20T11:20:10Z',
+  ended_at: '2026-11-20T11:21:30Z',
+}
+const DEPLOY = {
+  id: 'd',
+  kind: 'deploy',
+  text: 'web 4.2',
+  starts_at: '2026-11-20T11:20:20Z',
+  ends_at: null,
+  scope: null,
+  url: null,
+}
+
+/** Return a matrix of one cell, of revision 1. */
+function matrix(): Response {
+  const bytes = new ArrayBuffer(27)
+  const header = new DataView(bytes)
+  header.setUint32(0, 0x314d_4e53, true)
+  for (const [offset, value] of [
+    [4, 1],
+    [8, 1],
+    [12, 1],
+  ] as const)
+    header.setUint32(offset, value, true)
+  return new Response(bytes, { headers: { 'Content-Type': 'application/octet-stream' } })
+}
+
+function Player({ start }: { start: MatrixSearch & TimeSearch }) {
+  const [search, setSearch] = useState(start)
+  const onSearch = useCallback(
+    (patch: MatrixSearch) =>
+      setSearch((old) => ({ ...matrixSearch({ ...old, ...patch }), ...(patch.at ? {} : timeIn(old)) })),
+    [],
+  )
+  const film = useFilm(search, onSearch)
+  return (
+    <>
+      <output>{new URLSearchParams(search as Record<string, string>).toString()}</output>
+      <button type="button" onClick={() => setSearch((old) => ({ ...old, span: '1h' }))}>
+        Last hour
+      </button>
+      <Film meshId="m" shown={shownOf(film.search)} film={film} />
+    </>
+  )
+}
+
+/** Let fake time pass, and what was asked for arrive. */
+async function pass(ms: number) {
+  await act(async () => {
+    await vi.advanceTimersByTimeAsync(ms)
+    for (let round = 0; round < 10; round++) {
+      await new Promise(setImmediate)
+      await vi.advanceTimersByTimeAsync(0)
+    }
+  })
+}
+
+async function open(start: MatrixSearch & TimeSearch, answer: (sent: Sent) => Response | Promise<Response> = matrix) {
+  const sent = mockApi({
+    'GET /v1/meshes/m/matrix': answer,
+    'GET /v1/meshes/m/roster': { revision: 1, vms: [], zones: [] },
+    'GET /v1/incidents': [INCIDENT],
+    'GET /v1/annotations': [DEPLOY],
+  })
+  await showPage(<Player start={start} />, '/?tz=utc')
+  vi.useFakeTimers({ now: NOW, toFake: [...FAKED] })
+  await pass(0)
+  return () => [
+    ...new Set(
+      sent
+        .filter(({ to }) => to === 'GET /v1/meshes/m/matrix')
+        .map(({ query }) => `${query.get('from')?.slice(11, 16)}–${query.get('to')?.slice(11, 16)}`),
+    ),
+  ]
+}
+
+const slider = () => screen.getByRole<HTMLInputElement>('slider', { name: 'Shown time' })
+const words = () => slider().getAttribute('aria-valuetext')
+const press = (name: string) => fireEvent.click(screen.getByRole('button', { name }))
+const address = () => new URLSearchParams(screen.getByRole('status').textContent ?? '')
+
+test('it is live until someone plays it, and loads nothing', async () => {
+  const steps = await open({})
+  expect([words(), slider().value]).toEqual(['Live: newest windows', '59'])
+  await pass(10_000)
+  expect([words(), steps()]).toEqual(['Live: newest windows', []])
+})
+
+test('it plays the last hour step by step, and loads three steps ahead', async () => {
+  const steps = await open({})
+  press('Play')
+  await pass(0)
+  expect(words()).toBe('20 Nov 2026, 11:10 – 11:11 UTC')
+  expect(steps()).toEqual(['11:11–11:12', '11:12–11:13', '11:13–11:14'])
+  await pass(499)
+  expect(words()).toBe('20 Nov 2026, 11:10 – 11:11 UTC')
+  await pass(1)
+  expect(words()).toBe('20 Nov 2026, 11:11 – 11:12 UTC')
+  await pass(500)
+  expect(words()).toBe('20 Nov 2026, 11:12 – 11:13 UTC')
+})
+
+test('the speed is that which was chosen', async () => {
+  await open({})
+  fireEvent.change(screen.getByRole('combobox', { name: 'Speed' }), { target: { value: '4' } })
+  press('Play')
+  await pass(0)
+  await pass(250)
+  expect(words()).toBe('20 Nov 2026, 11:11 – 11:12 UTC')
+})
+
+test('while it plays the address keeps where it began; a pause stores the shown step', async () => {
+  await open({})
+  press('Play')
+  await pass(0)
+  await pass(500)
+  await pass(500)
+  expect(address().get('at')).toBe('2026-11-20T11:11:00.000Z')
+  press('Pause')
+  await pass(300)
+  expect(address().get('at')).toBe('2026-11-20T11:13:00.000Z')
+  await pass(5_000)
+  expect(words()).toBe('20 Nov 2026, 11:12 – 11:13 UTC')
+})
+
+test('it waits for a step that has not arrived', async () => {
+  await open({}, hang)
+  press('Play')
+  await pass(0)
+  await pass(20_000)
+  expect(words()).toBe('20 Nov 2026, 11:10 – 11:11 UTC')
+  expect(screen.getByRole('button', { name: 'Pause' })).toBeTruthy()
+})
+
+test('it stops at a step that cannot be loaded, and says so', async () => {
+  await open({}, () => fail(500, 'Out of disk.'))
+  press('Play')
+  await pass(0)
+  await pass(500)
+  expect(screen.getByText(/^The next step could not be loaded/)).toBeTruthy()
+  expect(screen.getByRole('button', { name: 'Play' })).toBeTruthy()
+})
+
+test('a link opens its step without playing it; Esc returns to the newest windows', async () => {
+  await open({ at: '2026-11-20T11:41:30.000Z' })
+  await pass(5_000)
+  expect(words()).toBe('20 Nov 2026, 11:41 – 11:42 UTC')
+  fireEvent.keyDown(slider(), { key: 'Escape' })
+  await pass(0)
+  expect([words(), address().get('at')]).toEqual(['Live: newest windows', null])
+})
+
+test('steps are stepped and scrubbed', async () => {
+  await open({ at: '2026-11-20T11:42:00.000Z' })
+  press('Previous step')
+  await pass(300)
+  expect([words(), address().get('at')]).toEqual(['20 Nov 2026, 11:40 – 11:41 UTC', '2026-11-20T11:41:00.000Z'])
+  fireEvent.change(slider(), { target: { value: '59' } })
+  await pass(300)
+  expect(words()).toBe('20 Nov 2026, 12:09 – 12:10 UTC')
+  expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Next step' }).disabled).toBe(true)
+})
+
+test('an older step has its own film, which stays while it is stepped through', async () => {
+  await open({ at: '2026-11-19T03:00:00.000Z' })
+  const before = slider().value
+  press('Next step')
+  await pass(0)
+  expect(words()).toBe('19 Nov 2026, 03:00 – 03:01 UTC')
+  expect(Number(slider().value)).toBe(Number(before) + 1)
+})
+
+test('a step names its incidents and annotations', async () => {
+  await open({ at: '2026-11-20T11:21:00.000Z' })
+  expect(words()).toBe('20 Nov 2026, 11:20 – 11:21 UTC: Incident: Loss at web-20; Deploy: web 4.2')
+  press('Next step')
+  await pass(0)
+  expect(words()).toBe('20 Nov 2026, 11:21 – 11:22 UTC: Incident: Loss at web-20')
+  press('Next step')
+  await pass(0)
+  expect(words()).toBe('20 Nov 2026, 11:22 – 11:23 UTC')
+})
+
+test('a longer film has coarser steps', async () => {
+  await open({ film: '24h', at: '2026-11-20T03:05:00.000Z' })
+  expect([words(), slider().max]).toEqual(['20 Nov 2026, 03:00 – 03:15 UTC', '95'])
+})
+
+test('a range that is chosen takes the place of the step', async () => {
+  await open({ at: '2026-11-20T11:42:00.000Z' })
+  press('Last hour')
+  await pass(0)
+  expect([words(), address().get('at')]).toEqual(['A time range is shown', null])
+})

@@ -1,0 +1,22 @@
+/** Texts of the playback of a heatmap. */
+
+export const strings = {
+  playback: 'Playback',
+  position: 'Shown time',
+  play: 'Play',
+  pause: 'Pause',
+  previous: 'Previous step',
+  next: 'Next step',
+  speed: 'Speed',
+  speedOf: (steps: number) => (steps === 1 ? '1 step/s' : `${steps} steps/s`),
+  range: 'Range of the playback',
+  live: 'Live',
+  liveWindows: 'Live: newest windows',
+  ranged: 'A time range is shown',
+  liveHint: 'Return to the newest windows (Esc)',
+  step: (day: string, from: string, to: string, zone: string) => `${day}, ${from} – ${to} ${zone}`,
+  with: (time: string, marks: string) => (marks ? `${time}: ${marks}` : time),
+  incident: (title: string) => `Incident: ${title}`,
+  and: '; ',
+  failed: 'The next step could not be loaded. Press Play to try again.',
+}
