@@ -43,6 +43,7 @@ from sinemora.meshes import routes as meshes
 from sinemora.meshes.watch import PlanWatch
 from sinemora.overview import routes as overview
 from sinemora.recommendations import routes as recommendations
+from sinemora.saved_views import routes as saved_views
 from sinemora.simulation import routes as simulations
 from sinemora.tenants import routes as tenants
 from sinemora.what_if import routes as scenarios
@@ -70,6 +71,7 @@ ROUTERS = (
     simulations.router,
     learning.router,
     annotations.router,
+    saved_views.router,
     incidents.router,
     rules.router,
     detection.router,

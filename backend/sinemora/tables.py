@@ -13,6 +13,7 @@ from sinemora.measurements import models as measurements
 from sinemora.measurements.pins import models as pins
 from sinemora.meshes import models as meshes
 from sinemora.recommendations import models as recommendations
+from sinemora.saved_views import models as saved_views
 from sinemora.simulation import models as simulations
 from sinemora.tenants import models as tenants
 from sinemora.what_if import models as scenarios
@@ -32,6 +33,7 @@ FEATURES = (
     simulations,
     learning,
     annotations,
+    saved_views,
     alerts,
 )
 metadata = Base.metadata

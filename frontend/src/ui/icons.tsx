@@ -39,6 +39,7 @@ import {
   IconSearch,
   IconSend,
   IconServer,
+  IconStar,
   IconSun,
   IconTopologyFull,
   IconTrendingDown,
@@ -66,6 +67,7 @@ export const CollapseIcon = icon(IconLayoutSidebarLeftCollapse)
 export const ExpandIcon = icon(IconLayoutSidebarLeftExpand)
 export const PathIcon = icon(IconRoute)
 export const KeyboardIcon = icon(IconKeyboard)
+export const StarIcon = icon(IconStar)
 export const HelpIcon = icon(IconHelp)
 export const ClockIcon = icon(IconClock)
 export const EarlierIcon = icon(IconChevronLeft)

@@ -10,6 +10,7 @@ import { LiveMark } from './LiveMark'
 import { MeshPicker } from './MeshPicker'
 import { NavigationDrawer } from './NavigationDrawer'
 import { Palette } from './palette/Palette'
+import { SavedViews } from './SavedViews'
 import { SearchButton } from './SearchButton'
 import { SideNavigation } from './SideNavigation'
 import styles from './shell.module.css'
@@ -44,6 +45,9 @@ export function Shell() {
           <SearchButton onClick={() => setOverlay('palette')} />
           <div className={styles.wide}>
             <ClockSwitch />
+          </div>
+          <div className={styles.wide}>
+            <SavedViews />
           </div>
           <div className={styles.wide}>
             <HelpLink />

@@ -29,6 +29,7 @@ const ANSWERS = {
   ],
   'GET /v1/vms': [vm('1', 'web-20'), vm('2', 'db-21'), vm('3', 'web-2')],
   'GET /v1/applications': [{ id: 'a', name: 'checkout' }],
+  'GET /v1/saved-views': [{ id: 'w', name: 'Loss today', address: '/meshes/m?metric=loss', created_by: 'ada' }],
   'GET /v1/curves': [{ id: 'memcached-server', name: 'Memcached server' }],
   'GET /v1/meshes/m/roster': { vms: [vm('1', 'web-20'), vm('2', 'db-21')] },
   'GET /v1/meshes/n/roster': { vms: [vm('3', 'web-2')] },

@@ -26,11 +26,11 @@ test.each([
 })
 
 test.each([
-  ['Observe', ['Overview', 'Heatmap', 'Explore', 'Incidents 1 open']],
+  ['Observe', ['Overview', 'Heatmap', 'Explore', 'Incidents 1 open', 'Annotations']],
   ['Applications', ['Applications', 'Curves', 'Recommendations', 'What if', 'Simulations']],
   ['Alerting', ['Rules', 'Receivers', 'Silences']],
   ['Inventory', ['VMs', 'Meshes', 'Zones', 'Add a VM']],
-  ['Settings', ['Usage', 'API keys', 'Jobs', 'About']],
+  ['Settings', ['Usage', 'API keys', 'Jobs', 'Help', 'About']],
 ])('the group %s leads to %j', async (group, names) => {
   await openShell('/vms')
   await screen.findByText('open')

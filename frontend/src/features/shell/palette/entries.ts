@@ -3,8 +3,9 @@
 import type { ToOptions } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import type { IncidentSummary } from '~/api/incidents'
+import type { SavedView } from '~/api/savedViews'
 import type { Mesh, Roster, Vm } from '~/api/types'
-import { ApplicationsIcon, CurvesIcon, IncidentsIcon, MeshesIcon, PathIcon, VmsIcon } from '~/ui/icons'
+import { ApplicationsIcon, CurvesIcon, IncidentsIcon, MeshesIcon, PathIcon, StarIcon, VmsIcon } from '~/ui/icons'
 import { SEVERITIES } from '~/ui/severity'
 import { placeGroups } from '../places'
 import { strings } from '../strings'
@@ -50,6 +51,13 @@ export const curveEntry = ({ id, name }: Named): Entry => ({
   name,
   Icon: CurvesIcon,
   act: { to: '/curves/$curveId', params: { curveId: id } },
+})
+
+export const viewEntry = ({ id, name, address }: SavedView, open: (address: string) => void): Entry => ({
+  id,
+  name,
+  Icon: StarIcon,
+  act: () => open(address),
 })
 
 export const meshEntry = ({ id, name }: Named): Entry => ({

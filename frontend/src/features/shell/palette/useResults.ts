@@ -1,10 +1,12 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { applicationsQuery } from '~/api/applications'
 import { curvesQuery } from '~/api/curves'
 import { openIncidentsQuery } from '~/api/incidents'
 import { vmsQuery } from '~/api/inventory'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
+import { savedViewsQuery } from '~/api/savedViews'
 import { useCurrentMesh } from '../MeshPicker'
 import { strings } from '../strings'
 import {
@@ -15,6 +17,7 @@ import {
   meshEntry,
   pageEntries,
   pathEntries,
+  viewEntry,
   vmEntry,
 } from './entries'
 import { findNearest, wordsOf } from './find'
@@ -38,10 +41,14 @@ export function useResults(query: string, onShortcuts: () => void): Results {
   const vms = useQuery(vmsQuery)
   const applications = useQuery(applicationsQuery)
   const curves = useQuery(curvesQuery)
+  const views = useQuery(savedViewsQuery)
   const rosters = useQueries({ queries: (meshes.data ?? []).map(({ id }) => rosterQuery(id)) })
-  const lists = [meshes, incidents, vms, applications, curves, ...rosters]
+  const lists = [meshes, incidents, vms, applications, curves, views, ...rosters]
 
   const mesh = useCurrentMesh()
+  const { history } = useRouter()
+  // As it was saved: without the time of the open page, which links take along.
+  const open = (address: string) => history.push(address)
   const actions = useActions(mesh?.id, onShortcuts)
   const vmEntries = useMemo(() => (vms.data ?? []).map(vmEntry), [vms.data])
 
@@ -55,6 +62,7 @@ export function useResults(query: string, onShortcuts: () => void): Results {
   })
   const groups = [
     { title: strings.openIncidents, found: find((incidents.data ?? []).map(incidentEntry)) },
+    { title: strings.savedViews, found: find((views.data ?? []).map((view) => viewEntry(view, open))) },
     { title: strings.paths, found: paths.sort((a, b) => a.rank - b.rank).slice(0, LIMIT) },
     { title: strings.vms, found: findAsked(vmEntries) },
     { title: strings.applications, found: findAsked((applications.data ?? []).map(applicationEntry)) },

@@ -1,0 +1,17 @@
+"""Table of saved views."""
+
+from sqlalchemy import UniqueConstraint
+from sqlalchemy.orm import Mapped
+
+from sinemora.kit.db import Base, Identified, TenantOwned
+
+
+class SavedView(Identified, TenantOwned, Base):
+    """A page of the console: `address` is its path with its parameters, which hold the state of the page."""
+
+    __tablename__ = "saved_views"
+    __table_args__ = (UniqueConstraint("tenant_id", "name"),)
+
+    name: Mapped[str]
+    address: Mapped[str]
+    created_by: Mapped[str]

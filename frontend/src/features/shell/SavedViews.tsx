@@ -1,0 +1,116 @@
+import { ActionIcon, Button, Group, Popover, TextInput, Tooltip } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useLocation, useRouter } from '@tanstack/react-router'
+import { type FormEvent, type MouseEvent, useState } from 'react'
+import { type SavedView, savedViewsQuery, useDeleteView, useSaveView } from '~/api/savedViews'
+import { StarIcon } from '~/ui/icons'
+import { ActionError, Failed } from '~/ui/State'
+import styles from './shell.module.css'
+import { strings } from './strings'
+
+/** The saved views, and a form that saves the open page. */
+export function SavedViews() {
+  const [opened, setOpened] = useState(false)
+  return (
+    <Popover opened={opened} onChange={setOpened} position="bottom-end" trapFocus returnFocus shadow="md" width={320}>
+      <Popover.Target>
+        <Tooltip label={strings.savedViews} disabled={opened}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            c="var(--ink-2)"
+            size={28}
+            aria-label={strings.savedViews}
+            onClick={() => setOpened(!opened)}
+          >
+            <StarIcon />
+          </ActionIcon>
+        </Tooltip>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <SaveForm />
+        <Views onDone={() => setOpened(false)} />
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
+
+function SaveForm() {
+  const address = useLocation({ select: ({ href }) => href })
+  const save = useSaveView()
+  const [name, setName] = useState('')
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    const trimmed = name.trim()
+    if (trimmed) save.mutate({ name: trimmed, address }, { onSuccess: () => setName('') })
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <TextInput
+        size="xs"
+        label={strings.nameOfView}
+        value={name}
+        maxLength={100}
+        required
+        onChange={({ currentTarget: { value } }) => setName(value)}
+      />
+      <p className={styles.hint}>{strings.viewHint}</p>
+      <ActionError error={save.error} />
+      <Button type="submit" size="xs" loading={save.isPending}>
+        {strings.saveView}
+      </Button>
+    </form>
+  )
+}
+
+function Views({ onDone }: { onDone: () => void }) {
+  const views = useQuery(savedViewsQuery)
+  const remove = useDeleteView()
+  if (views.error && !views.data) {
+    return <Failed what={strings.savedViews} error={views.error} retry={() => void views.refetch()} />
+  }
+  if (!views.data?.length) return null
+  return (
+    <>
+      <ActionError error={remove.error} />
+      <ul className={styles.views} aria-label={strings.savedViews}>
+        {views.data.map((view) => (
+          <ViewLine key={view.id} view={view} onOpen={onDone} onDelete={() => remove.mutate(view.id)} />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function ViewLine({ view, onOpen, onDelete }: { view: SavedView; onOpen: () => void; onDelete: () => void }) {
+  const { history } = useRouter()
+
+  function open(event: MouseEvent) {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return
+    event.preventDefault()
+    // As it was saved: without the time of the open page, which links take along.
+    history.push(view.address)
+    onOpen()
+  }
+
+  return (
+    <li>
+      <Group justify="space-between" wrap="nowrap">
+        <a href={view.address} onClick={open} title={strings.savedBy(view.created_by)}>
+          {view.name}
+        </a>
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          color="gray"
+          aria-label={strings.deleteView(view.name)}
+          onClick={onDelete}
+        >
+          {strings.delete}
+        </Button>
+      </Group>
+    </li>
+  )
+}

@@ -1,0 +1,46 @@
+// @vitest-environment jsdom
+import { screen, waitFor, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test } from 'vitest'
+import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { SavedViews } from './SavedViews'
+
+const VIEW = { id: 'w', name: 'Loss today', address: '/meshes/m?metric=loss', created_by: 'ada@example.org' }
+
+async function open() {
+  await userEvent.click(screen.getByRole('button', { name: 'Saved views' }))
+  return within(await screen.findByRole('dialog'))
+}
+
+test('a page is saved under a name, with its filters', async () => {
+  const sent = mockApi({ 'GET /v1/saved-views': [], 'POST /v1/saved-views': () => reply(201, VIEW) })
+  await showPage(<SavedViews />, '/meshes/m?metric=loss&span=6h')
+  const menu = await open()
+  await userEvent.type(menu.getByRole('textbox', { name: /^Save this page as/ }), ' Loss today {Enter}')
+  await waitFor(() =>
+    expect(bodiesOf(sent, 'POST /v1/saved-views')).toEqual([
+      { name: 'Loss today', address: '/meshes/m?metric=loss&span=6h' },
+    ]),
+  )
+})
+
+test('a name that exists is refused beside the field, and stays', async () => {
+  mockApi({ 'GET /v1/saved-views': [], 'POST /v1/saved-views': () => fail(409, "A view named 'Loss' exists.") })
+  await showPage(<SavedViews />)
+  const menu = await open()
+  const field = menu.getByRole<HTMLInputElement>('textbox', { name: /^Save this page as/ })
+  await userEvent.type(field, 'Loss{Enter}')
+  expect((await menu.findByRole('alert')).textContent).toContain('exists')
+  expect(field.value).toBe('Loss')
+})
+
+test('a saved view is opened and deleted', async () => {
+  const sent = mockApi({ 'GET /v1/saved-views': [VIEW], 'DELETE /v1/saved-views/w': () => reply(204) })
+  const router = await showPage(<SavedViews />)
+  const menu = await open()
+  await userEvent.click(await menu.findByRole('button', { name: 'Delete the view Loss today' }))
+  await waitFor(() => expect(sent.map(({ to }) => to)).toContain('DELETE /v1/saved-views/w'))
+  await userEvent.click(menu.getByRole('link', { name: 'Loss today' }))
+  await waitFor(() => expect(router.state.location.href).toBe('/meshes/m?metric=loss'))
+})
