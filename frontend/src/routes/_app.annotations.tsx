@@ -5,7 +5,7 @@ import { type AnnotationsSearch, annotationsSearch } from '~/features/annotation
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/annotations')({
-  staticData: { title: strings.annotations },
+  staticData: { title: strings.annotations, help: 'alerts#annotations' },
   validateSearch: annotationsSearch,
   component: AnnotationsRoute,
 })

@@ -82,7 +82,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       await navigate({
         to: '/meshes/$meshId/paths/$source/$target',
         params: { meshId: mesh.id, source: from.id, target: to.id },
-        search: { statistic: shown.statistic },
+        search: { statistic: shown.statistic, ...film.around },
       })
     }
   }

@@ -163,6 +163,20 @@ test('it stops at a step that cannot be loaded, and says so', async () => {
   expect(screen.getByRole('button', { name: 'Play' })).toBeTruthy()
 })
 
+test('a scrubbed step stops the film, and is the one in the address', async () => {
+  await open({})
+  press('Play')
+  await pass(0)
+  fireEvent.change(slider(), { target: { value: '30' } })
+  await pass(5_000)
+  expect([words(), address().get('at')]).toEqual(['20 Nov 2026, 11:40 – 11:41 UTC', '2026-11-20T11:41:00.000Z'])
+})
+
+test('a step that has not ended shows the newest one', async () => {
+  await open({ film: '24h', at: '2026-11-20T12:09:00.000Z' })
+  expect([words(), slider().value]).toEqual(['20 Nov 2026, 11:45 – 12:00 UTC', '95'])
+})
+
 test('a link opens its step without playing it; Esc returns to the newest windows', async () => {
   await open({ at: '2026-11-20T11:41:30.000Z' })
   await pass(5_000)

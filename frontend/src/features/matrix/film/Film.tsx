@@ -40,7 +40,7 @@ export function stepWords(end: number, step_ms: number, clock: Clock): string {
 /** Play, step through and scrub the last hours of the heatmap, with incidents and annotations on the track. */
 export function Film({ meshId, shown, film }: Props) {
   const clock = useClock()
-  const { track, index, isPlaying, show } = film
+  const { track, index, isPlaying } = film
   const [speed, setSpeed] = useState<number>(2)
   const marks = useMarks(meshId, track)
   const failed = usePlayback(meshId, shown, film, speed)
@@ -58,10 +58,7 @@ export function Film({ meshId, shown, film }: Props) {
     film.live()
   }
 
-  function move(by: number) {
-    film.pause()
-    show((index ?? track.steps) + by)
-  }
+  const move = (by: number) => film.show((index ?? track.steps) + by)
 
   return (
     <section className={styles.film} aria-label={strings.playback} onKeyDown={onKeyDown}>
@@ -97,10 +94,7 @@ export function Film({ meshId, shown, film }: Props) {
             max={last}
             step={1}
             value={index ?? last}
-            onChange={({ currentTarget }) => {
-              film.pause()
-              show(Number(currentTarget.value))
-            }}
+            onChange={({ currentTarget }) => film.show(Number(currentTarget.value))}
           />
         </div>
         <Button
@@ -169,7 +163,7 @@ function useMarks(meshId: string, track: Track): FilmMark[] {
 /** Load steps before they are shown, and show one after the other while the film plays. Return true after a failure. */
 function usePlayback(meshId: string, shown: Shown, film: FilmState, speed: number): boolean {
   const queryClient = useQueryClient()
-  const { film: range, track, index, isPlaying, show, pause } = film
+  const { film: range, track, index, isPlaying, advance, pause } = film
   const [failedAt, setFailedAt] = useState<number | null>(null)
   const { by, metric, app, statistic, slowest } = shown
 
@@ -205,12 +199,12 @@ function usePlayback(meshId: string, shown: Shown, film: FilmState, speed: numbe
       const isFailed = queryClient.getQueryState(matrixQuery(meshId, next).queryKey)?.status === 'error'
       setFailedAt(isFailed ? index : null)
       if (isFailed) pause()
-      else show(index + 1)
+      else advance(index + 1)
     })
     return () => {
       isOver = true
       window.clearTimeout(timer)
     }
-  }, [queryClient, meshId, range, by, metric, app, statistic, slowest, track, index, isPlaying, speed, show, pause])
+  }, [queryClient, meshId, range, by, metric, app, statistic, slowest, track, index, isPlaying, speed, advance, pause])
   return failedAt !== null && failedAt === index && !isPlaying
 }

@@ -14,7 +14,12 @@ export interface FilmState {
   isPlaying: boolean
   /** The search of the page with the shown step; the address follows a little later. */
   search: MatrixSearch & TimeSearch
+  /** The range of the film around a shown step, which pages of its paths show. */
+  around: TimeSearch
+  /** Stop at a step. */
   show: (index: number) => void
+  /** Go on to a step while the film plays. */
+  advance: (index: number) => void
   play: () => void
   pause: () => void
   /** Return to the newest windows. */
@@ -68,24 +73,27 @@ export function useFilm(search: MatrixSearch & TimeSearch, onSearch: (patch: Mat
     setAt(search.at ? Date.parse(search.at) : null)
   }, [search.at, writeLater])
 
-  const shown = at === null ? null : stepEnd(at, step_ms)
   const now = useNow(LIVE_MS, serverNow)
   const [kept, setKept] = useState<{ film: Film; track: Track } | null>(null)
   // The track moves with time while the heatmap is live, and stays under the steps of a film.
-  const fits =
-    kept !== null && kept.film === film && shown !== null && kept.track.first <= shown && shown <= kept.track.last
-  const newest = useMemo(() => trackOf(film, now, shown), [film, now, shown])
+  const end = at === null ? null : stepEnd(at, step_ms)
+  const fits = kept?.film === film && end !== null && kept.track.first <= end && end <= kept.track.last
+  const newest = useMemo(() => trackOf(film, now, end), [film, now, end])
   const track = fits ? kept.track : newest
-  if (shown !== null && !fits) setKept({ film, track })
-  if (shown === null && kept) setKept(null)
+  const held = end === null ? null : track
+  if ((kept?.track ?? null) !== held) setKept(held && { film, track })
+  // A step that has not ended is shown once it has; until then, the newest one is.
+  const shown = end === null ? null : Math.min(end, track.last)
 
+  const advance = useCallback((index: number) => setAt(endOf(track, index)), [track])
   const show = useCallback(
     (index: number) => {
-      const end = endOf(track, Math.min(track.steps - 1, Math.max(0, index)))
-      setAt(end)
-      if (!isPlaying) writeLater(iso(end))
+      const chosen = endOf(track, Math.min(track.steps - 1, Math.max(0, index)))
+      setPlaying(false)
+      setAt(chosen)
+      writeLater(iso(chosen))
     },
-    [track, isPlaying, writeLater],
+    [track, writeLater],
   )
   const play = useCallback(() => {
     const start = shown === null || shown >= track.last ? track.first : shown
@@ -101,12 +109,13 @@ export function useFilm(search: MatrixSearch & TimeSearch, onSearch: (patch: Mat
   const choose = useCallback((chosen: Film) => void onSearch({ film: chosen }), [onSearch])
 
   const text = shown === null ? undefined : iso(shown)
-  const stepd = useMemo(() => {
+  const stepped = useMemo(() => {
     const { at: _, ...live } = search
     if (!text) return live
     const { span, from, until, versus, ...timeless } = live
     return { ...timeless, at: text }
   }, [search, text])
   const index = shown === null ? null : indexOf(track, shown)
-  return { film, track, index, isPlaying, search: stepd, show, play, pause, live: leave, choose }
+  const around = index === null ? {} : { from: iso(track.first - step_ms), until: iso(track.last) }
+  return { film, track, index, isPlaying, search: stepped, around, show, advance, play, pause, live: leave, choose }
 }
