@@ -20,7 +20,7 @@ export function MarkList({ marks, clock }: Props) {
           <li key={id}>
             <span className={styles.time}>{timesOf(from, to, clock)}</span>{' '}
             {url ? (
-              <Anchor size="xs" href={url} target="_blank" rel="noreferrer">
+              <Anchor size="xs" underline="always" href={url} target="_blank" rel="noreferrer">
                 {label}
               </Anchor>
             ) : (
