@@ -20,3 +20,10 @@ def cells_of(paths: bytes, mesh: MeshState) -> Ints:
     known = (ends != NONE).all(axis=1)
     cells: Ints = np.unique(ends[known, 0] * keys.size + ends[known, 1])
     return cells
+
+
+def share_of_paths(one: bytes, other: bytes) -> float:
+    """Return the share of the paths of either that both have, 0 to 1 (Jaccard index)."""
+    some, more = (np.unique(np.frombuffer(paths, "<i8")) for paths in (one, other))
+    both = np.intersect1d(some, more, assume_unique=True).size
+    return both / max(some.size + more.size - both, 1)

@@ -4213,7 +4213,7 @@ export interface components {
         };
         /**
          * EvidenceRead
-         * @description Evidence of an incident. `rise_ns`: median rise above the baseline.
+         * @description Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
          */
         EvidenceRead: {
             /** Hypotheses */
@@ -4223,6 +4223,9 @@ export interface components {
             paths: number;
             /** Rise Ns */
             rise_ns: number | null;
+            impact: components["schemas"]["ImpactRead"] | null;
+            /** Loss */
+            loss: number | null;
         };
         /**
          * ExpectedRead
@@ -4261,7 +4264,7 @@ export interface components {
              */
             state: "waiting" | "cannot_tell" | "learnt";
             /** Reasons */
-            reasons: components["schemas"]["ReasonRead"][];
+            reasons: components["schemas"]["sinemora__learning__schemas__ReasonRead"][];
             /** Pairs */
             pairs: number;
             /** Latency Us */
@@ -4343,8 +4346,13 @@ export interface components {
         /**
          * HeatmapRead
          * @description Paths around a culprit: deviations from the baseline (or loss), [source][target]; null where unknown.
+         *
+         *     `ids`: the VMs, empty before they were recorded. `changes_ns`: one-way delays minus their baselines; null without
+         *     any baseline.
          */
         HeatmapRead: {
+            /** Ids */
+            ids: string[];
             /** Names */
             names: string[];
             /**
@@ -4354,10 +4362,14 @@ export interface components {
             unit: "deviations" | "loss";
             /** Values */
             values: (number | null)[][];
+            /** Changes Ns */
+            changes_ns: (number | null)[][] | null;
         };
         /**
          * HypothesisRead
          * @description A culprit with its evidence: of `known` paths in its set, `bad` look bad.
+         *
+         *     `explained`: number of affected paths in its set; null of incidents before it was recorded.
          */
         HypothesisRead: {
             /** Suspect */
@@ -4372,6 +4384,42 @@ export interface components {
             bad: number;
             /** Known */
             known: number;
+            /** Explained */
+            explained: number | null;
+        };
+        /**
+         * ImpactPath
+         * @description An affected path: its value when the incident last grew, the usual one, and the limit of the rule.
+         */
+        ImpactPath: {
+            source: components["schemas"]["CulpritPlace"];
+            target: components["schemas"]["CulpritPlace"];
+            /** Value */
+            value: number | null;
+            /** Usual */
+            usual: number | null;
+            /** Limit */
+            limit: number | null;
+        };
+        /**
+         * ImpactRead
+         * @description Affected paths by the metric of the rule that fires on most of them, in ns or as ratios.
+         *
+         *     `value` and `usual` are medians over the paths; `worst`: those with the largest change, at most 12. Of a spike,
+         *     `usual` is the median of the window.
+         */
+        ImpactRead: {
+            /** Rule */
+            rule: string;
+            kind: components["schemas"]["Kind"];
+            metric: components["schemas"]["Metric"];
+            statistic: components["schemas"]["Statistic"];
+            /** Value */
+            value: number | null;
+            /** Usual */
+            usual: number | null;
+            /** Worst */
+            worst: components["schemas"]["ImpactPath"][];
         };
         /**
          * IncidentRead
@@ -4429,11 +4477,17 @@ export interface components {
             /** Version */
             version: number;
             evidence: components["schemas"]["EvidenceRead"];
+            verdict: components["schemas"]["VerdictRead"];
+            /** Runbooks */
+            runbooks: components["schemas"]["Runbook"][];
             /** Applications */
             applications: components["schemas"]["AffectedRead"][];
             /** Timeline */
             timeline: components["schemas"]["TimelineEntry"][];
-            /** Similar */
+            /**
+             * Similar
+             * @description Earlier incidents of 30 days with the same suspect or most of the same paths, newest first
+             */
             similar: components["schemas"]["IncidentSummary"][];
         };
         /**
@@ -6081,15 +6135,11 @@ export interface components {
             };
         };
         /**
-         * ReasonRead
-         * @description Reason why the data is insufficient.
+         * ReasonCode
+         * @description Kind of a reason; `verdict_of` says when each holds.
+         * @enum {string}
          */
-        ReasonRead: {
-            /** Code */
-            code: string;
-            /** Message */
-            message: string;
-        };
+        ReasonCode: "one_way_up" | "reverse_up" | "reverse_unchanged" | "reverse_down" | "round_trip_changed" | "round_trip_unchanged" | "loss" | "spikes" | "clock_error" | "silent" | "delays_usual" | "no_usual" | "objective_missed" | "applications_lose" | "applications_unaffected" | "applications_unknown" | "no_applications";
         /**
          * ReceiverFields
          * @description A receiver of notifications.
@@ -6794,6 +6844,16 @@ export interface components {
             changed: string[];
             /** Unchanged */
             unchanged: string[];
+        };
+        /**
+         * Runbook
+         * @description The runbook of a rule that fired.
+         */
+        Runbook: {
+            /** Rule */
+            rule: string;
+            /** Url */
+            url: string;
         };
         /**
          * RunnerUp
@@ -7656,6 +7716,21 @@ export interface components {
             items: components["schemas"]["VariabilityItem"][];
         };
         /**
+         * VerdictKind
+         * @description What an incident is a fault of. `undecided`: no usual values are known yet.
+         * @enum {string}
+         */
+        VerdictKind: "network" | "clock" | "agent" | "application" | "undecided";
+        /**
+         * VerdictRead
+         * @description Whether the network, a clock, an agent or an application is at fault, with the reasons.
+         */
+        VerdictRead: {
+            kind: components["schemas"]["VerdictKind"];
+            /** Reasons */
+            reasons: components["schemas"]["sinemora__alerts__incidents__schemas__ReasonRead"][];
+        };
+        /**
          * VerifiedOutcome
          * @description Measured outcome of applied moves; `held`: the observed and the predicted interval overlap.
          */
@@ -7961,6 +8036,23 @@ export interface components {
             physical_id?: string | null;
         };
         /**
+         * ReasonRead
+         * @description A reason of a verdict: `paths` of `compared` ones, the median `change_ns`, `loss` as a ratio.
+         */
+        sinemora__alerts__incidents__schemas__ReasonRead: {
+            code: components["schemas"]["ReasonCode"];
+            /** Paths */
+            paths: number | null;
+            /** Compared */
+            compared: number | null;
+            /** Change Ns */
+            change_ns: number | null;
+            /** Loss */
+            loss: number | null;
+            /** Applications */
+            applications: string[];
+        };
+        /**
          * Scope
          * @description VMs, zones and applications that an annotation is about.
          */
@@ -7971,6 +8063,16 @@ export interface components {
             zone_ids?: string[];
             /** Application Ids */
             application_ids?: string[];
+        };
+        /**
+         * ReasonRead
+         * @description Reason why the data is insufficient.
+         */
+        sinemora__learning__schemas__ReasonRead: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
         };
         /**
          * Scope

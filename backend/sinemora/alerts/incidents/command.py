@@ -50,14 +50,31 @@ def _print_incident(client: Terminal, incident: Any) -> None:
         f"{incident['title']} ({incident['severity']}, {incident['state']}), since {incident['onset_at'][:19]}"
     )
     client.print_line(f"{incident['paths']} paths; rules: {', '.join(incident['rules'])}")
+    client.print_line(f"verdict: {incident['verdict']['kind']} ({_reasons(incident['verdict'])})")
     for suspect in incident["evidence"]["hypotheses"]:
         paths = f"{suspect['bad']} of {suspect['known']} paths bad"
-        client.print_line(f"  {suspect['words']}: {paths}, score {suspect['score']}")
+        explained = suspect["explained"]
+        of_all = "" if explained is None else f", explains {explained} of {incident['paths']} affected paths"
+        client.print_line(f"  {suspect['words']}: {paths}{of_all}")
     for affected in incident["applications"]:
         share = percent(affected["performance"])
         client.print_line(f"  application {affected['name']}: predicted performance {share} of the best")
+    for runbook in incident["runbooks"]:
+        client.print_line(f"  runbook of {runbook['rule']}: {runbook['url']}")
     rows = [(entry["at"][:19], entry["kind"], entry["actor"], entry["text"]) for entry in incident["timeline"]]
     client.print_result(incident, ("at", "event", "actor", "text"), rows)
+
+
+def _reasons(verdict: Any) -> str:
+    """Return the reasons of a verdict: "one way up +391.0 µs, round trip changed +402.0 µs"."""
+    words = []
+    for reason in verdict["reasons"]:
+        change, loss = reason["change_ns"], reason["loss"]
+        figure = "" if change is None else f" {change / 1000:+,.1f} µs"
+        figure += "" if loss is None else f" {percent(loss)}"
+        names = f": {', '.join(reason['applications'])}" if reason["applications"] else ""
+        words.append(reason["code"].replace("_", " ") + figure + names)
+    return ", ".join(words)
 
 
 @incidents.command()

@@ -1,6 +1,7 @@
 """Presentation of incidents: title, culprit and evidence; and rows as tracks for evaluation."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ import numpy as np
 from sinemora.alerts.evaluation import root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Floats, Ints
 from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window
+from sinemora.alerts.evaluation.impact import Impact, changes_of, impact_of, shift_of, statistic_of
 from sinemora.alerts.evaluation.root_cause import OF_ZONES, Culprit, Hypothesis, Suspect
-from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule
+from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Kind, Rule
 from sinemora.alerts.evaluation.tracking import Track
 from sinemora.alerts.models import Incident
 from sinemora.alerts.paths import cells_of
@@ -18,6 +20,7 @@ from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import zone_runs
 
 HEATMAP_MAX = 24
+_PATHS_SHOWN = 12
 # From this loss threshold a rule is about paths that lose all packets.
 _ALL_LOST = 0.9
 _MESH_WIDE = {
@@ -51,10 +54,9 @@ def title_of(culprit: Mapping[str, Any], detection: Detection, rules: Mapping[st
 
     Of several rules, the one that fires on most paths decides, then the most severe.
     """
-    firing_rules = [rules[id] for id in detection.rules if id in rules]
-    if culprit["suspect"] != Suspect.MESH.value or not firing_rules:
+    rule = main_rule(detection, rules)
+    if culprit["suspect"] != Suspect.MESH.value or rule is None:
         return str(culprit["words"])
-    rule = max(firing_rules, key=lambda rule: (detection.rules[rule.id], SEVERITIES.index(rule.severity)))
     condition = rule.condition
     if condition.kind is Kind.SILENT:
         all_members = detection.cause.hypotheses[0].bad == len(mesh.members)
@@ -66,10 +68,23 @@ def title_of(culprit: Mapping[str, Any], detection: Detection, rules: Mapping[st
     return _MESH_WIDE[condition.metric]
 
 
-def hypothesis_json(hypothesis: Hypothesis, mesh: MeshState) -> dict[str, Any]:
-    """Return a hypothesis as JSON."""
+def main_rule(detection: Detection, rules: Mapping[str, Rule]) -> Rule | None:
+    """Return the rule that fires on most paths, of several the most severe; None if all were deleted."""
+    firing = [rules[id] for id in detection.rules if id in rules]
+    return max(firing, key=lambda rule: (detection.rules[rule.id], SEVERITIES.index(rule.severity)), default=None)
+
+
+def hypothesis_json(hypothesis: Hypothesis, mesh: MeshState, cells: Ints, zone_of: Ints) -> dict[str, Any]:
+    """Return a hypothesis as JSON; `explained`: the number of affected paths (flat `cells`) in its set."""
     culprit = culprit_json(hypothesis.culprit, mesh, None)
-    return {**culprit, "score": round(hypothesis.score, 2), "bad": hypothesis.bad, "known": hypothesis.known}
+    explained = int(root_cause.explains(hypothesis.culprit, zone_of).reshape(-1)[cells].sum())
+    return {
+        **culprit,
+        "score": round(hypothesis.score, 2),
+        "bad": hypothesis.bad,
+        "known": hypothesis.known,
+        "explained": explained,
+    }
 
 
 def track_of(row: Incident, mesh: MeshState) -> Track | None:
@@ -99,27 +114,90 @@ def track_of(row: Incident, mesh: MeshState) -> Track | None:
 
 
 def evidence_of(
-    detection: Detection, track: Track, mesh: MeshState, state: EvaluationState, window: Window
+    detection: Detection,
+    track: Track,
+    rules: Mapping[str, Rule],
+    mesh: MeshState,
+    state: EvaluationState,
+    window: Window,
 ) -> dict[str, Any]:
-    """Return the evidence of a detection: its hypotheses, and the current values of paths around the culprit."""
+    """Return the evidence of a detection: its hypotheses, its paths against their usual values, and a small matrix of
+    the paths around the culprit.
+    """
     cells, size = detection.cause.cells, len(mesh.members)
     signed, unit = _deviations(state, window), "deviations"
     if signed is None or not np.isfinite(signed.reshape(-1)[cells]).any():
         signed, unit = window.values(Metric.LOSS, Statistic.MEAN), "loss"
     chosen = _around(cells, size)
-    part = signed[np.ix_(chosen, chosen)]
+    around = np.ix_(chosen, chosen)
+    changes = changes_of(state, window)
+    shift = shift_of(cells, state, window)
     return {
-        "hypotheses": [hypothesis_json(one, mesh) for one in detection.cause.hypotheses],
+        "hypotheses": [hypothesis_json(one, mesh, cells, window.zone_of) for one in detection.cause.hypotheses],
         "heatmap": {
+            "ids": [str(mesh.members[at].id) for at in chosen.tolist()],
             "names": [mesh.members[at].name for at in chosen.tolist()],
             "unit": unit,
-            "values": [[None if np.isnan(one) else round(float(one), 2) for one in row] for row in part],
+            "values": [[_number(one, 2) for one in row] for row in signed[around]],
+            "changes_ns": None if changes is None else [[_number(one, 0) for one in row] for row in changes[around]],
         },
         "paths": int(cells.size),
         "rise_ns": _rise_ns(cells, state, window),
+        "impact": _impact_json(cells, main_rule(detection, rules), mesh, state, window),
+        "shift": None if shift is None else asdict(shift),
+        "loss": _loss(cells, window),
         "application": detection.application,
         "spikes": track.spikes,
     }
+
+
+def _impact_json(
+    cells: Ints, rule: Rule | None, mesh: MeshState, state: EvaluationState, window: Window
+) -> dict[str, Any] | None:
+    """Return the values of the affected paths by the metric of the rule; None of rules without paths."""
+    if rule is None or rule.condition.kind not in PER_PATH or not cells.size:
+        return None
+    condition = rule.condition
+    impact = impact_of(cells, condition, state, window)
+    digits = 6 if condition.metric is Metric.LOSS else 0
+    return {
+        "rule": rule.name,
+        "kind": condition.kind.value,
+        "metric": condition.metric.value,
+        "statistic": statistic_of(condition).value,
+        "value": _median(impact.values, digits),
+        "usual": _median(impact.usual, digits),
+        "worst": [_path_json(impact, at, mesh, digits) for at in range(min(cells.size, _PATHS_SHOWN))],
+    }
+
+
+def _path_json(impact: Impact, at: int, mesh: MeshState, digits: int) -> dict[str, Any]:
+    source, target = (mesh.members[end] for end in divmod(int(impact.cells[at]), len(mesh.members)))
+    return {
+        "source": {"id": str(source.id), "name": source.name},
+        "target": {"id": str(target.id), "name": target.name},
+        "value": _number(impact.values[at], digits),
+        "usual": _number(impact.usual[at], digits),
+        "limit": _number(impact.limits[at], digits),
+    }
+
+
+def _loss(cells: Ints, window: Window) -> float | None:
+    losses = window.values(Metric.LOSS, Statistic.MEAN).reshape(-1)[cells]
+    known = losses[np.isfinite(losses)]
+    return round(float(known.mean()), 6) if known.size else None
+
+
+def _median(values: Floats, digits: int) -> float | None:
+    known = values[np.isfinite(values)]
+    return _number(np.median(known), digits) if known.size else None
+
+
+def _number(value: Any, digits: int) -> float | None:
+    """Return a finite value with some digits, as a whole number without any; None for others."""
+    if not np.isfinite(value):
+        return None
+    return round(float(value), digits) if digits else round(float(value))
 
 
 def _deviations(state: EvaluationState, window: Window) -> Floats | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import or_, select, text, true
+from sqlalchemy import func, or_, select, text, true
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import (
@@ -64,8 +64,13 @@ def has_event(session: Session, incident_id: UUID, kind: str) -> bool:
     return session.scalar(event.limit(1)) is not None
 
 
-def similar(session: Session, incident: Incident, limit: int) -> list[Incident]:
-    """Return earlier incidents with the same culprit, newest first."""
+def earlier(session: Session, incident: Incident, since: datetime, limit: int) -> list[Incident]:
+    """Return incidents of its mesh that opened since a time and before it, newest first.
+
+    They have the same culprit, or about as many paths: at least half as many, at most twice.
+    """
+    size = len(incident.paths)
+    count = func.octet_length(Incident.paths)
     return list(
         session.scalars(
             select(Incident)
@@ -73,8 +78,8 @@ def similar(session: Session, incident: Incident, limit: int) -> list[Incident]:
                 Incident.mesh_id == incident.mesh_id,
                 Incident.id != incident.id,
                 Incident.merged_into.is_(None),
-                Incident.opened_at <= incident.opened_at,
-                Incident.culprit == incident.culprit,
+                Incident.opened_at.between(since, incident.opened_at),
+                or_(Incident.culprit == incident.culprit, count.between(max(size // 2, 1), 2 * size)),
             )
             .order_by(Incident.opened_at.desc())
             .limit(limit)

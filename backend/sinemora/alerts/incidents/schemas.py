@@ -6,9 +6,11 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sinemora.alerts.evaluation.rule import Severity
+from sinemora.alerts.evaluation.rule import Kind, Severity
+from sinemora.alerts.incidents.verdict import ReasonCode, VerdictKind
 from sinemora.alerts.models import IncidentState
 from sinemora.kit.schemas import Read, Write
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 
 class CulpritPlace(Read):
@@ -28,28 +30,91 @@ class CulpritRead(Read):
 
 
 class HypothesisRead(CulpritRead):
-    """A culprit with its evidence: of `known` paths in its set, `bad` look bad."""
+    """A culprit with its evidence: of `known` paths in its set, `bad` look bad.
+
+    `explained`: number of affected paths in its set; null of incidents before it was recorded.
+    """
 
     score: float
     bad: int
     known: int
+    explained: int | None = None
 
 
 class HeatmapRead(Read):
-    """Paths around a culprit: deviations from the baseline (or loss), [source][target]; null where unknown."""
+    """Paths around a culprit: deviations from the baseline (or loss), [source][target]; null where unknown.
 
+    `ids`: the VMs, empty before they were recorded. `changes_ns`: one-way delays minus their baselines; null without
+    any baseline.
+    """
+
+    ids: list[UUID] = Field(default_factory=list)
     names: list[str]
     unit: Literal["deviations", "loss"]
     values: list[list[float | None]]
+    changes_ns: list[list[int | None]] | None = None
+
+
+class ImpactPath(Read):
+    """An affected path: its value when the incident last grew, the usual one, and the limit of the rule."""
+
+    source: CulpritPlace
+    target: CulpritPlace
+    value: float | None
+    usual: float | None
+    limit: float | None
+
+
+class ImpactRead(Read):
+    """Affected paths by the metric of the rule that fires on most of them, in ns or as ratios.
+
+    `value` and `usual` are medians over the paths; `worst`: those with the largest change, at most 12. Of a spike,
+    `usual` is the median of the window.
+    """
+
+    rule: str
+    kind: Kind
+    metric: Metric
+    statistic: Statistic
+    value: float | None
+    usual: float | None
+    worst: list[ImpactPath]
 
 
 class EvidenceRead(Read):
-    """Evidence of an incident. `rise_ns`: median rise above the baseline."""
+    """Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths."""
 
     hypotheses: list[HypothesisRead]
     heatmap: HeatmapRead
     paths: int
     rise_ns: int | None
+    impact: ImpactRead | None = None
+    loss: float | None = None
+
+
+class ReasonRead(Read):
+    """A reason of a verdict: `paths` of `compared` ones, the median `change_ns`, `loss` as a ratio."""
+
+    code: ReasonCode
+    paths: int | None
+    compared: int | None
+    change_ns: int | None
+    loss: float | None
+    applications: list[str]
+
+
+class VerdictRead(Read):
+    """Whether the network, a clock, an agent or an application is at fault, with the reasons."""
+
+    kind: VerdictKind
+    reasons: list[ReasonRead]
+
+
+class Runbook(Read):
+    """The runbook of a rule that fired."""
+
+    rule: str
+    url: str
 
 
 class MeshName(Read):
@@ -104,9 +169,13 @@ class IncidentRead(IncidentSummary):
     """An incident with its evidence, affected applications, timeline and similar incidents."""
 
     evidence: EvidenceRead
+    verdict: VerdictRead
+    runbooks: list[Runbook]
     applications: list[AffectedRead]
     timeline: list[TimelineEntry]
-    similar: list[IncidentSummary]
+    similar: list[IncidentSummary] = Field(
+        description="Earlier incidents of 30 days with the same suspect or most of the same paths, newest first"
+    )
 
 
 class Note(Write):

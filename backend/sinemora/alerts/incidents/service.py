@@ -1,12 +1,15 @@
 """Use cases of incidents."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sinemora.alerts.evaluation.impact import Shift
+from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.incidents import queries, store
 from sinemora.alerts.incidents.schemas import (
     AffectedRead,
@@ -15,21 +18,27 @@ from sinemora.alerts.incidents.schemas import (
     IncidentRead,
     IncidentSummary,
     MeshName,
+    Runbook,
     SilencePreview,
     TimelineEntry,
+    VerdictRead,
 )
+from sinemora.alerts.incidents.verdict import AffectedApplication, Facts, verdict_of
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.matchers import matches
 from sinemora.alerts.models import (
+    AlertRule,
     Incident,
     IncidentEvent,
     IncidentState,
 )
 from sinemora.alerts.notifications import dispatch
+from sinemora.alerts.paths import share_of_paths
 from sinemora.alerts.silences.schemas import SilenceCreate
 from sinemora.alerts.silences.service import silence_of
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http.etag import IfMatch
+from sinemora.measurements.aggregate.matrix import Metric
 from sinemora.meshes.service import mesh_state
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
@@ -41,6 +50,9 @@ _PREVIEW_RANGE = timedelta(days=7)
 
 
 _SIMILAR = 5
+_SIMILAR_DAYS = timedelta(days=30)
+_SIMILAR_PATHS = 0.5
+_COMPARED_MAX = 50
 
 
 def get_incident(session: Session, incident_id: UUID, *, lock: bool = False) -> Incident:
@@ -106,10 +118,40 @@ def incident_read(session: Session, row: Incident) -> IncidentRead:
     return IncidentRead(
         **_summary(row),
         evidence=EvidenceRead.model_validate(row.evidence),
+        verdict=VerdictRead.model_validate(verdict_of(_facts(row))),
+        runbooks=_runbooks(session, row),
         applications=[AffectedRead.model_validate(one) for one in row.applications],
         timeline=[TimelineEntry.model_validate(one) for one in timeline],
-        similar=[summary(one) for one in queries.similar(session, row, _SIMILAR)],
+        similar=[summary(one) for one in _similar(session, row)],
     )
+
+
+def _facts(row: Incident) -> Facts:
+    evidence = row.evidence
+    shift, impact = evidence.get("shift"), evidence.get("impact")
+    return Facts(
+        suspect=Suspect(row.suspect),
+        paths=int(evidence.get("paths", 0)),
+        shift=None if shift is None else Shift(**shift),
+        loss=evidence.get("loss"),
+        spikes=bool(evidence.get("spikes")),
+        clock_error=impact is not None and impact["metric"] == Metric.CLOCK_ERROR,
+        applications=[AffectedApplication(one["name"], one["performance"]) for one in row.applications],
+    )
+
+
+def _runbooks(session: Session, row: Incident) -> list[Runbook]:
+    rules = [session.get(AlertRule, UUID(one["id"])) for one in row.rules]
+    return [Runbook(rule=rule.name, url=rule.runbook_url) for rule in rules if rule and rule.runbook_url]
+
+
+def _similar(session: Session, row: Incident) -> list[Incident]:
+    """Return earlier incidents with the same culprit or most of the same paths, newest first."""
+    earlier = queries.earlier(session, row, row.opened_at - _SIMILAR_DAYS, _COMPARED_MAX)
+    alike = (
+        one for one in earlier if one.culprit == row.culprit or share_of_paths(one.paths, row.paths) >= _SIMILAR_PATHS
+    )
+    return list(islice(alike, _SIMILAR))
 
 
 def _summary(row: Incident) -> dict[str, Any]:

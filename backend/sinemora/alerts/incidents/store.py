@@ -111,7 +111,7 @@ def new_incident(
         suspect=track.culprit.suspect.value,
         culprit=culprit,
         score=track.score,
-        evidence=presentation.evidence_of(detection, track, mesh, state, window),
+        evidence=presentation.evidence_of(detection, track, rules_by_id, mesh, state, window),
         paths=path_bytes(track.cells, mesh),
         rules=[{"id": id, "name": _name(rules_by_id, id), "paths": count} for id, count in detection.rules.items()],
         applications=[],
@@ -163,7 +163,8 @@ def columns_of_change(
         title = presentation.title_of(culprit, detection, rules_by_id, mesh)
         columns |= {"culprit": culprit, "suspect": track.culprit.suspect.value, "title": title}
     if len(paths) != len(row.paths) or culprit != row.culprit:
-        columns |= {"paths": paths, "evidence": presentation.evidence_of(detection, change.track, mesh, state, window)}
+        evidence = presentation.evidence_of(detection, track, rules_by_id, mesh, state, window)
+        columns |= {"paths": paths, "evidence": evidence}
     return columns
 
 

@@ -1,7 +1,12 @@
 """From reports to incidents, through the database and the API."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
+from sqlalchemy import update
+
+from sinemora.alerts.models import Incident
+from sinemora.kit.db import tenant_session
 from tests.alerts.conftest import SLOW_NS, Watched, egress
 from tests.callers import Member
 
@@ -19,7 +24,16 @@ def test_slow_egress_is_one_incident_until_it_ends(watched: Watched):
     whole = watched.owner.get(f"/v1/incidents/{incident['id']}").json()
     best = whole["evidence"]["hypotheses"][0]
     assert (best["suspect"], best["bad"], best["known"]) == ("egress", 5, 5)
-    assert len(whole["evidence"]["heatmap"]["values"]) == 6
+    assert best["explained"] == 5
+    heatmap = whole["evidence"]["heatmap"]
+    assert len(heatmap["values"]) == len(heatmap["ids"]) == 6
+    impact = whole["evidence"]["impact"]
+    assert (impact["rule"], impact["metric"], impact["usual"]) == ("Above a millisecond", "one_way_delay", None)
+    assert [path["source"]["name"] for path in impact["worst"]] == ["c-1"] * 5
+    assert impact["worst"][0]["limit"] == 1_000_000 < impact["worst"][0]["value"]
+    # The only rule has a threshold, so no path has a baseline.
+    assert [reason["code"] for reason in whole["verdict"]["reasons"]] == ["no_usual", "no_applications"]
+    assert whole["runbooks"] == [{"rule": "Above a millisecond", "url": "https://runbooks.example/slow"}]
     assert whole["timeline"][0]["kind"] == "opened"
     watched.slow = {}
     for _ in range(30):
@@ -27,6 +41,36 @@ def test_slow_egress_is_one_incident_until_it_ends(watched: Watched):
     (ended,) = watched.incidents()
     assert (ended["id"], ended["state"]) == (incident["id"], "resolved")
     assert ended["seen_at"] < ended["ended_at"] or ended["seen_at"] == ended["ended_at"]
+
+
+def test_similar_incidents_have_the_same_suspect_or_most_of_the_same_paths(watched: Watched):
+    def incident(slow: dict[tuple[int, int], int]) -> str:
+        watched.slow = slow
+        before = {one["id"] for one in watched.incidents()}
+        for _ in range(3):
+            watched.window()
+        (found,) = [one for one in watched.incidents() if one["id"] not in before]
+        watched.slow = {}
+        for _ in range(20):
+            watched.window()
+        assert watched.owner.post(f"/v1/incidents/{found['id']}/resolve", json={}).status_code in (200, 409)
+        return str(found["id"])
+
+    def similar(id: str) -> list[str]:
+        return [one["id"] for one in watched.owner.get(f"/v1/incidents/{id}").json()["similar"]]
+
+    first = incident(egress(watched, 2))
+    other = incident({(0, 1): SLOW_NS})
+    with tenant_session(watched.owner.tenant_id) as session:
+        session.execute(update(Incident).values(ended_at=Incident.ended_at - timedelta(hours=1)))
+    most = incident({path: ns for path, ns in egress(watched, 2).items() if path != (2, 0)})
+    assert similar(first) == []
+    assert similar(other) == []
+    assert similar(most) == [first]
+    with tenant_session(watched.owner.tenant_id) as session:
+        at = Incident.opened_at - timedelta(days=31)
+        session.execute(update(Incident).where(Incident.id == UUID(first)).values(opened_at=at))
+    assert similar(most) == []
 
 
 def test_loss_begins_with_its_first_window_after_a_change_of_delays(watched: Watched):

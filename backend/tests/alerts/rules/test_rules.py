@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.alerts.conftest import Watched, egress
 from tests.callers import Member
 
@@ -23,6 +25,17 @@ def test_rules_are_checked(watched: Watched):
     assert watched.owner.post("/v1/alert-rules", json=spike).status_code == 422
 
 
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "ftp://runbooks.example", "https://", "https:///slow", "https://a b"]
+)
+def test_a_runbook_is_a_web_address(watched: Watched, url: str):
+    (rule,) = watched.rules()
+    refused = watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"runbook_url": url})
+    assert refused.status_code == 422
+    assert [error["pointer"] for error in refused.json()["errors"]] == ["#/runbook_url"]
+    assert watched.rules() == [rule]
+
+
 def test_a_rule_fires_only_in_its_scope(watched: Watched):
     (rule,) = watched.rules()
     changed = watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"scope": {"path": ["a-1", "b-1"]}})
@@ -42,12 +55,15 @@ def test_rules_are_exported_and_imported_as_yaml(watched: Watched, other_owner: 
         headers = {"Content-Type": "application/yaml"}
         return watched.owner.post("/v1/alert-rules/manifest", params=where, content=document, headers=headers)
 
+    assert "runbook_url: https://runbooks.example/slow" in text
     same = import_rules(text).json()
     assert (same["created"], same["changed"], len(same["unchanged"])) == ([], [], 11)
     changed = text.replace("above: 1000000.0", "above: 2000000.0") + "- {name: New, condition: {kind: silent}}\n"
     done = import_rules(changed).json()
     assert (done["created"], done["changed"]) == (["New"], ["Above a millisecond"])
     assert import_rules("rules: [{name: x, condition: {kind: odd}}]").json()["code"] == "manifest_invalid"
+    runbook = import_rules("rules: [{name: x, condition: {kind: silent}, runbook_url: 'javascript:1'}]").json()
+    assert runbook["code"] == "manifest_invalid"
     assert import_rules("rules: [").json()["code"] == "manifest_invalid"
     twice = import_rules("rules: [{name: x, condition: {kind: silent}}, {name: x, condition: {kind: silent}}]").json()
     assert [one["pointer"] for one in twice["errors"]] == ["#/rules/1/name"]

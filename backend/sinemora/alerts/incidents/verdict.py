@@ -1,0 +1,168 @@
+"""Verdict on an incident: network, clock, agent or application, with its reasons. Pure.
+
+A clock that steps makes one direction seem later and the other earlier by the same amount, and leaves the round trip
+as it was. A change of the network changes the round trip, or loses packets.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sinemora.alerts.evaluation.impact import Shift
+from sinemora.alerts.evaluation.root_cause import Suspect
+
+# Timestamps of most machines vary by microseconds, and a round trip is the sum of two medians.
+_UNCHANGED_NS = 5_000
+_UNCHANGED_SHARE = 0.25
+# A smaller loss is no finding; a smaller loss of performance is written as 0.0 %.
+_LOSS_MIN = 0.01
+_COST_MIN = 0.0005
+
+
+class VerdictKind(StrEnum):
+    """What an incident is a fault of. `undecided`: no usual values are known yet."""
+
+    network = "network"
+    clock = "clock"
+    agent = "agent"
+    application = "application"
+    undecided = "undecided"
+
+
+class ReasonCode(StrEnum):
+    """Kind of a reason; `verdict_of` says when each holds."""
+
+    one_way_up = "one_way_up"
+    reverse_up = "reverse_up"
+    reverse_unchanged = "reverse_unchanged"
+    reverse_down = "reverse_down"
+    round_trip_changed = "round_trip_changed"
+    round_trip_unchanged = "round_trip_unchanged"
+    loss = "loss"
+    spikes = "spikes"
+    clock_error = "clock_error"
+    silent = "silent"
+    delays_usual = "delays_usual"
+    no_usual = "no_usual"
+    objective_missed = "objective_missed"
+    applications_lose = "applications_lose"
+    applications_unaffected = "applications_unaffected"
+    applications_unknown = "applications_unknown"
+    no_applications = "no_applications"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A reason with its figures; `paths` of `compared` ones, changes in ns, `loss` as a ratio."""
+
+    code: ReasonCode
+    paths: int | None = None
+    compared: int | None = None
+    change_ns: int | None = None
+    loss: float | None = None
+    applications: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AffectedApplication:
+    """An application on the paths of an incident; `performance`: predicted share of its best, None if unknown."""
+
+    name: str
+    performance: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Facts about an incident. `loss`: mean ratio on its paths. `clock_error`: only rules about clock errors fire."""
+
+    suspect: Suspect
+    paths: int
+    shift: Shift | None = None
+    loss: float | None = None
+    spikes: bool = False
+    clock_error: bool = False
+    applications: Sequence[AffectedApplication] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Verdict with its reasons, most important first."""
+
+    kind: VerdictKind
+    reasons: tuple[Reason, ...]
+
+
+def verdict_of(facts: Facts) -> Verdict:
+    """Return the verdict on an incident."""
+    kind, reasons = _fault(facts)
+    return Verdict(kind, (*reasons, _applications(facts)))
+
+
+def _fault(facts: Facts) -> tuple[VerdictKind, list[Reason]]:
+    if facts.suspect is Suspect.AGENT:
+        return VerdictKind.agent, [Reason(ReasonCode.silent)]
+    loses = facts.loss is not None and facts.loss >= _LOSS_MIN
+    lost = [Reason(ReasonCode.loss, paths=facts.paths, loss=facts.loss)] if loses else []
+    if facts.shift is None:
+        return _without_usual(facts, lost)
+    shift, reasons = facts.shift, _directions(facts.shift)
+    band = _band_ns(shift)
+    is_clock = shift.change_ns > band and shift.reverse_change_ns < -band and not _round_trip_changed(shift)
+    if is_clock and not loses:
+        return VerdictKind.clock, reasons
+    if facts.clock_error:
+        return VerdictKind.clock, [Reason(ReasonCode.clock_error, paths=facts.paths), *reasons]
+    if facts.spikes:
+        return VerdictKind.network, [Reason(ReasonCode.spikes, paths=facts.paths), *lost, *reasons]
+    if _round_trip_changed(shift) or loses:
+        return VerdictKind.network, [*lost, *reasons]
+    if facts.suspect is Suspect.APPLICATION:
+        return VerdictKind.application, [Reason(ReasonCode.objective_missed), Reason(ReasonCode.delays_usual)]
+    return VerdictKind.undecided, [Reason(ReasonCode.delays_usual), *reasons]
+
+
+def _without_usual(facts: Facts, lost: list[Reason]) -> tuple[VerdictKind, list[Reason]]:
+    """Return the verdict where no baseline is known, or nothing arrives."""
+    if facts.suspect is Suspect.APPLICATION:
+        return VerdictKind.application, [Reason(ReasonCode.objective_missed)]
+    if facts.clock_error or facts.suspect is Suspect.CLOCK:
+        return VerdictKind.clock, [Reason(ReasonCode.clock_error, paths=facts.paths)]
+    if facts.spikes:
+        return VerdictKind.network, [Reason(ReasonCode.spikes, paths=facts.paths), *lost]
+    return (VerdictKind.network, lost) if lost else (VerdictKind.undecided, [Reason(ReasonCode.no_usual)])
+
+
+def _directions(shift: Shift) -> list[Reason]:
+    """Return what changed in each direction and of the round trip."""
+    band, reasons = _band_ns(shift), []
+    if shift.change_ns > band:
+        reasons.append(Reason(ReasonCode.one_way_up, shift.slower, shift.compared, shift.change_ns))
+        reverse = shift.reverse_change_ns
+        code = ReasonCode.reverse_up if reverse > band else ReasonCode.reverse_unchanged
+        reasons.append(Reason(ReasonCode.reverse_down if reverse < -band else code, change_ns=reverse))
+    changed = _round_trip_changed(shift)
+    code = ReasonCode.round_trip_changed if changed else ReasonCode.round_trip_unchanged
+    return [*reasons, Reason(code, change_ns=shift.round_trip_change_ns)]
+
+
+def _band_ns(shift: Shift) -> float:
+    """Return the change of a direction that is none."""
+    return max(_UNCHANGED_NS, _UNCHANGED_SHARE * max(abs(shift.change_ns), abs(shift.reverse_change_ns)))
+
+
+def _round_trip_changed(shift: Shift) -> bool:
+    return abs(shift.round_trip_change_ns) > _band_ns(shift)
+
+
+def _applications(facts: Facts) -> Reason:
+    """Return what the curves of the applications on the paths predict."""
+    if not facts.applications:
+        return Reason(ReasonCode.no_applications)
+    losing = [one for one in facts.applications if one.performance is not None and 1 - one.performance >= _COST_MIN]
+    if losing:
+        losing.sort(key=lambda one: one.performance or 0.0)
+        return Reason(ReasonCode.applications_lose, applications=tuple(one.name for one in losing))
+    names = tuple(one.name for one in facts.applications)
+    if any(one.performance is None for one in facts.applications):
+        return Reason(ReasonCode.applications_unknown, applications=names)
+    return Reason(ReasonCode.applications_unaffected, applications=names)
