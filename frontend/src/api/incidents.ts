@@ -7,6 +7,7 @@ import type { components } from './schema.gen'
 
 export type IncidentSummary = components['schemas']['IncidentSummary']
 export type Incident = components['schemas']['IncidentRead']
+export type Impact = components['schemas']['ImpactRead']
 export type IncidentState = Incident['state']
 
 /** Refetch interval: the worker opens and ends incidents. */

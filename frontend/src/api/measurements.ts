@@ -214,3 +214,27 @@ export const seriesQuery = (meshId: string, source: string, target: string, time
     },
     placeholderData: keepPreviousData,
   })
+
+/** A path from a time on, until another or until now. */
+export const seriesSinceQuery = (
+  meshId: string,
+  source: string,
+  target: string,
+  from: string,
+  to: string | undefined,
+  statistic: Statistic,
+) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'range', 'series', source, target, from, to, statistic],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/series', {
+          params: {
+            path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target },
+            query: { from, ...(to ? { to } : {}), statistic },
+          },
+        }),
+      ),
+    refetchInterval: to ? false : 10_000,
+    placeholderData: keepPreviousData,
+  })

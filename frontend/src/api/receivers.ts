@@ -28,6 +28,17 @@ export const deliveriesQuery = queryOptions({
   refetchInterval: 3_000,
 })
 
+/** The newest hundred deliveries of an incident. */
+export const incidentDeliveriesQuery = (incidentId: string) =>
+  queryOptions({
+    queryKey: ['deliveries', incidentId],
+    queryFn: async () => {
+      const query = { limit: 100, incident_id: incidentId }
+      return (await unwrap(client.GET('/v1/deliveries', { params: { query } }))).items
+    },
+    refetchInterval: 10_000,
+  })
+
 /** The tree of routes with the version it was read at, which a change must name. */
 export const routingQuery = queryOptions({
   queryKey: ['alert-routes'],

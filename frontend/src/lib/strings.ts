@@ -48,4 +48,12 @@ export const strings = {
   previousPeriod: 'previous period',
   previousDay: 'previous day',
   lastWeek: 'last week',
+  costs: (list: string) => `Costs ${list}.`,
+  costOf: (name: string, share: string) => `${name} ${share}`,
+  applicationCount: (count: number) => (count === 1 ? '1 application' : `${count} applications`),
+  otherApplications: (count: number) => (count === 1 ? '1 other application' : `${count} other applications`),
+  affects: (list: string) => `Affects ${list}.`,
+  noneAffected: 'No application is affected.',
+  costsNothing: (applications: string) => `Costs no performance so far; ${applications} affected.`,
+  none: 'None',
 }

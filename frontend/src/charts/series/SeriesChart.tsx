@@ -5,6 +5,7 @@ import { type Clock, formatDay, formatMinute, formatTime } from '~/lib/time'
 import { band, isolated, type Values } from './lines'
 import { type Mark, marksPlugin } from './marks'
 import styles from './series.module.css'
+import { type Limit, type Span, spansPlugin, withLimits } from './spans'
 
 export interface Line {
   label: string
@@ -29,6 +30,10 @@ interface Props {
   /** The least extent of the vertical axis; it starts at zero where this is given. */
   least?: number
   formatTicks: (values: number[]) => string[]
+  /** Times shaded behind the lines. */
+  spans?: readonly Span[]
+  /** Horizontal dashed lines; the vertical axis shows them all. */
+  limits?: readonly Limit[]
   height: number
   /** Charts with the same name share one cursor. */
   group: string
@@ -66,6 +71,12 @@ function tables({ times, lines }: Pick<Props, 'times' | 'lines'>): uPlot.Aligned
   return [times, ...columns]
 }
 
+/** The vertical extent of a chart with a least one or with limits. */
+function extent({ least, limits }: Props, low: number | null, most: number | null): [number, number] {
+  if (least === undefined) return withLimits(limits, low, most)
+  return [0, Math.max(least, withLimits(limits, 0, most)[1])]
+}
+
 /** Options of the chart. Data, range and callbacks are read through `current` each time they are needed. */
 function options(element: HTMLElement, current: () => Props): uPlot.Options {
   const { lines, clock, shape, least, group, height } = current()
@@ -87,7 +98,7 @@ function options(element: HTMLElement, current: () => Props): uPlot.Options {
     },
     scales: {
       x: { time: true, range: () => current().range },
-      y: least === undefined ? {} : { range: (_, __, most) => [0, Math.max(least, (most ?? 0) * 1.1)] },
+      y: least === undefined && !current().limits ? {} : { range: (_, low, most) => extent(current(), low, most) },
     },
     axes: [
       {
@@ -144,6 +155,9 @@ function options(element: HTMLElement, current: () => Props): uPlot.Options {
       ],
     },
     plugins: [
+      spansPlugin(current, (colour, alpha) =>
+        alpha === undefined ? resolve(element, colour) : withAlpha(resolve(element, colour), alpha),
+      ),
       marksPlugin(() => current().marks ?? [], {
         line: resolve(element, 'var(--mark)'),
         shade: withAlpha(resolve(element, 'var(--mark)'), 0.09),
@@ -187,8 +201,8 @@ export function SeriesChart(props: Props) {
     chart.current?.setData(tables({ times: props.times, lines: props.lines }))
   }, [props.times, props.lines])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the plugin reads the marks when it draws
-  useEffect(() => chart.current?.redraw(false), [props.marks])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the plugins read them when they draw
+  useEffect(() => chart.current?.redraw(false), [props.marks, props.spans, props.limits])
 
   return <div ref={holder} className={styles.chart} role="img" aria-label={props.label} />
 }

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { PAGE, type Rgb, sequential, type Theme } from '~/charts/heatmap/palette'
 import styles from './trips.module.css'
 
@@ -13,6 +14,8 @@ interface Props {
   describe: (row: number, column: number) => string
   /** Cells to point out. */
   marked?: (row: number, column: number) => boolean
+  /** A cell within something else, such as a link. */
+  wrap?: (row: number, column: number, cell: ReactNode) => ReactNode
 }
 
 const css = ([red, green, blue]: Rgb) => `rgb(${red} ${green} ${blue})`
@@ -23,7 +26,7 @@ const LONGEST = 16
 const CHARACTER = 6.8
 
 /** A small square grid of values, coloured by logarithm; blank cells are unknown. Small grids show row and column names. */
-export function TripsGrid({ label, names, values, range, theme, describe, marked }: Props) {
+export function TripsGrid({ label, names, values, range, theme, describe, marked, wrap }: Props) {
   const ramp = sequential(theme)
   const cell = SIDE / Math.max(names.length, 1)
   const [low, high] = range.map((value) => Math.log(Math.max(value, 1))) as [number, number]
@@ -50,19 +53,22 @@ export function TripsGrid({ label, names, values, range, theme, describe, marked
           )
         })}
       {values.flatMap((row, y) =>
-        row.map((value, x) => (
-          <rect
-            key={`${names[y]} ${names[x]}`}
-            x={x * cell + 0.5}
-            y={y * cell + 0.5}
-            width={Math.max(cell - 1, 0.5)}
-            height={Math.max(cell - 1, 0.5)}
-            fill={value === null ? css(PAGE[theme]) : css(ramp(share(value)))}
-            className={marked?.(y, x) ? styles.marked : value === null ? styles.hole : undefined}
-          >
-            <title>{describe(y, x)}</title>
-          </rect>
-        )),
+        row.map((value, x) => {
+          const square = (
+            <rect
+              key={`${names[y]} ${names[x]}`}
+              x={x * cell + 0.5}
+              y={y * cell + 0.5}
+              width={Math.max(cell - 1, 0.5)}
+              height={Math.max(cell - 1, 0.5)}
+              fill={value === null ? css(PAGE[theme]) : css(ramp(share(value)))}
+              className={marked?.(y, x) ? styles.marked : value === null ? styles.hole : undefined}
+            >
+              <title>{describe(y, x)}</title>
+            </rect>
+          )
+          return wrap ? wrap(y, x, square) : square
+        }),
       )}
     </svg>
   )

@@ -3,26 +3,17 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { serverNow } from '~/api/connection'
 import type { MeshHealth } from '~/api/overview'
+import { costSentence } from '~/lib/costs'
 import { formatChange } from '~/lib/performance'
 import { NOW } from '~/lib/spans'
-import { type Clock, formatAge, formatDay, formatMinute, zoneName } from '~/lib/time'
+import { formatAge, formatShortMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { useNow } from '~/ui/useNow'
-import { costSentence } from './costs'
 import { PathsLink } from './links'
 import styles from './overview.module.css'
 import { strings } from './strings'
 import { toneOf, type Verdict, verdictOf } from './verdict'
-
-const DAY_MS = 86_400_000
-
-/** A time of today as "10:42 UTC", an earlier one with its day. */
-function shortMoment(at: string, clock: Clock, now: number): string {
-  const date = new Date(at)
-  const time = `${formatMinute(date, clock)} ${zoneName(clock, date)}`
-  return now - date.getTime() < DAY_MS ? time : `${formatDay(date, clock)}, ${time}`
-}
 
 /** The state of a mesh in one sentence, and the next steps. */
 export function VerdictLine({ mesh }: { mesh: MeshHealth }) {
@@ -40,7 +31,7 @@ export function VerdictLine({ mesh }: { mesh: MeshHealth }) {
 function Sentence({ mesh, verdict }: { mesh: MeshHealth; verdict: Verdict }) {
   const clock = useClock()
   const now = useNow(1_000, serverNow)
-  const moment = (at: string) => shortMoment(at, clock, now)
+  const moment = (at: string) => formatShortMoment(at, clock, now)
   const age = (at: string) => formatAge(now - Date.parse(at))
   const { planned, measured } = mesh.paths
   const { agents, last_incident_ended_at: ended } = mesh

@@ -4,9 +4,9 @@ import type { Deviations, MeshHealth } from '~/api/overview'
 import { contrast, diverging, QUIET, type Rgb, type Theme } from '~/charts/heatmap/palette'
 import { NOW } from '~/lib/spans'
 import { formatDelay, formatSignedDelay, formatSignedPercent } from '~/lib/units'
+import { zoneView } from '~/lib/zoneView'
 import { useRoving } from '~/ui/useRoving'
 import { changesOf, type PairChange, positionOf } from './deviation'
-import { zoneView } from './links'
 import styles from './overview.module.css'
 import { strings } from './strings'
 
@@ -81,7 +81,7 @@ export function ZoneMap({ mesh, deviations }: { mesh: MeshHealth; deviations: De
                   const change = changes[index]
                   if (!change) return null
                   const label = `${strings.zonePair(from.name, to.name)}: ${sentence(change)}`
-                  const view = zoneView(mesh, from.id, to.id)
+                  const view = zoneView(mesh.zones, from.id, to.id)
                   return (
                     <td
                       key={to.id}

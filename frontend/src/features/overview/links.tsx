@@ -3,12 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { MeshHealth, OpenIncident } from '~/api/overview'
 import { NOW } from '~/lib/spans'
-
-/** Return the part of the heatmap of VMs with the paths between two zones; undefined for unknown zones. */
-export function zoneView({ zones }: MeshHealth, source: string, target: string): string | undefined {
-  const [down, across] = [source, target].map((id) => zones.find((zone) => zone.id === id))
-  return down && across && `${down.first},${across.first},${Math.max(down.count, across.count)}`
-}
+import { zoneView } from '~/lib/zoneView'
 
 interface Props {
   mesh: MeshHealth
@@ -36,7 +31,7 @@ export function PathsLink({ mesh, incident: { culprit }, children }: Props) {
       </Anchor>
     )
   }
-  const view = source && target ? zoneView(mesh, source, target) : undefined
+  const view = source && target ? zoneView(mesh.zones, source, target) : undefined
   return (
     <Anchor
       size="sm"

@@ -8,13 +8,6 @@ export const strings = {
 
   degraded: 'Degraded',
   sinceAgo: (time: string, age: string) => `since ${time} (${age})`,
-  costs: (list: string) => `Costs ${list}.`,
-  costOf: (name: string, share: string) => `${name} ${share}`,
-  applicationCount: (count: number) => (count === 1 ? '1 application' : `${count} applications`),
-  otherApplications: (count: number) => (count === 1 ? '1 other application' : `${count} other applications`),
-  affects: (list: string) => `Affects ${list}.`,
-  noneAffected: 'No application is affected.',
-  costsNothing: (applications: string) => `Costs no performance so far; ${applications} affected.`,
   otherIncidents: (count: number) => (count === 1 ? '1 other open incident.' : `${count} other open incidents.`),
   openIncident: 'Open incident',
   seePaths: 'See the paths',
@@ -95,7 +88,6 @@ export const strings = {
   mesh: 'Mesh',
   paths: 'Paths',
   costsColumn: 'Costs',
-  none: 'None',
 
   applications: 'Applications, worst first',
   applicationsLower: 'applications',

@@ -24,14 +24,18 @@ export function Decisions({ incident, etag }: { incident: Incident; etag: string
             {isAssignedToMe ? strings.unassign : strings.assignToMe}
           </Button>
         )}
+        <Button
+          variant={incident.state === 'open' ? 'default' : 'filled'}
+          disabled={busy}
+          onClick={() => decide.mutate(incident.state === 'resolved' ? 'reopen' : 'resolve')}
+        >
+          {incident.state === 'resolved' ? strings.reopen : strings.resolve}
+        </Button>
         {incident.state === 'open' && (
-          <Button variant="default" disabled={busy} onClick={() => decide.mutate('acknowledge')}>
+          <Button variant="filled" disabled={busy} onClick={() => decide.mutate('acknowledge')}>
             {strings.acknowledge}
           </Button>
         )}
-        <Button disabled={busy} onClick={() => decide.mutate(incident.state === 'resolved' ? 'reopen' : 'resolve')}>
-          {incident.state === 'resolved' ? strings.reopen : strings.resolve}
-        </Button>
       </Group>
       <ActionError error={decide.error ?? assign.error} />
     </div>

@@ -1,58 +1,76 @@
 import { useComputedColorScheme } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import type { Incident } from '~/api/incidents'
 import { TripsGrid } from '~/charts/trips/TripsGrid'
-import { formatCount } from '~/lib/units'
+import { formatSignedDelay } from '~/lib/units'
 import { Panel } from '~/ui/Page'
-import { Records } from '~/ui/Records'
 import { strings } from '../strings'
+import { UNUSUAL_NS } from './impactWords'
 import styles from './incidents.module.css'
+import { Suspects } from './Suspects'
+import { WorstPaths } from './WorstPaths'
 
-/** The score of each suspect, and the paths around the first on a small heatmap. */
-export function Evidence({ incident: { evidence } }: { incident: Incident }) {
-  const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const { names, unit, values } = evidence.heatmap
-  // Loss is coloured in percent: the scale of the grid begins at one.
-  const shown = unit === 'loss' ? values.map((row) => row.map((value) => value && value * 100)) : values
-  const worst = Math.max(2, ...shown.flat().map((value) => value ?? 0))
-  const inWords = (value: number | null | undefined) => {
-    if (value === null || value === undefined) return strings.unknown
-    return unit === 'loss' ? strings.percentLost(value.toFixed(1)) : strings.deviationsAbove(value.toFixed(1))
-  }
+/** The suspects, the worst paths, and the paths around the first suspect on a small heatmap. */
+export function Evidence({ incident }: { incident: Incident }) {
   return (
     <Panel title={strings.evidence}>
       <div className={styles.evidence}>
-        {names.length > 0 && (
-          <figure className={styles.map}>
-            <TripsGrid
-              label={strings.evidenceSummary(
-                names.join(', '),
-                unit === 'loss' ? strings.lossLower : strings.deviationsLower,
-                inWords(worst),
-              )}
-              names={names}
-              values={shown}
-              range={[1, worst]}
-              theme={theme}
-              describe={(row, column) => `${names[row]} → ${names[column]}: ${inWords(shown[row]?.[column])}`}
-            />
-            <figcaption>{strings.evidenceScale(inWords(worst))}</figcaption>
-          </figure>
-        )}
-        <Records
-          label={strings.suspects}
-          rows={evidence.hypotheses}
-          id={(suspect) => suspect.words}
-          columns={[
-            { title: strings.suspect, cell: (suspect) => suspect.words, as: 'head' },
-            {
-              title: strings.affectedPaths,
-              cell: (suspect) => strings.countOf(formatCount(suspect.bad), formatCount(suspect.known)),
-              as: 'number',
-            },
-            { title: strings.score, cell: (suspect) => suspect.score.toFixed(1).replace('-', '−'), as: 'number' },
-          ]}
-        />
+        <Around incident={incident} />
+        <div className={styles.tables}>
+          <Suspects incident={incident} />
+          <WorstPaths incident={incident} />
+        </div>
       </div>
     </Panel>
+  )
+}
+
+/** The paths around the first suspect; each cell leads to its path. */
+function Around({ incident: { evidence, mesh } }: { incident: Incident }) {
+  const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
+  const { ids, names, unit, values, changes_ns: changes } = evidence.heatmap
+  if (names.length === 0) return null
+  const isLoss = unit === 'loss'
+  // Loss is coloured in percent: the scale of the grid begins at one.
+  const shown = isLoss ? values.map((row) => row.map((value) => value && value * 100)) : (changes ?? values)
+  const least = !isLoss && changes ? UNUSUAL_NS : 1
+  const worst = Math.max(2 * least, ...shown.flat().map((value) => value ?? 0))
+  const inWords = (value: number | null | undefined) => {
+    if (value === null || value === undefined) return strings.unknown
+    if (isLoss) return strings.percentLost(value.toFixed(1))
+    return changes ? strings.fromUsual(formatSignedDelay(value)) : strings.deviationsAbove(value.toFixed(1))
+  }
+  const quantity = isLoss ? strings.lossLower : changes ? strings.changeLower : strings.deviationsLower
+  return (
+    <figure className={styles.map}>
+      <TripsGrid
+        label={strings.evidenceSummary(names.join(', '), quantity, inWords(worst))}
+        names={names}
+        values={shown}
+        range={[least, worst]}
+        theme={theme}
+        describe={(row, column) =>
+          row === column ? `${names[row]}` : `${names[row]} → ${names[column]}: ${inWords(shown[row]?.[column])}`
+        }
+        wrap={(row, column, cell) => {
+          const [source, target] = [ids?.[row], ids?.[column]]
+          return source && target && source !== target ? (
+            // The table of worst paths has the same links for the keyboard.
+            <Link
+              key={`${source} ${target}`}
+              tabIndex={-1}
+              aria-hidden
+              to="/meshes/$meshId/paths/$source/$target"
+              params={{ meshId: mesh.id, source, target }}
+            >
+              {cell}
+            </Link>
+          ) : (
+            cell
+          )
+        }}
+      />
+      <figcaption>{strings.evidenceScale(inWords(worst))}</figcaption>
+    </figure>
   )
 }

@@ -3,9 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
 import { type Incident, incidentQuery } from '~/api/incidents'
-import { formatShare } from '~/lib/performance'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
-import { formatCount, formatSignedDelay, NO_VALUE } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
@@ -14,11 +12,16 @@ import { SEVERITIES } from '~/ui/severity'
 import { IncidentList } from '../IncidentList'
 import { STATES } from '../incidentWords'
 import { strings } from '../strings'
+import { Affected } from './Affected'
 import { Decisions } from './Decisions'
 import { Evidence } from './Evidence'
+import { Headline } from './Headline'
 import { NoteForm } from './NoteForm'
+import { Notifications } from './Notifications'
+import { ValuePanel } from './ValuePanel'
+import { VerdictPanel } from './VerdictPanel'
 
-/** One incident: suspects, evidence, affected applications and timeline. */
+/** One incident: what happens, its values over time, evidence, verdict, and who suffers and was notified. */
 export function IncidentPage({ incidentId }: { incidentId: string }) {
   const read = useQuery(incidentQuery(incidentId))
   const edits = useEdits()
@@ -65,9 +68,18 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
           .
         </Notice>
       )}
-      <Facts incident={incident} clock={clock} />
+      <Headline incident={incident} />
+      <ValuePanel incident={incident} />
       <Evidence incident={incident} />
-      {incident.applications.length > 0 && <Affected incident={incident} />}
+      {incident.verdict && <VerdictPanel verdict={incident.verdict} />}
+      <Affected applications={incident.applications} />
+      <Notifications incident={incident} />
+      {incident.similar.length > 0 && (
+        <Panel title={strings.similarIncidents}>
+          <IncidentList label={strings.earlierIncidents} incidents={incident.similar} />
+        </Panel>
+      )}
+      <Facts incident={incident} clock={clock} />
       <Panel title={strings.timeline}>
         <Records
           label={strings.timeline}
@@ -82,11 +94,6 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
         />
         {edits && <NoteForm incidentId={incident.id} />}
       </Panel>
-      {incident.similar.length > 0 && (
-        <Panel title={strings.similarIncidents}>
-          <IncidentList label={strings.earlierIncidents} incidents={incident.similar} />
-        </Panel>
-      )}
     </Page>
   )
 }
@@ -97,13 +104,8 @@ function momentOf(at: string, clock: Clock): string {
 }
 
 function Facts({ incident, clock }: { incident: Incident; clock: Clock }) {
-  const { evidence } = incident
   return (
     <dl className={pageStyles.facts}>
-      <div>
-        <dt>{strings.suspect}</dt>
-        <dd>{incident.culprit.words}</dd>
-      </div>
       <div>
         <dt>{strings.started}</dt>
         <dd>{momentOf(incident.onset_at, clock)}</dd>
@@ -111,14 +113,6 @@ function Facts({ incident, clock }: { incident: Incident; clock: Clock }) {
       <div>
         <dt>{strings.ended}</dt>
         <dd>{incident.ended_at ? momentOf(incident.ended_at, clock) : strings.ongoing}</dd>
-      </div>
-      <div>
-        <dt>{strings.paths}</dt>
-        <dd>{formatCount(evidence.paths)}</dd>
-      </div>
-      <div>
-        <dt>{strings.rise}</dt>
-        <dd>{evidence.rise_ns === null ? NO_VALUE : formatSignedDelay(evidence.rise_ns)}</dd>
       </div>
       <div>
         <dt>{strings.rulesShort}</dt>
@@ -129,43 +123,5 @@ function Facts({ incident, clock }: { incident: Incident; clock: Clock }) {
         <dd>{incident.assignee ?? strings.unassigned}</dd>
       </div>
     </dl>
-  )
-}
-
-function Affected({ incident }: { incident: Incident }) {
-  return (
-    <Panel title={strings.affectedApplications}>
-      <Records
-        label={strings.applications}
-        rows={incident.applications}
-        id={(application) => application.id}
-        columns={[
-          {
-            title: strings.application,
-            cell: (application) => (
-              <Anchor
-                size="sm"
-                renderRoot={(root) => (
-                  <Link {...root} to="/applications/$applicationId" params={{ applicationId: application.id }} />
-                )}
-              >
-                {application.name}
-              </Anchor>
-            ),
-            as: 'head',
-          },
-          {
-            title: strings.predictedPerformance,
-            cell: (application) => (application.performance === null ? NO_VALUE : formatShare(application.performance)),
-            as: 'number',
-          },
-          {
-            title: strings.objective,
-            cell: (application) => (application.objective === null ? NO_VALUE : formatShare(application.objective)),
-            as: 'number',
-          },
-        ]}
-      />
-    </Panel>
   )
 }

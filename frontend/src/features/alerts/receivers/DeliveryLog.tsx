@@ -9,8 +9,8 @@ import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { ActionError, Loading } from '~/ui/State'
+import { DELIVERY_STATES } from '../deliveryWords'
 import { strings } from '../strings'
-import { DELIVERY_STATES } from './receiverWords'
 
 /** The newest hundred deliveries with state and response. */
 export function DeliveryLog() {

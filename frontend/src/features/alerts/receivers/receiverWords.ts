@@ -1,6 +1,6 @@
 /** Texts of receivers, and of the incidents each is notified of. */
 
-import type { Delivery, Receiver, ReceiverKind, Route } from '~/api/receivers'
+import type { Receiver, ReceiverKind, Route } from '~/api/receivers'
 import { strings } from '../strings'
 
 export const RECEIVER_KINDS: Record<ReceiverKind, string> = {
@@ -9,12 +9,6 @@ export const RECEIVER_KINDS: Record<ReceiverKind, string> = {
   slack: strings.slack,
   pagerduty: strings.pagerDuty,
   teams: strings.microsoftTeams,
-}
-
-export const DELIVERY_STATES: Record<Delivery['state'], string> = {
-  waiting: strings.deliveryWaiting,
-  sent: strings.sent,
-  failed: strings.failed,
 }
 
 /** Return the destination of a receiver, without secrets. */

@@ -1,8 +1,14 @@
-import type { OpenIncident } from '~/api/overview'
-import { formatShare } from '~/lib/performance'
+/** What an incident costs the applications it affects, in words. */
+
+import { formatShare } from './performance'
 import { strings } from './strings'
 
 const NAMED = 3
+
+/** The applications on the paths of an incident, with their predicted share of the best. */
+interface Affected {
+  applications: readonly { name: string; performance: number | null }[]
+}
 
 interface Costs {
   /** The applications that lose most performance, with their loss. */
@@ -14,7 +20,7 @@ interface Costs {
 }
 
 /** Return what an incident costs the applications it affects. */
-function costsOf({ applications }: OpenIncident): Costs {
+function costsOf({ applications }: Affected): Costs {
   const named = applications
     .flatMap(({ name, performance }) => (performance === null ? [] : [{ name, cost: 1 - performance }]))
     // A smaller cost is written as 0.0 %.
@@ -30,14 +36,14 @@ function costsOf({ applications }: OpenIncident): Costs {
 }
 
 /** Return the costs of an incident as a list: "checkout 18.0 %, 2 other applications". */
-export function costWords(incident: OpenIncident): string {
+export function costWords(incident: Affected): string {
   const { named, others, isKnown } = costsOf(incident)
   if (named.length === 0) return others > 0 && !isKnown ? strings.applicationCount(others) : strings.none
   return (others > 0 ? [...named, strings.otherApplications(others)] : named).join(', ')
 }
 
 /** Return the costs of an incident as a sentence. */
-export function costSentence(incident: OpenIncident): string {
+export function costSentence(incident: Affected): string {
   const { named, others, isKnown } = costsOf(incident)
   if (named.length > 0) return strings.costs(costWords(incident))
   if (others === 0) return strings.noneAffected

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { costSentence, costWords } from './costs'
-import { openIncident } from './fixtures'
 
 const app = (name: string, performance: number | null) => ({ id: name, name, performance, objective: null })
 
@@ -15,6 +14,6 @@ test.each([
   [[app('idle', 1)], 'Costs no performance so far; 1 application affected.', 'None'],
   [[app('new', null), app('idle', 1)], 'Affects 2 applications.', '2 applications'],
 ])('%j', (applications, sentence, words) => {
-  expect(costSentence(openIncident({ applications }))).toBe(sentence)
-  expect(costWords(openIncident({ applications }))).toBe(words)
+  expect(costSentence({ applications })).toBe(sentence)
+  expect(costWords({ applications })).toBe(words)
 })

@@ -1,0 +1,56 @@
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Incident } from '~/api/incidents'
+import { formatShare } from '~/lib/performance'
+import { NO_VALUE } from '~/lib/units'
+import { Panel, pageStyles } from '~/ui/Page'
+import { Records } from '~/ui/Records'
+import { strings } from '../strings'
+
+/** The applications on the paths of an incident, with the performance that their curves predict. */
+export function Affected({ applications }: Pick<Incident, 'applications'>) {
+  return (
+    <Panel title={strings.affectedApplications}>
+      {applications.length === 0 ? (
+        <p className={pageStyles.lead}>{strings.noApplicationsAffected}</p>
+      ) : (
+        <Records
+          label={strings.applications}
+          rows={applications}
+          id={(application) => application.id}
+          columns={[
+            {
+              title: strings.application,
+              cell: (application) => (
+                <Anchor
+                  size="sm"
+                  renderRoot={(root) => (
+                    <Link {...root} to="/applications/$applicationId" params={{ applicationId: application.id }} />
+                  )}
+                >
+                  {application.name}
+                </Anchor>
+              ),
+              as: 'head',
+            },
+            {
+              title: strings.predictedLoss,
+              cell: ({ performance }) => (performance === null ? NO_VALUE : formatShare(1 - performance)),
+              as: 'number',
+            },
+            {
+              title: strings.predictedPerformance,
+              cell: ({ performance }) => (performance === null ? NO_VALUE : formatShare(performance)),
+              as: 'number',
+            },
+            {
+              title: strings.objective,
+              cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
+              as: 'number',
+            },
+          ]}
+        />
+      )}
+    </Panel>
+  )
+}

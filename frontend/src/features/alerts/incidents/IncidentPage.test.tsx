@@ -1,0 +1,189 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import { expect, test, vi } from 'vitest'
+import type { Incident } from '~/api/incidents'
+import { mockApi } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { IMPACT, incident } from './fixtures'
+import { IncidentPage } from './IncidentPage'
+
+vi.mock('~/charts/series/SeriesChart', () => ({
+  SeriesChart: ({ label, limits }: { label: string; limits: { value: number }[] }) => (
+    <p>
+      {label} at {limits.map(({ value }) => value).join()}
+    </p>
+  ),
+}))
+
+const ROSTER = {
+  mesh_id: 'm',
+  revision: 1,
+  vms: [],
+  zones: [
+    { id: 'z1', name: 'eu-1a', first: 0, count: 4 },
+    { id: 'z2', name: 'eu-1b', first: 4, count: 2 },
+  ],
+}
+const SERIES = {
+  points_at: ['2026-11-23T10:40:00Z', '2026-11-23T10:43:00Z'],
+  resolution_s: 10,
+  outbound: { delay_ns: [20_000, 430_000], clock_error_ns: [100, 100], loss: [0, 0] },
+  inbound: { delay_ns: [20_000, 20_000], clock_error_ns: [100, 100], loss: [0, 0] },
+  round_trip: { delay_ns: [40_000, 450_000], loss: [0, 0] },
+}
+
+async function showIncident(changes: Partial<Incident> = {}, deliveries: object[] = []) {
+  const sent = mockApi({
+    'GET /v1/incidents/i': incident(changes),
+    'GET /v1/meshes/m/roster': ROSTER,
+    'GET /v1/meshes/m/paths/v1/v2/series': SERIES,
+    'GET /v1/deliveries': deliveries,
+  })
+  const router = await showPage(<IncidentPage incidentId="i" />)
+  await screen.findByRole('heading', { level: 1, name: incident(changes).title })
+  return { sent, router }
+}
+
+test('the headline says what, where, how much over usual, since when, and who suffers', async () => {
+  await showIncident()
+  const headline = screen.getByRole('region', { name: 'Summary' })
+  expect(headline.textContent).toMatch(/^One-way delay, p50: 21\.0 µs → 412 µs \(\+391 µs\) on 5 paths\.Since /)
+  expect(headline.textContent).toContain('Costs checkout 18.0 %.')
+  const runbook = within(headline).getByRole('link', { name: 'Delay above its baseline' })
+  expect(runbook.getAttribute('href')).toBe('https://runbooks.example/slow')
+})
+
+test('an open incident is to be acknowledged first, an acknowledged one to be resolved', async () => {
+  await showIncident()
+  const variant = (name: string) => screen.getByRole('button', { name }).getAttribute('data-variant')
+  await screen.findByRole('button', { name: 'Acknowledge' })
+  expect([variant('Acknowledge'), variant('Resolve')]).toEqual(['filled', 'default'])
+})
+
+test('an acknowledged incident is to be resolved', async () => {
+  await showIncident({ state: 'acknowledged' })
+  const resolve = await screen.findByRole('button', { name: 'Resolve' })
+  expect(resolve.getAttribute('data-variant')).toBe('filled')
+  expect(screen.queryByRole('button', { name: 'Acknowledge' })).toBeNull()
+})
+
+test('suspects and paths are links, and suspects say how much they explain', async () => {
+  const { router } = await showIncident()
+  const suspects = within(screen.getByRole('region', { name: 'Suspects' }))
+  const row = within(suspects.getByRole('row', { name: /^egress of a-1/ }))
+  expect(row.getByRole('link').getAttribute('href')).toBe('/vms/v1')
+  expect(row.getByText('5 of 5 affected paths')).toBeTruthy()
+  const zones = await suspects.findByRole('link', { name: 'zone eu-1a to zone eu-1b' })
+  await expect.poll(() => zones.getAttribute('href')).toBe('/meshes/m?view=0%2C4%2C4')
+  const paths = within(screen.getByRole('region', { name: 'Paths with the largest change' }))
+  expect(paths.getByRole('link', { name: 'a-1 → b-1' }).getAttribute('href')).toBe('/meshes/m/paths/v1/v2')
+  expect(paths.getByText('+400 µs')).toBeTruthy()
+  const cells = screen.getByRole('img', { name: /^Paths among a-1, b-1/ }).querySelectorAll('a')
+  expect([...cells].map((cell) => cell.getAttribute('href'))).toEqual([
+    '/meshes/m/paths/v1/v2',
+    '/meshes/m/paths/v2/v1',
+  ])
+  expect(router.state.location.pathname).toBe('/')
+})
+
+test('the chart shows the worst path with its usual value and the limit', async () => {
+  const { sent } = await showIncident()
+  const chart = await screen.findByText(/^One-way delay, p50 of a-1 → b-1 around the incident/)
+  expect(chart.textContent).toBe(
+    'One-way delay, p50 of a-1 → b-1 around the incident; usual 20.0 µs, limit 36.0 µs at 20000,36000',
+  )
+  const request = sent.find(({ to }) => to === 'GET /v1/meshes/m/paths/v1/v2/series')
+  expect(request?.query.get('statistic')).toBe('p50')
+  expect(Date.parse(request?.query.get('from') ?? '')).toBeLessThan(Date.parse('2026-11-23T10:32:01Z'))
+  expect(request?.query.get('to')).toBeNull()
+})
+
+test('the verdict has its reasons', async () => {
+  await showIncident()
+  expect(screen.getByText('The network changed.')).toBeTruthy()
+  const reasons = screen.getAllByRole('listitem').map(({ textContent }) => textContent)
+  expect(reasons).toEqual([
+    '5 of 5 affected paths are slower than usual, by +391 µs in the median.',
+    'The reverse direction is as usual (+200 ns): only one direction is affected.',
+    'The round trip changed by +391 µs; it does not depend on clocks.',
+    'By their curves these applications lose performance: checkout.',
+  ])
+})
+
+test('a clock is named as the fault where the round trip stayed', async () => {
+  const reason = { paths: null, compared: null, loss: null, applications: [] }
+  await showIncident({
+    verdict: {
+      kind: 'clock',
+      reasons: [
+        { ...reason, code: 'reverse_down', change_ns: -300_000 },
+        { ...reason, code: 'round_trip_unchanged', change_ns: 1_000 },
+      ],
+    },
+  })
+  expect(screen.getByText('A clock changed, not the network.')).toBeTruthy()
+  expect(screen.getByText('The reverse direction seems faster by 300 µs.')).toBeTruthy()
+  expect(screen.getByText(/a clock offset adds to one direction what it takes from the other/)).toBeTruthy()
+})
+
+test('notifications are listed with their result', async () => {
+  await showIncident({}, [
+    {
+      id: 'd',
+      incident_id: 'i',
+      receiver: 'on call',
+      about: 'opened',
+      state: 'failed',
+      attempts: 8,
+      due_at: '2026-11-23T10:42:20Z',
+      sent_at: null,
+      answer: '503 unavailable',
+      created_at: '2026-11-23T10:42:20Z',
+    },
+  ])
+  const row = within(await screen.findByRole('row', { name: /^on call/ }))
+  for (const text of ['opened', 'Failed', '8', '503 unavailable']) expect(row.getByText(text)).toBeTruthy()
+})
+
+test('an incident without paths, applications, notifications and similar ones says so', async () => {
+  const { evidence } = incident()
+  await showIncident({
+    title: 'VM a-1 or its agent is down',
+    paths: 0,
+    applications: [],
+    runbooks: [],
+    evidence: {
+      ...evidence,
+      paths: 0,
+      impact: null,
+      heatmap: { names: [], ids: [], unit: 'loss', values: [], changes_ns: null },
+    },
+    verdict: { kind: 'agent', reasons: [] },
+    ended_at: '2026-11-23T10:54:00Z',
+    state: 'resolved',
+  })
+  expect(screen.getByRole('region', { name: 'Summary' }).textContent).toMatch(
+    /^Lasted 12 min, from .* to .*\. No application is affected\.$/,
+  )
+  expect(screen.queryByRole('heading', { name: 'Value over time' })).toBeNull()
+  expect(screen.getByText('No application has two tasks on the affected VMs.')).toBeTruthy()
+  expect(await screen.findByText('No receiver was notified: no route matches this incident.')).toBeTruthy()
+  expect(screen.queryByRole('heading', { name: 'Similar earlier incidents' })).toBeNull()
+})
+
+test('a path whose measurements are no longer stored says so', async () => {
+  const gone = {
+    source: { id: 'v8', name: 'a-8' },
+    target: { id: 'v9', name: 'b-9' },
+    value: 1,
+    usual: null,
+    limit: null,
+  }
+  const { evidence } = incident()
+  mockApi({
+    'GET /v1/incidents/i': incident({ evidence: { ...evidence, impact: { ...IMPACT, worst: [gone] } } }),
+    'GET /v1/meshes/m/paths/v8/v9/series': { ...SERIES, outbound: { ...SERIES.outbound, delay_ns: [null, null] } },
+  })
+  await showPage(<IncidentPage incidentId="i" />)
+  expect(await screen.findByText(/No measurements of that time are stored\./)).toBeTruthy()
+})

@@ -1,0 +1,75 @@
+import { Anchor } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Incident } from '~/api/incidents'
+import { rosterQuery } from '~/api/meshes'
+import { formatCount, NO_VALUE } from '~/lib/units'
+import { zoneView } from '~/lib/zoneView'
+import { Records } from '~/ui/Records'
+import { strings } from '../strings'
+
+type Suspect = Incident['culprit']
+
+const OF_ZONES = ['zone', 'zone_pair']
+
+/** The suspects of an incident, the most likely first, with the paths that each explains. */
+export function Suspects({ incident: { evidence, mesh } }: { incident: Incident }) {
+  return (
+    <Records
+      label={strings.suspects}
+      rows={evidence.hypotheses}
+      id={(suspect) => suspect.words}
+      columns={[
+        { title: strings.suspect, cell: (suspect) => <SuspectLink meshId={mesh.id} suspect={suspect} />, as: 'head' },
+        {
+          title: strings.explains,
+          cell: ({ explained }) =>
+            explained == null ? NO_VALUE : strings.ofAffected(formatCount(explained), formatCount(evidence.paths)),
+        },
+        {
+          title: strings.itsOwnPaths,
+          cell: ({ bad, known }) => strings.affectedOf(formatCount(bad), formatCount(known)),
+        },
+      ]}
+    />
+  )
+}
+
+/** A link to a suspect: a VM, a path, or the part of the heatmap between two zones. */
+export function SuspectLink({ meshId, suspect: { suspect, at, other, words } }: { meshId: string; suspect: Suspect }) {
+  const isOfZones = OF_ZONES.includes(suspect)
+  const roster = useQuery({ ...rosterQuery(meshId), enabled: isOfZones })
+  if (!at) return words
+  if (isOfZones) {
+    const view = zoneView(roster.data?.zones ?? [], at.id, other?.id ?? at.id)
+    return (
+      <Anchor
+        size="sm"
+        renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId }} search={view ? { view } : {}} />}
+      >
+        {words}
+      </Anchor>
+    )
+  }
+  if (other) {
+    return (
+      <Anchor
+        size="sm"
+        renderRoot={(root) => (
+          <Link
+            {...root}
+            to="/meshes/$meshId/paths/$source/$target"
+            params={{ meshId, source: at.id, target: other.id }}
+          />
+        )}
+      >
+        {words}
+      </Anchor>
+    )
+  }
+  return (
+    <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId: at.id }} />}>
+      {words}
+    </Anchor>
+  )
+}

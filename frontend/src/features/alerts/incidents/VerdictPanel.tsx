@@ -1,0 +1,23 @@
+import type { Incident } from '~/api/incidents'
+import { Panel } from '~/ui/Page'
+import { strings } from '../strings'
+import styles from './incidents.module.css'
+import { reasonSentence, VERDICTS } from './verdictWords'
+
+/** Whether the network, a clock, an agent or an application is at fault, and why. */
+export function VerdictPanel({ verdict: { kind, reasons } }: { verdict: Incident['verdict'] }) {
+  return (
+    <Panel title={strings.applicationOrNetwork}>
+      <div className={styles.verdict}>
+        <p>
+          <strong>{VERDICTS[kind]}</strong>
+        </p>
+        <ul>
+          {reasons.map((reason) => (
+            <li key={reason.code}>{reasonSentence(reason, kind === 'clock')}</li>
+          ))}
+        </ul>
+      </div>
+    </Panel>
+  )
+}

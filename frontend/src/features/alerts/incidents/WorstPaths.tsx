@@ -1,0 +1,52 @@
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Incident } from '~/api/incidents'
+import { title } from '~/lib/metrics'
+import { Records } from '~/ui/Records'
+import { strings } from '../strings'
+import { changeWords, valueWords } from './impactWords'
+
+/** The affected paths with the largest change, each a link. */
+export function WorstPaths({ incident: { evidence, mesh } }: { incident: Incident }) {
+  const { impact } = evidence
+  if (!impact) return null
+  const { metric, statistic, worst, kind } = impact
+  return (
+    <Records
+      label={strings.worstPaths}
+      rows={worst}
+      id={({ source, target }) => `${source.id} ${target.id}`}
+      columns={[
+        {
+          title: strings.path,
+          cell: ({ source, target }) => (
+            <Anchor
+              size="sm"
+              renderRoot={(root) => (
+                <Link
+                  {...root}
+                  to="/meshes/$meshId/paths/$source/$target"
+                  params={{ meshId: mesh.id, source: source.id, target: target.id }}
+                />
+              )}
+            >
+              {strings.pathName(source.name, target.name)}
+            </Anchor>
+          ),
+          as: 'head',
+        },
+        {
+          title: kind === 'spike' ? strings.median : strings.usual,
+          cell: ({ usual }) => valueWords(metric, usual),
+          as: 'number',
+        },
+        { title: title(metric, statistic), cell: ({ value }) => valueWords(metric, value), as: 'number' },
+        {
+          title: strings.change,
+          cell: ({ value, usual }) => changeWords(metric, value, usual),
+          as: 'number',
+        },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { IMPACT, incident } from './fixtures'
+import { impactSentence, timeAround, valuesOf } from './impactWords'
+
+const plain = (text: string | null) => text?.replaceAll('\u202f', ' ') ?? null
+
+test.each([
+  [IMPACT, 5, 'One-way delay, p50: 21.0 µs → 412 µs (+391 µs) on 5 paths.'],
+  [IMPACT, 1, 'One-way delay, p50: 21.0 µs → 412 µs (+391 µs) on 1 path.'],
+  [{ ...IMPACT, usual: null }, 1_200, 'One-way delay, p50: 412 µs on 1 200 paths. No usual value is known yet.'],
+  [
+    { ...IMPACT, metric: 'loss' as const, statistic: 'mean' as const, value: 0.2, usual: 0 },
+    2,
+    'Loss: 0 % → 20.0 % (+20.0 %) on 2 paths.',
+  ],
+  [
+    { ...IMPACT, kind: 'spike' as const, statistic: 'max' as const, value: 1_200_000, usual: 200_000 },
+    2,
+    'Largest delay of a window: 1.20 ms, 1.00 ms above the median of 200 µs, on 2 paths.',
+  ],
+  [null, 3, 'Affects 3 paths.'],
+  [null, 0, null],
+])('%j on %d paths', (impact, paths, sentence) => {
+  const shown = incident()
+  expect(plain(impactSentence({ ...shown, evidence: { ...shown.evidence, impact, paths } }))).toBe(sentence)
+})
+
+test('the chart shows half the length of an incident around it, at least ten minutes and at most six hours', () => {
+  const now = Date.parse('2026-11-23T12:00:00Z')
+  const minutes = (onset_at: string, ended_at: string | null) => {
+    const { from, to } = timeAround({ onset_at, ended_at }, now)
+    return [(Date.parse(onset_at) - from) / 60_000, (to - (ended_at ? Date.parse(ended_at) : now)) / 60_000]
+  }
+  expect(minutes('2026-11-23T11:58:00Z', null)).toEqual([10, 0])
+  expect(minutes('2026-11-23T09:00:00Z', '2026-11-23T10:00:00Z')).toEqual([30, 30])
+  expect(minutes('2026-11-20T10:00:00Z', '2026-11-22T10:00:00Z')).toEqual([360, 360])
+  expect(minutes('2026-11-23T10:58:00Z', '2026-11-23T11:58:00Z')).toEqual([30, 2])
+})
+
+test('an asymmetry is drawn as its size, and a jitter not at all', () => {
+  const series = {
+    outbound: { delay_ns: [100, 50, null], clock_error_ns: [], loss: [] },
+    inbound: { delay_ns: [60, 80, 10], clock_error_ns: [], loss: [] },
+    round_trip: { delay_ns: [], loss: [] },
+  }
+  expect(valuesOf(series as never, 'asymmetry')).toEqual([40, 30, null])
+  expect(valuesOf(series as never, 'jitter')).toBeNull()
+})

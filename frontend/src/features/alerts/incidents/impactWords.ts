@@ -1,0 +1,67 @@
+/** Texts of the affected paths of an incident: how much over usual, and what the chart shows. */
+
+import type { Impact, Incident } from '~/api/incidents'
+import type { Series } from '~/api/types'
+import { title } from '~/lib/metrics'
+import { formatCount, formatDelay, formatRatio, formatSignedDelay, formatSignedRatio, NO_VALUE } from '~/lib/units'
+import { strings } from '../strings'
+
+/** Paths that do not vary by this much are as usual, ns. */
+export const UNUSUAL_NS = 5_000
+
+/** Return a value of a metric in words. */
+export const valueWords = (metric: Impact['metric'], value: number | null | undefined) =>
+  metric === 'loss' ? formatRatio(value) : formatDelay(value)
+
+/** Return the change of a value from usual in words: "+391 µs". */
+export function changeWords(metric: Impact['metric'], value: number | null, usual: number | null): string {
+  if (value === null || usual === null) return NO_VALUE
+  return (metric === 'loss' ? formatSignedRatio : formatSignedDelay)(value - usual)
+}
+
+/** Return how much an incident is over usual, and where: "One-way delay, p50: 21.0 µs → 412 µs (+391 µs) on 5 paths". */
+export function impactSentence({ evidence }: Incident): string | null {
+  const { impact, paths } = evidence
+  const places = paths === 1 ? strings.onOnePath : strings.onPaths(formatCount(paths))
+  if (!impact) return paths > 0 ? strings.affects(places) : null
+  const { metric, statistic, kind, value, usual } = impact
+  const quantity = kind === 'spike' ? strings.largestDelay : title(metric, statistic)
+  const now = valueWords(metric, value)
+  if (usual === null) return strings.valueWithoutUsual(quantity, now, places)
+  const change = changeWords(metric, value, usual)
+  return kind === 'spike'
+    ? strings.valueAboveMedian(quantity, now, change, valueWords(metric, usual), places)
+    : strings.usualToNow(quantity, valueWords(metric, usual), now, change, places)
+}
+
+/** Return the values of a path that an incident is about; null for a metric that has no series. */
+export function valuesOf(series: Series, metric: Impact['metric']): (number | null)[] | null {
+  const { outbound, inbound, round_trip } = series
+  switch (metric) {
+    case 'one_way_delay':
+      return outbound.delay_ns
+    case 'round_trip':
+      return round_trip.delay_ns
+    case 'loss':
+      return outbound.loss
+    case 'clock_error':
+      return outbound.clock_error_ns
+    case 'asymmetry':
+      return outbound.delay_ns.map((delay, at) => {
+        const back = inbound.delay_ns[at]
+        return delay == null || back == null ? null : Math.abs(delay - back)
+      })
+    case 'jitter':
+      return null
+  }
+}
+
+const LEAST_MS = 600_000
+const MOST_MS = 6 * 3_600_000
+
+/** Return the time to show around an incident, ms since 1970: half its length before and after it, to now at most. */
+export function timeAround({ onset_at, ended_at }: Pick<Incident, 'onset_at' | 'ended_at'>, now: number) {
+  const [onset, end] = [Date.parse(onset_at), ended_at ? Date.parse(ended_at) : now]
+  const around = Math.min(Math.max((end - onset) / 2, LEAST_MS), MOST_MS)
+  return { from: onset - around, to: ended_at ? Math.min(end + around, now) : now }
+}
