@@ -35,6 +35,7 @@ IMPORTED = {
     "recommendations": (_RECOMMENDATIONS, "Show recommendations, decide on them, read outcomes (API key)."),
     "what-if": ("sinemora.what_if.command", "Evaluate changes for all applications; manage scenarios (API key)."),
     "incidents": ("sinemora.alerts.incidents.command", "List, acknowledge and resolve incidents (API key)."),
+    "evidence": ("sinemora.alerts.evidence.command", "Write and verify signed evidence of incidents."),
     "rules": ("sinemora.alerts.rules.command", "Manage alert rules (API key)."),
     "silences": ("sinemora.alerts.silences.command", "Manage silences of notifications (API key)."),
     "receivers": (_RECEIVERS, "Manage receivers of notifications (API key)."),

@@ -13,6 +13,7 @@ from sqlalchemy.orm import configure_mappers
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.alerts.detection import routes as detection
+from sinemora.alerts.evidence import routes as evidence
 from sinemora.alerts.incidents import routes as incidents
 from sinemora.alerts.notifications import routes as notifications
 from sinemora.alerts.receivers import routes as receivers
@@ -73,6 +74,8 @@ ROUTERS = (
     annotations.router,
     saved_views.router,
     incidents.router,
+    evidence.router,
+    evidence.public_router,
     rules.router,
     detection.router,
     silences.router,

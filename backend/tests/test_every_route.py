@@ -13,6 +13,7 @@ PUBLIC = {
     ("get", "/healthz"),
     ("get", "/readyz"),
     ("get", "/v1/about"),
+    ("get", "/v1/evidence-keys"),
     ("get", "/v1/auth/status"),
     ("post", "/v1/auth/sign-in"),
     ("post", "/v1/agents/enrol"),
@@ -68,6 +69,7 @@ def test_paths_are_plural_kebab_case(servers: Any):
     singular |= {"accept", "dismiss", "apply", "accuracy", "acknowledge", "resolve", "reopen", "what-if"}
     singular |= {"usage", "matrix", "series", "live", "cost", "manifest", "performance", "capacity", "sensitivity"}
     singular |= {"output", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
+    singular |= {"evidence"}
     for _, path, _ in operations():
         for part in path.split("/")[2:]:
             assert part == part.lower(), path

@@ -35,7 +35,8 @@ def decrypt(encrypted: bytes | None) -> dict[str, Any]:
     return secret
 
 
-def _fernet() -> MultiFernet:
+def secret_keys() -> list[str]:
+    """Return the keys of SINEMORA_SECRET_KEY, the one in use first. ProductError `secret_key_missing`."""
     setting = settings().secret_key
     keys = [part.strip() for part in setting.get_secret_value().split(",") if part.strip()] if setting else []
     if not keys:
@@ -44,6 +45,13 @@ def _fernet() -> MultiFernet:
             409,
             "Secret key missing: the operator must set SINEMORA_SECRET_KEY before secrets can be stored.",
         )
+    return keys
+
+
+def _fernet() -> MultiFernet:
     return MultiFernet(
-        [Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"sinemora vault" + key.encode()).digest())) for key in keys]
+        [
+            Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"sinemora vault" + key.encode()).digest()))
+            for key in secret_keys()
+        ]
     )

@@ -2088,6 +2088,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/incidents/{incident_id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Incident Evidence
+         * @description Return the evidence of an incident for its provider: a self-contained report with a signature.
+         */
+        get: operations["read_incident_evidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/evidence-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Evidence Keys
+         * @description List the public keys that verify evidence of this installation; no sign-in is needed.
+         */
+        get: operations["list_evidence_keys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/alert-rules": {
         parameters: {
             query?: never;
@@ -4212,6 +4252,155 @@ export interface components {
             min_gain: number;
         };
         /**
+         * EvidenceExchange
+         * @description An exchange: ns from the start of the window, then the delays of both directions.
+         */
+        EvidenceExchange: {
+            /** At Ns */
+            at_ns: number;
+            /** Outbound Ns */
+            outbound_ns: number;
+            /** Inbound Ns */
+            inbound_ns: number;
+        };
+        /**
+         * EvidenceIncident
+         * @description The incident. `ended_at` is null while it continues.
+         */
+        EvidenceIncident: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Title */
+            title: string;
+            /** Suspect */
+            suspect: string;
+            severity: components["schemas"]["Severity"];
+            /** Rules */
+            rules: string[];
+            /**
+             * Onset At
+             * Format: date-time
+             */
+            onset_at: string;
+            /**
+             * Detected At
+             * Format: date-time
+             */
+            detected_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            verdict: components["schemas"]["EvidenceVerdict"];
+        };
+        /**
+         * EvidenceKey
+         * @description A public key of this installation: 32 bytes of Ed25519, base64.
+         */
+        EvidenceKey: {
+            /** Key Id */
+            key_id: string;
+            /**
+             * Algorithm
+             * @constant
+             */
+            algorithm: "Ed25519";
+            /** Public Key */
+            public_key: string;
+        };
+        /**
+         * EvidenceKeys
+         * @description Public keys of this installation, the one in use first.
+         */
+        EvidenceKeys: {
+            /** Keys */
+            keys: components["schemas"]["EvidenceKey"][];
+        };
+        /**
+         * EvidenceMesh
+         * @description The mesh: probing rate, length of a window, number of VMs.
+         */
+        EvidenceMesh: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Rate Hz */
+            rate_hz: number;
+            /** Window S */
+            window_s: number;
+            /** Vms */
+            vms: number;
+        };
+        /**
+         * EvidenceMethod
+         * @description Method of the measurement, and the standards it follows.
+         */
+        EvidenceMethod: {
+            /** Summary */
+            summary: string;
+            /** Clocks */
+            clocks: string;
+            /** Statistics */
+            statistics: string;
+            /** Standards */
+            standards: string[];
+        };
+        /**
+         * EvidencePath
+         * @description An affected path before and during the incident; null where nothing is stored.
+         */
+        EvidencePath: {
+            /**
+             * Source
+             * Format: uuid
+             */
+            source: string;
+            /**
+             * Target
+             * Format: uuid
+             */
+            target: string;
+            usual: components["schemas"]["EvidenceUsual"] | null;
+            before: components["schemas"]["EvidenceStatistics"] | null;
+            during: components["schemas"]["EvidenceStatistics"] | null;
+        };
+        /**
+         * EvidenceProduct
+         * @description The product that measured; `keys_url`: where the public keys of signatures are published.
+         */
+        EvidenceProduct: {
+            /**
+             * Name
+             * @constant
+             */
+            name: "Sinemora";
+            /** Version */
+            version: string;
+            /** Keys Url */
+            keys_url: string;
+        };
+        /**
+         * EvidenceRange
+         * @description A range of time [from, to), UTC.
+         */
+        EvidenceRange: {
+            /**
+             * From
+             * Format: date-time
+             */
+            from: string;
+            /**
+             * To
+             * Format: date-time
+             */
+            to: string;
+        };
+        /**
          * EvidenceRead
          * @description Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
          */
@@ -4226,6 +4415,175 @@ export interface components {
             impact: components["schemas"]["ImpactRead"] | null;
             /** Loss */
             loss: number | null;
+        };
+        /**
+         * EvidenceReport
+         * @description Self-contained report of an incident. Of `affected_paths`, the worst are in `paths`; of spikes the largest.
+         */
+        EvidenceReport: {
+            /**
+             * Format
+             * @constant
+             */
+            format: "sinemora-evidence/1";
+            product: components["schemas"]["EvidenceProduct"];
+            method: components["schemas"]["EvidenceMethod"];
+            mesh: components["schemas"]["EvidenceMesh"];
+            incident: components["schemas"]["EvidenceIncident"];
+            before: components["schemas"]["EvidenceRange"];
+            during: components["schemas"]["EvidenceRange"];
+            /** Vms */
+            vms: components["schemas"]["EvidenceVm"][];
+            /** Affected Paths */
+            affected_paths: number;
+            /** Paths */
+            paths: components["schemas"]["EvidencePath"][];
+            /** Spikes */
+            spikes: components["schemas"]["EvidenceSpike"][];
+        };
+        /**
+         * EvidenceRoundTrip
+         * @description Round trips of a path, which need no clock in common.
+         */
+        EvidenceRoundTrip: {
+            /** Count */
+            count: number;
+            /** P50 Ns */
+            p50_ns: number | null;
+            /** P99 Ns */
+            p99_ns: number | null;
+        };
+        /**
+         * EvidenceSignature
+         * @description Signature of the report as canonical JSON (RFC 8785); `value` is base64, `key_id` names the public key.
+         */
+        EvidenceSignature: {
+            /**
+             * Algorithm
+             * @constant
+             */
+            algorithm: "Ed25519";
+            /**
+             * Canonicalization
+             * @constant
+             */
+            canonicalization: "RFC 8785";
+            /** Key Id */
+            key_id: string;
+            /** Value */
+            value: string;
+        };
+        /**
+         * EvidenceSpike
+         * @description A spike on an affected path, with the raw exchanges around it.
+         */
+        EvidenceSpike: {
+            /**
+             * Source
+             * Format: uuid
+             */
+            source: string;
+            /**
+             * Target
+             * Format: uuid
+             */
+            target: string;
+            /**
+             * Window Started At
+             * Format: date-time
+             */
+            window_started_at: string;
+            /** Window S */
+            window_s: number;
+            /** Max Ns */
+            max_ns: number;
+            /** Median Ns */
+            median_ns: number;
+            /** Exchanges */
+            exchanges: components["schemas"]["EvidenceExchange"][];
+        };
+        /**
+         * EvidenceStatistics
+         * @description Statistics of one direction. `loss_ppm`: lost packets per million sent; null where a count is unknown.
+         *
+         *     `clock_error_ns`: the most that clocks may have added or subtracted. `asymmetry_source`: basis of the one-way delay.
+         */
+        EvidenceStatistics: {
+            /** Count */
+            count: number;
+            /** Sent */
+            sent: number | null;
+            /** Lost */
+            lost: number | null;
+            /** Loss Ppm */
+            loss_ppm: number | null;
+            /** Min Ns */
+            min_ns: number | null;
+            /** P50 Ns */
+            p50_ns: number | null;
+            /** P99 Ns */
+            p99_ns: number | null;
+            /** Max Ns */
+            max_ns: number | null;
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+            /** Asymmetry Source */
+            asymmetry_source: ("assumed" | "mesh" | "hardware") | null;
+            round_trip: components["schemas"]["EvidenceRoundTrip"];
+        };
+        /**
+         * EvidenceUsual
+         * @description Usual median of a path before the incident: the median of `steps` stored steps.
+         */
+        EvidenceUsual: {
+            /** P50 Ns */
+            p50_ns: number;
+            /**
+             * Basis
+             * @enum {string}
+             */
+            basis: "same_hour" | "last_day" | "last_hour";
+            /** Steps */
+            steps: number;
+        };
+        /**
+         * EvidenceVerdict
+         * @description The verdict on the incident, with the codes of its reasons.
+         */
+        EvidenceVerdict: {
+            kind: components["schemas"]["VerdictKind"];
+            /** Reasons */
+            reasons: components["schemas"]["ReasonCode"][];
+        };
+        /**
+         * EvidenceVm
+         * @description A VM at an end of a path; `address`: where it was probed.
+         */
+        EvidenceVm: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Address */
+            address: string | null;
+            zone: components["schemas"]["EvidenceZone"];
+        };
+        /**
+         * EvidenceZone
+         * @description A zone; `physical_id` is the provider's name for it, equal for every customer.
+         */
+        EvidenceZone: {
+            /** Provider */
+            provider: string;
+            /** Region */
+            region: string;
+            /** Name */
+            name: string;
+            /** Physical Id */
+            physical_id: string | null;
         };
         /**
          * ExpectedRead
@@ -7238,6 +7596,14 @@ export interface components {
          */
         SignInStatus: {
             session: components["schemas"]["SessionRead"] | null;
+        };
+        /**
+         * SignedEvidence
+         * @description A report with its signature.
+         */
+        SignedEvidence: {
+            report: components["schemas"]["EvidenceReport"];
+            signature: components["schemas"]["EvidenceSignature"];
         };
         /**
          * SilenceCreate
@@ -18207,6 +18573,120 @@ export interface operations {
             };
             /** @description Unprocessable Entity */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_incident_evidence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedEvidence"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_evidence_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvidenceKeys"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

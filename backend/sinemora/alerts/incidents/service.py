@@ -23,7 +23,7 @@ from sinemora.alerts.incidents.schemas import (
     TimelineEntry,
     VerdictRead,
 )
-from sinemora.alerts.incidents.verdict import AffectedApplication, Facts, verdict_of
+from sinemora.alerts.incidents.verdict import AffectedApplication, Facts, Verdict, verdict_of
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.matchers import matches
 from sinemora.alerts.models import (
@@ -118,7 +118,7 @@ def incident_read(session: Session, row: Incident) -> IncidentRead:
     return IncidentRead(
         **_summary(row),
         evidence=EvidenceRead.model_validate(row.evidence),
-        verdict=VerdictRead.model_validate(verdict_of(_facts(row))),
+        verdict=VerdictRead.model_validate(verdict(row)),
         runbooks=_runbooks(session, row),
         applications=[AffectedRead.model_validate(one) for one in row.applications],
         timeline=[TimelineEntry.model_validate(one) for one in timeline],
@@ -126,10 +126,11 @@ def incident_read(session: Session, row: Incident) -> IncidentRead:
     )
 
 
-def _facts(row: Incident) -> Facts:
+def verdict(row: Incident) -> Verdict:
+    """Return the verdict on an incident."""
     evidence = row.evidence
     shift, impact = evidence.get("shift"), evidence.get("impact")
-    return Facts(
+    facts = Facts(
         suspect=Suspect(row.suspect),
         paths=int(evidence.get("paths", 0)),
         shift=None if shift is None else Shift(**shift),
@@ -138,6 +139,7 @@ def _facts(row: Incident) -> Facts:
         clock_error=impact is not None and impact["metric"] == Metric.CLOCK_ERROR,
         applications=[AffectedApplication(one["name"], one["performance"]) for one in row.applications],
     )
+    return verdict_of(facts)
 
 
 def _runbooks(session: Session, row: Incident) -> list[Runbook]:
