@@ -45,6 +45,7 @@ import { Route as AppSimulationsSimulationIdRouteImport } from './routes/_app.si
 import { Route as AppVmsVmIdRouteImport } from './routes/_app.vms_.$vmId'
 import { Route as AppCurvesCurveIdIndexRouteImport } from './routes/_app.curves.$curveId.index'
 import { Route as AppCurvesCurveIdMeasureRouteImport } from './routes/_app.curves.$curveId.measure'
+import { Route as AppIncidentsIncidentIdEvidenceRouteImport } from './routes/_app.incidents.$incidentId_.evidence'
 import { Route as AppMeshesMeshIdIndexRouteImport } from './routes/_app.meshes.$meshId.index'
 import { Route as AppMeshesMeshIdExploreRouteImport } from './routes/_app.meshes.$meshId.explore'
 import { Route as AppMeshesMeshIdSettingsRouteImport } from './routes/_app.meshes.$meshId.settings'
@@ -232,6 +233,12 @@ const AppCurvesCurveIdMeasureRoute = AppCurvesCurveIdMeasureRouteImport.update({
   path: '/curves/$curveId/measure',
   getParentRoute: () => AppRoute,
 } as any)
+const AppIncidentsIncidentIdEvidenceRoute =
+  AppIncidentsIncidentIdEvidenceRouteImport.update({
+    id: '/incidents/$incidentId_/evidence',
+    path: '/incidents/$incidentId/evidence',
+    getParentRoute: () => AppRoute,
+  } as any)
 const AppMeshesMeshIdIndexRoute = AppMeshesMeshIdIndexRouteImport.update({
   id: '/',
   path: '/',
@@ -289,6 +296,7 @@ export interface FileRoutesByFullPath {
   '/recommendations/': typeof AppRecommendationsIndexRoute
   '/simulations/': typeof AppSimulationsIndexRoute
   '/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
+  '/incidents/$incidentId/evidence': typeof AppIncidentsIncidentIdEvidenceRoute
   '/meshes/$meshId/explore': typeof AppMeshesMeshIdExploreRoute
   '/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
   '/curves/$curveId/': typeof AppCurvesCurveIdIndexRoute
@@ -329,6 +337,7 @@ export interface FileRoutesByTo {
   '/recommendations': typeof AppRecommendationsIndexRoute
   '/simulations': typeof AppSimulationsIndexRoute
   '/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
+  '/incidents/$incidentId/evidence': typeof AppIncidentsIncidentIdEvidenceRoute
   '/meshes/$meshId/explore': typeof AppMeshesMeshIdExploreRoute
   '/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
   '/curves/$curveId': typeof AppCurvesCurveIdIndexRoute
@@ -372,6 +381,7 @@ export interface FileRoutesById {
   '/_app/recommendations/': typeof AppRecommendationsIndexRoute
   '/_app/simulations/': typeof AppSimulationsIndexRoute
   '/_app/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
+  '/_app/incidents/$incidentId_/evidence': typeof AppIncidentsIncidentIdEvidenceRoute
   '/_app/meshes/$meshId/explore': typeof AppMeshesMeshIdExploreRoute
   '/_app/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
   '/_app/curves/$curveId/': typeof AppCurvesCurveIdIndexRoute
@@ -415,6 +425,7 @@ export interface FileRouteTypes {
     | '/recommendations/'
     | '/simulations/'
     | '/curves/$curveId/measure'
+    | '/incidents/$incidentId/evidence'
     | '/meshes/$meshId/explore'
     | '/meshes/$meshId/settings'
     | '/curves/$curveId/'
@@ -455,6 +466,7 @@ export interface FileRouteTypes {
     | '/recommendations'
     | '/simulations'
     | '/curves/$curveId/measure'
+    | '/incidents/$incidentId/evidence'
     | '/meshes/$meshId/explore'
     | '/meshes/$meshId/settings'
     | '/curves/$curveId'
@@ -497,6 +509,7 @@ export interface FileRouteTypes {
     | '/_app/recommendations/'
     | '/_app/simulations/'
     | '/_app/curves/$curveId/measure'
+    | '/_app/incidents/$incidentId_/evidence'
     | '/_app/meshes/$meshId/explore'
     | '/_app/meshes/$meshId/settings'
     | '/_app/curves/$curveId/'
@@ -763,6 +776,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppCurvesCurveIdMeasureRouteImport
       parentRoute: typeof AppRoute
     }
+    '/_app/incidents/$incidentId_/evidence': {
+      id: '/_app/incidents/$incidentId_/evidence'
+      path: '/incidents/$incidentId/evidence'
+      fullPath: '/incidents/$incidentId/evidence'
+      preLoaderRoute: typeof AppIncidentsIncidentIdEvidenceRouteImport
+      parentRoute: typeof AppRoute
+    }
     '/_app/meshes/$meshId/': {
       id: '/_app/meshes/$meshId/'
       path: '/'
@@ -846,6 +866,7 @@ interface AppRouteChildren {
   AppRecommendationsIndexRoute: typeof AppRecommendationsIndexRoute
   AppSimulationsIndexRoute: typeof AppSimulationsIndexRoute
   AppCurvesCurveIdMeasureRoute: typeof AppCurvesCurveIdMeasureRoute
+  AppIncidentsIncidentIdEvidenceRoute: typeof AppIncidentsIncidentIdEvidenceRoute
   AppCurvesCurveIdIndexRoute: typeof AppCurvesCurveIdIndexRoute
 }
 
@@ -884,6 +905,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppRecommendationsIndexRoute: AppRecommendationsIndexRoute,
   AppSimulationsIndexRoute: AppSimulationsIndexRoute,
   AppCurvesCurveIdMeasureRoute: AppCurvesCurveIdMeasureRoute,
+  AppIncidentsIncidentIdEvidenceRoute: AppIncidentsIncidentIdEvidenceRoute,
   AppCurvesCurveIdIndexRoute: AppCurvesCurveIdIndexRoute,
 }
 

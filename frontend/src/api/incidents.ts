@@ -8,6 +8,7 @@ import type { components } from './schema.gen'
 export type IncidentSummary = components['schemas']['IncidentSummary']
 export type Incident = components['schemas']['IncidentRead']
 export type Impact = components['schemas']['ImpactRead']
+export type SignedEvidence = components['schemas']['SignedEvidence']
 export type IncidentState = Incident['state']
 
 /** Refetch interval: the worker opens and ends incidents. */
@@ -40,6 +41,16 @@ export const incidentQuery = (incidentId: string) =>
       return { incident: await unwrap(Promise.resolve(call)), etag: call.response.headers.get('ETag') ?? '*' }
     },
     refetchInterval: REFRESH_MS,
+  })
+
+/** The signed evidence of an incident; read once, so that what is printed is what is copied. */
+export const evidenceQuery = (incidentId: string) =>
+  queryOptions({
+    queryKey: ['evidence', incidentId],
+    queryFn: () =>
+      unwrap(client.GET('/v1/incidents/{incident_id}/evidence', { params: { path: { incident_id: incidentId } } })),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
   })
 
 const DECISIONS = {

@@ -123,6 +123,7 @@ export const strings = {
   path: 'Path',
   meshSettings: 'Mesh settings',
   incident: 'Incident',
+  evidence: 'Evidence',
   alertRule: 'Alert rule',
   newAlertRule: 'New alert rule',
   curve: 'Curve',

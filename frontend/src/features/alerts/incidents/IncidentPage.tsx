@@ -1,4 +1,4 @@
-import { Anchor } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
@@ -74,6 +74,19 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
       {incident.verdict && <VerdictPanel verdict={incident.verdict} />}
       <Affected applications={incident.applications} />
       <Notifications incident={incident} />
+      <Panel title={strings.providerEvidence}>
+        <p className={pageStyles.lead}>{strings.providerEvidenceLead}</p>
+        <div>
+          <Button
+            variant="default"
+            renderRoot={(root) => (
+              <Link {...root} to="/incidents/$incidentId/evidence" params={{ incidentId: incident.id }} />
+            )}
+          >
+            {strings.openEvidence}
+          </Button>
+        </div>
+      </Panel>
       {incident.similar.length > 0 && (
         <Panel title={strings.similarIncidents}>
           <IncidentList label={strings.earlierIncidents} incidents={incident.similar} />

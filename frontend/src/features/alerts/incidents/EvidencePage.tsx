@@ -1,0 +1,169 @@
+import { Button, Code } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { evidenceQuery, type SignedEvidence } from '~/api/incidents'
+import { formatMoment } from '~/lib/time'
+import { formatCount, formatDelay } from '~/lib/units'
+import { Page, Panel, pageStyles } from '~/ui/Page'
+import { Records } from '~/ui/Records'
+import { Failed, Loading } from '~/ui/State'
+import { SEVERITIES } from '~/ui/severity'
+import { strings } from '../strings'
+import { CopyJson } from './CopyJson'
+import { EvidencePaths } from './EvidencePaths'
+import styles from './evidence.module.css'
+import { VERDICTS } from './verdictWords'
+
+type Report = SignedEvidence['report']
+
+/** Times of a report are in UTC, whatever the reader's clock: it is read elsewhere. */
+const utc = (at: string) => `${formatMoment(new Date(at), 'utc')} UTC`
+
+/** The signed report of an incident, to read, print, copy or download. */
+export function EvidencePage({ incidentId }: { incidentId: string }) {
+  const { data, error, refetch } = useQuery(evidenceQuery(incidentId))
+  if (error && !data) return <Failed what={strings.theEvidence} error={error} retry={() => void refetch()} />
+  if (!data) return <Loading what={strings.evidenceLower} />
+  const { report, signature } = data
+  return (
+    <Page
+      title={strings.evidenceOf(report.incident.title)}
+      lead={
+        <span className={styles.screen}>
+          {strings.evidenceLead}{' '}
+          <Link to="/incidents/$incidentId" params={{ incidentId }}>
+            {strings.backToIncident}
+          </Link>
+        </span>
+      }
+      action={
+        <div className={styles.actions}>
+          <CopyJson value={data} />
+          <Button
+            variant="default"
+            renderRoot={(root) => (
+              <a {...root} href={`/v1/incidents/${incidentId}/evidence`} download={`evidence-${incidentId}.json`} />
+            )}
+          >
+            {strings.downloadJson}
+          </Button>
+          <Button onClick={() => window.print()}>{strings.print}</Button>
+        </div>
+      }
+    >
+      <Summary report={report} />
+      <EvidencePaths report={report} />
+      {report.spikes.length > 0 && <Spikes report={report} />}
+      <Vms report={report} />
+      <Method report={report} />
+      <Panel title={strings.signature}>
+        <p className={pageStyles.lead}>{strings.signatureLead(signature.algorithm, signature.canonicalization)}</p>
+        <dl className={styles.signature}>
+          <dt>{strings.signatureKey}</dt>
+          <dd>
+            <Code>{signature.key_id}</Code> {strings.publishedAt} <Code>{report.product.keys_url}</Code>
+          </dd>
+          <dt>{strings.signatureValue}</dt>
+          <dd>
+            <Code>{signature.value}</Code>
+          </dd>
+          <dt>{strings.verifyWith}</dt>
+          <dd>
+            <Code>{strings.verifyCommand}</Code>
+          </dd>
+        </dl>
+      </Panel>
+    </Page>
+  )
+}
+
+function Summary({
+  report: { incident, mesh, during, before, affected_paths: affected, product },
+}: {
+  report: Report
+}) {
+  const facts: [string, string][] = [
+    [strings.suspect, incident.suspect],
+    [strings.applicationOrNetwork, VERDICTS[incident.verdict.kind]],
+    [strings.severity, SEVERITIES[incident.severity].word],
+    [strings.started, utc(incident.onset_at)],
+    [strings.ended, incident.ended_at ? utc(incident.ended_at) : strings.ongoing],
+    [strings.paths, formatCount(affected)],
+    [strings.rulesShort, incident.rules.join(', ')],
+    [strings.mesh, strings.meshFacts(mesh.name, mesh.vms, mesh.rate_hz, mesh.window_s)],
+    [strings.before, strings.range(utc(before.from), utc(before.to))],
+    [strings.during, strings.range(utc(during.from), utc(during.to))],
+    [strings.measuredBy, `${product.name} ${product.version}`],
+    [strings.incidentId, incident.id],
+  ]
+  return (
+    <dl className={pageStyles.facts}>
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Spikes({ report: { spikes, vms } }: { report: Report }) {
+  const nameOf = (id: string) => vms.find((vm) => vm.id === id)?.name ?? id
+  return (
+    <Panel title={strings.spikes}>
+      {spikes.map(({ source, target, window_started_at: at, max_ns: max, median_ns: median, exchanges }) => (
+        <div key={`${at} ${source} ${target}`} className={styles.spike}>
+          <p>{strings.spikeLine(nameOf(source), nameOf(target), utc(at), formatDelay(max), formatDelay(median))}</p>
+          <Records
+            label={strings.exchangesOf(nameOf(source), nameOf(target), utc(at))}
+            rows={exchanges}
+            id={(exchange) => exchange.at_ns}
+            columns={[
+              { title: strings.inWindow, cell: ({ at_ns }) => formatDelay(at_ns), as: 'head' },
+              { title: strings.outbound, cell: ({ outbound_ns }) => formatDelay(outbound_ns), as: 'number' },
+              { title: strings.inbound, cell: ({ inbound_ns }) => formatDelay(inbound_ns), as: 'number' },
+            ]}
+          />
+        </div>
+      ))}
+    </Panel>
+  )
+}
+
+function Vms({ report: { vms } }: { report: Report }) {
+  return (
+    <Panel title={strings.vms}>
+      <Records
+        label={strings.vms}
+        rows={vms}
+        id={(vm) => vm.id}
+        columns={[
+          { title: strings.vm, cell: (vm) => vm.name, as: 'head' },
+          { title: strings.address, cell: (vm) => vm.address },
+          { title: strings.provider, cell: ({ zone }) => zone.provider },
+          { title: strings.region, cell: ({ zone }) => zone.region },
+          { title: strings.zone, cell: ({ zone }) => zone.name },
+          { title: strings.physicalId, cell: ({ zone }) => zone.physical_id },
+        ]}
+      />
+    </Panel>
+  )
+}
+
+function Method({ report: { method } }: { report: Report }) {
+  return (
+    <Panel title={strings.method}>
+      <div className={styles.method}>
+        <p>{method.summary}</p>
+        <p>{method.clocks}</p>
+        <p>{method.statistics}</p>
+        <ul>
+          {method.standards.map((standard) => (
+            <li key={standard}>{standard}</li>
+          ))}
+        </ul>
+      </div>
+    </Panel>
+  )
+}
