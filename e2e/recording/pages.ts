@@ -17,6 +17,7 @@ export async function findPages(page: Page, mesh: Named): Promise<Record<string,
     if (!items[0]) throw new Error(`${path} lists nothing: its page cannot be recorded.`)
     return items[0].id
   }
+  const incident = await newest('/v1/incidents?limit=1')
   const explore = (show: string, more = '') => `/meshes/${mesh.id}/explore?show=${show}&span=15m${more}`
   return {
     'sign-in': '/sign-in',
@@ -42,7 +43,8 @@ export async function findPages(page: Page, mesh: Named): Promise<Record<string,
     onboarding: `/onboarding?mesh=${mesh.id}`,
     incidents: '/incidents?show=all',
     annotations: '/annotations',
-    incident: `/incidents/${await newest('/v1/incidents?limit=1')}`,
+    incident: `/incidents/${incident}`,
+    'incident-evidence': `/incidents/${incident}/evidence`,
     'alert-rules': '/alert-rules',
     'alert-rule': `/alert-rules/${await newest(`/v1/alert-rules?mesh_id=${mesh.id}`)}`,
     'new-alert-rule': '/alert-rules/new',

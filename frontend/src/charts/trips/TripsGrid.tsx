@@ -36,7 +36,13 @@ export function TripsGrid({ label, names, values, range, theme, describe, marked
   const room = names.length > MOST_NAMED ? 0 : Math.max(...words.map((word) => word.length), 0) * CHARACTER + 8
   const all = SIDE + room
   return (
-    <svg className={styles.grid} viewBox={`${-room} ${-room} ${all} ${all}`} width={all} height={all} role="img">
+    <svg
+      className={styles.grid}
+      viewBox={`${-room} ${-room} ${all} ${all}`}
+      width={all}
+      height={all}
+      role={wrap ? 'group' : 'img'}
+    >
       <title>{label}</title>
       {room > 0 &&
         words.map((word, at) => {

@@ -81,6 +81,7 @@ function WorstPath({ incident, impact, path }: Props) {
         {strings.worstPath}{' '}
         <Anchor
           size="sm"
+          underline="always"
           renderRoot={(root) => (
             <Link
               {...root}

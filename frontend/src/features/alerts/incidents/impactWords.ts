@@ -56,12 +56,14 @@ export function valuesOf(series: Series, metric: Impact['metric']): (number | nu
   }
 }
 
-const LEAST_MS = 600_000
+const MINUTE_MS = 60_000
+const LEAST_MS = 10 * MINUTE_MS
 const MOST_MS = 6 * 3_600_000
 
-/** Return the time to show around an incident, ms since 1970: half its length before and after it, to now at most. */
+/** Return whole minutes around an incident, ms since 1970: half its length before and after it, to now at most. */
 export function timeAround({ onset_at, ended_at }: Pick<Incident, 'onset_at' | 'ended_at'>, now: number) {
   const [onset, end] = [Date.parse(onset_at), ended_at ? Date.parse(ended_at) : now]
   const around = Math.min(Math.max((end - onset) / 2, LEAST_MS), MOST_MS)
-  return { from: onset - around, to: ended_at ? Math.min(end + around, now) : now }
+  const [from, to] = [onset - around, ended_at ? Math.min(end + around, now) : now]
+  return { from: Math.floor(from / MINUTE_MS) * MINUTE_MS, to: Math.ceil(to / MINUTE_MS) * MINUTE_MS }
 }
