@@ -361,8 +361,6 @@ export const strings = {
   evidenceLead: 'A self-contained, signed report for the provider. Times are in UTC.',
   backToIncident: 'Back to the incident',
   copyJson: 'Copy JSON',
-  copied: 'Copied',
-  refused: 'This browser copies only over HTTPS. Download the file instead.',
   downloadJson: 'Download JSON',
   print: 'Print',
   signature: 'Signature',

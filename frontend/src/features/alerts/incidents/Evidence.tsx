@@ -5,7 +5,7 @@ import { TripsGrid } from '~/charts/trips/TripsGrid'
 import { formatSignedDelay } from '~/lib/units'
 import { Panel } from '~/ui/Page'
 import { strings } from '../strings'
-import { UNUSUAL_NS } from './impactWords'
+import { linkTime, UNUSUAL_NS } from './impactWords'
 import styles from './incidents.module.css'
 import { Suspects } from './Suspects'
 import { WorstPaths } from './WorstPaths'
@@ -26,10 +26,12 @@ export function Evidence({ incident }: { incident: Incident }) {
 }
 
 /** The paths around the first suspect; each cell leads to its path. */
-function Around({ incident: { evidence, mesh } }: { incident: Incident }) {
+function Around({ incident }: { incident: Incident }) {
+  const { evidence, mesh } = incident
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const { ids, names, unit, values, changes_ns: changes } = evidence.heatmap
   if (names.length === 0) return null
+  const time = linkTime(incident)
   const isLoss = unit === 'loss'
   // Loss is coloured in percent: the scale of the grid begins at one.
   const shown = isLoss ? values.map((row) => row.map((value) => value && value * 100)) : (changes ?? values)
@@ -62,6 +64,7 @@ function Around({ incident: { evidence, mesh } }: { incident: Incident }) {
               aria-hidden
               to="/meshes/$meshId/paths/$source/$target"
               params={{ meshId: mesh.id, source, target }}
+              search={time}
             >
               {cell}
             </Link>

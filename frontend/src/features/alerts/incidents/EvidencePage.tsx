@@ -4,12 +4,12 @@ import { Link } from '@tanstack/react-router'
 import { evidenceQuery, type SignedEvidence } from '~/api/incidents'
 import { formatMoment } from '~/lib/time'
 import { formatCount, formatDelay } from '~/lib/units'
+import { CopyButton } from '~/ui/CopyButton'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Failed, Loading } from '~/ui/State'
 import { SEVERITIES } from '~/ui/severity'
 import { strings } from '../strings'
-import { CopyJson } from './CopyJson'
 import { EvidencePaths } from './EvidencePaths'
 import styles from './evidence.module.css'
 import { VERDICTS } from './verdictWords'
@@ -38,7 +38,7 @@ export function EvidencePage({ incidentId }: { incidentId: string }) {
       }
       action={
         <div className={styles.actions}>
-          <CopyJson value={data} />
+          <CopyButton text={() => JSON.stringify(data, null, 2)}>{strings.copyJson}</CopyButton>
           <Button
             variant="default"
             renderRoot={(root) => (

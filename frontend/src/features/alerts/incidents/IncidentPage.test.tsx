@@ -32,6 +32,9 @@ const SERIES = {
   round_trip: { delay_ns: [40_000, 450_000], loss: [0, 0] },
 }
 
+/** Ten minutes before the incident, until now. */
+const TIME = 'from=2026-11-23T10%3A32%3A00.000Z'
+
 async function showIncident(changes: Partial<Incident> = {}, deliveries: object[] = []) {
   const sent = mockApi({
     'GET /v1/incidents/i': incident(changes),
@@ -74,14 +77,14 @@ test('suspects and paths are links, and suspects say how much they explain', asy
   expect(row.getByRole('link').getAttribute('href')).toBe('/vms/v1')
   expect(row.getByText('5 of 5 affected paths')).toBeTruthy()
   const zones = await suspects.findByRole('link', { name: 'zone eu-1a to zone eu-1b' })
-  await expect.poll(() => zones.getAttribute('href')).toBe('/meshes/m?view=0%2C4%2C4')
+  await expect.poll(() => zones.getAttribute('href')).toBe(`/meshes/m?${TIME}&view=0%2C4%2C4`)
   const paths = within(screen.getByRole('region', { name: 'Paths with the largest change' }))
-  expect(paths.getByRole('link', { name: 'a-1 → b-1' }).getAttribute('href')).toBe('/meshes/m/paths/v1/v2')
+  expect(paths.getByRole('link', { name: 'a-1 → b-1' }).getAttribute('href')).toBe(`/meshes/m/paths/v1/v2?${TIME}`)
   expect(paths.getByText('+400 µs')).toBeTruthy()
   const cells = screen.getByRole('group', { name: /^Paths among a-1, b-1/ }).querySelectorAll('a')
   expect([...cells].map((cell) => cell.getAttribute('href'))).toEqual([
-    '/meshes/m/paths/v1/v2',
-    '/meshes/m/paths/v2/v1',
+    `/meshes/m/paths/v1/v2?${TIME}`,
+    `/meshes/m/paths/v2/v1?${TIME}`,
   ])
   expect(router.state.location.pathname).toBe('/')
 })

@@ -3,24 +3,32 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Incident } from '~/api/incidents'
 import { rosterQuery } from '~/api/meshes'
+import type { TimeSearch } from '~/lib/spans'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { zoneView } from '~/lib/zoneView'
 import { Records } from '~/ui/Records'
 import { strings } from '../strings'
+import { linkTime } from './impactWords'
 
 type Suspect = Incident['culprit']
 
 const OF_ZONES = ['zone', 'zone_pair']
 
 /** The suspects of an incident, the most likely first, with the paths that each explains. */
-export function Suspects({ incident: { evidence, mesh } }: { incident: Incident }) {
+export function Suspects({ incident }: { incident: Incident }) {
+  const { evidence, mesh } = incident
+  const time = linkTime(incident)
   return (
     <Records
       label={strings.suspects}
       rows={evidence.hypotheses}
       id={(suspect) => suspect.words}
       columns={[
-        { title: strings.suspect, cell: (suspect) => <SuspectLink meshId={mesh.id} suspect={suspect} />, as: 'head' },
+        {
+          title: strings.suspect,
+          cell: (suspect) => <SuspectLink meshId={mesh.id} suspect={suspect} time={time} />,
+          as: 'head',
+        },
         {
           title: strings.explains,
           cell: ({ explained }) =>
@@ -35,8 +43,15 @@ export function Suspects({ incident: { evidence, mesh } }: { incident: Incident 
   )
 }
 
+interface LinkProps {
+  meshId: string
+  suspect: Suspect
+  /** The time that pages of measurements show. */
+  time: TimeSearch
+}
+
 /** A link to a suspect: a VM, a path, or the part of the heatmap between two zones. */
-export function SuspectLink({ meshId, suspect: { suspect, at, other, words } }: { meshId: string; suspect: Suspect }) {
+function SuspectLink({ meshId, suspect: { suspect, at, other, words }, time }: LinkProps) {
   const isOfZones = OF_ZONES.includes(suspect)
   const roster = useQuery({ ...rosterQuery(meshId), enabled: isOfZones })
   if (!at) return words
@@ -45,7 +60,9 @@ export function SuspectLink({ meshId, suspect: { suspect, at, other, words } }: 
     return (
       <Anchor
         size="sm"
-        renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId }} search={view ? { view } : {}} />}
+        renderRoot={(root) => (
+          <Link {...root} to="/meshes/$meshId" params={{ meshId }} search={view ? { ...time, view } : time} />
+        )}
       >
         {words}
       </Anchor>
@@ -60,6 +77,7 @@ export function SuspectLink({ meshId, suspect: { suspect, at, other, words } }: 
             {...root}
             to="/meshes/$meshId/paths/$source/$target"
             params={{ meshId, source: at.id, target: other.id }}
+            search={time}
           />
         )}
       >

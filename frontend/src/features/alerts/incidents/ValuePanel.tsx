@@ -14,7 +14,7 @@ import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import { strings } from '../strings'
-import { timeAround, valuesOf, valueWords } from './impactWords'
+import { linkTime, timeAround, valuesOf, valueWords } from './impactWords'
 import styles from './incidents.module.css'
 
 const HEIGHT = 220
@@ -87,6 +87,7 @@ function WorstPath({ incident, impact, path }: Props) {
               {...root}
               to="/meshes/$meshId/paths/$source/$target"
               params={{ meshId: mesh.id, source: source.id, target: target.id }}
+              search={linkTime(incident)}
             />
           )}
         >

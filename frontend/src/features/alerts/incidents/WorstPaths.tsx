@@ -4,11 +4,12 @@ import type { Incident } from '~/api/incidents'
 import { title } from '~/lib/metrics'
 import { Records } from '~/ui/Records'
 import { strings } from '../strings'
-import { changeWords, valueWords } from './impactWords'
+import { changeWords, linkTime, valueWords } from './impactWords'
 
 /** The affected paths with the largest change, each a link. */
-export function WorstPaths({ incident: { evidence, mesh } }: { incident: Incident }) {
-  const { impact } = evidence
+export function WorstPaths({ incident }: { incident: Incident }) {
+  const { mesh } = incident
+  const { impact } = incident.evidence
   if (!impact) return null
   const { metric, statistic, worst, kind } = impact
   return (
@@ -27,6 +28,7 @@ export function WorstPaths({ incident: { evidence, mesh } }: { incident: Inciden
                   {...root}
                   to="/meshes/$meshId/paths/$source/$target"
                   params={{ meshId: mesh.id, source: source.id, target: target.id }}
+                  search={linkTime(incident)}
                 />
               )}
             >

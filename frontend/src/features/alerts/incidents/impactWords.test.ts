@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { IMPACT, incident } from './fixtures'
-import { impactSentence, timeAround, valuesOf } from './impactWords'
+import { impactSentence, linkTime, timeAround, valuesOf } from './impactWords'
 
 const plain = (text: string | null) => text?.replaceAll('\u202f', ' ') ?? null
 
@@ -45,4 +45,13 @@ test('an asymmetry is drawn as its size, and a jitter not at all', () => {
   }
   expect(valuesOf(series as never, 'asymmetry')).toEqual([40, 30, null])
   expect(valuesOf(series as never, 'jitter')).toBeNull()
+})
+
+test('links lead to the time around an incident', () => {
+  const onset_at = '2026-11-23T10:00:00Z'
+  expect(linkTime({ onset_at, ended_at: null })).toMatchObject({ from: '2026-11-23T09:50:00.000Z', until: undefined })
+  expect(linkTime({ onset_at, ended_at: '2026-11-23T11:00:00Z' })).toMatchObject({
+    from: '2026-11-23T09:30:00.000Z',
+    until: '2026-11-23T11:30:00.000Z',
+  })
 })

@@ -3,6 +3,7 @@
 import type { Impact, Incident } from '~/api/incidents'
 import type { Series } from '~/api/types'
 import { title } from '~/lib/metrics'
+import { NOW, type TimeSearch } from '~/lib/spans'
 import { formatCount, formatDelay, formatRatio, formatSignedDelay, formatSignedRatio, NO_VALUE } from '~/lib/units'
 import { strings } from '../strings'
 
@@ -66,4 +67,12 @@ export function timeAround({ onset_at, ended_at }: Pick<Incident, 'onset_at' | '
   const around = Math.min(Math.max((end - onset) / 2, LEAST_MS), MOST_MS)
   const [from, to] = [onset - around, ended_at ? Math.min(end + around, now) : now]
   return { from: Math.floor(from / MINUTE_MS) * MINUTE_MS, to: Math.ceil(to / MINUTE_MS) * MINUTE_MS }
+}
+
+/** Return the time around an incident as links to its paths hold it. */
+export function linkTime(incident: Pick<Incident, 'onset_at' | 'ended_at'>): TimeSearch {
+  const { onset_at, ended_at } = incident
+  if (!ended_at) return { ...NOW, from: new Date(Date.parse(onset_at) - LEAST_MS).toISOString() }
+  const { from, to } = timeAround(incident, Number.POSITIVE_INFINITY)
+  return { ...NOW, from: new Date(from).toISOString(), until: new Date(to).toISOString() }
 }
