@@ -1,14 +1,14 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { NewRulePage } from '~/features/alerts/rules/NewRulePage'
-import { rulesSearch } from '~/features/alerts/rules/search'
+import { newRuleSearch } from '~/features/alerts/rules/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/alert-rules/new')({
   staticData: { title: strings.newAlertRule, help: 'alerts#rules' },
-  validateSearch: rulesSearch,
+  validateSearch: newRuleSearch,
   component: NewRuleRoute,
 })
 
 function NewRuleRoute() {
-  return <NewRulePage mesh={Route.useSearch().mesh} />
+  return <NewRulePage search={Route.useSearch()} />
 }

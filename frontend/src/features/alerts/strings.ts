@@ -16,6 +16,7 @@ export const strings = {
   last7Days: '7 days',
   last30Days: '30 days',
   newRule: 'New rule',
+  ruleOfPath: (source: string, target: string) => `Delay of ${source} → ${target}`,
   backTest: 'Back-test',
   backTestPeriod: 'Stored windows of the last',
   runBackTest: 'Run back-test',

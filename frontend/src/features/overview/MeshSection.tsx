@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
+import { deviationsQuery } from '~/api/measurements'
 import { type MeshHealth, zoneDeviationsQuery } from '~/api/overview'
 import { NOW } from '~/lib/spans'
 import { Loaded } from './Card'
@@ -18,6 +19,9 @@ interface Props {
   isExpanded: boolean
 }
 
+// Like the zone map: the paths of a large mesh take a second to compare.
+const REFRESH_MS = 60_000
+
 // The height of the zone map, kept while it loads, px.
 const mapHeight = (zones: number) => 76 + 31 * zones
 
@@ -27,6 +31,11 @@ export function MeshSection({ mesh, isCompared, isExpanded }: Props) {
   const [isOpen, setOpen] = useState(isExpanded)
   const hasPaths = mesh.paths.planned > 0
   const deviations = useQuery({ ...zoneDeviationsQuery(mesh.id), enabled: (isCompared || isOpen) && hasPaths })
+  const paths = useQuery({
+    ...deviationsQuery(mesh.id, 'vm', 1),
+    enabled: isCompared && hasPaths,
+    refetchInterval: REFRESH_MS,
+  })
   return (
     <section className={styles.card} aria-labelledby={heading}>
       <h2 id={heading}>
@@ -34,7 +43,7 @@ export function MeshSection({ mesh, isCompared, isExpanded }: Props) {
           {mesh.name}
         </Link>
       </h2>
-      <VerdictLine mesh={mesh} />
+      <VerdictLine mesh={mesh} unusual={paths.data?.items[0]} />
       {hasPaths && (
         <>
           <HealthStrip mesh={mesh} />

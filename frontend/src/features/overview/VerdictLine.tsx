@@ -3,11 +3,12 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { serverNow } from '~/api/connection'
 import type { MeshHealth } from '~/api/overview'
+import type { Deviation } from '~/api/types'
 import { costSentence } from '~/lib/costs'
 import { formatChange } from '~/lib/performance'
 import { NOW } from '~/lib/spans'
 import { formatAge, formatShortMoment } from '~/lib/time'
-import { formatCount } from '~/lib/units'
+import { formatCount, formatSignedDelay } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { useNow } from '~/ui/useNow'
 import { PathsLink } from './links'
@@ -15,15 +16,21 @@ import styles from './overview.module.css'
 import { strings } from './strings'
 import { toneOf, type Verdict, verdictOf } from './verdict'
 
+interface Props {
+  mesh: MeshHealth
+  /** The path that differs most from its usual delay, where one does. */
+  unusual?: Deviation | undefined
+}
+
 /** The state of a mesh in one sentence, and the next steps. */
-export function VerdictLine({ mesh }: { mesh: MeshHealth }) {
+export function VerdictLine({ mesh, unusual }: Props) {
   const verdict = verdictOf(mesh)
   return (
     <div className={styles.verdict} data-tone={toneOf(verdict)}>
       <p>
         <Sentence mesh={mesh} verdict={verdict} />
       </p>
-      <NextSteps mesh={mesh} verdict={verdict} />
+      <NextSteps mesh={mesh} verdict={verdict} unusual={unusual} />
     </div>
   )
 }
@@ -115,7 +122,7 @@ function Reasons({ mesh: { paths, agents } }: { mesh: MeshHealth }) {
   )
 }
 
-function NextSteps({ mesh, verdict }: { mesh: MeshHealth; verdict: Verdict }) {
+function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
   const { proposed } = mesh
   const steps: ReactNode[] = []
   if (verdict.kind === 'degraded') {
@@ -163,6 +170,25 @@ function NextSteps({ mesh, verdict }: { mesh: MeshHealth; verdict: Verdict }) {
         renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} search={NOW} />}
       >
         {strings.openHeatmap}
+      </Anchor>,
+    )
+  }
+  if (unusual) {
+    const { source, target, deviation_ns } = unusual
+    steps.push(
+      <Anchor
+        key="unusual"
+        size="sm"
+        aria-keyshortcuts="u"
+        renderRoot={(root) => (
+          <Link
+            {...root}
+            to="/meshes/$meshId/paths/$source/$target"
+            params={{ meshId: mesh.id, source: source.id, target: target.id }}
+          />
+        )}
+      >
+        {strings.mostUnusual(source.name, target.name, formatSignedDelay(deviation_ns))}
       </Anchor>,
     )
   }

@@ -1,13 +1,11 @@
-import { ActionIcon, SegmentedControl, Tooltip, useComputedColorScheme } from '@mantine/core'
+import { SegmentedControl, useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useAnnotationMarks } from '~/api/annotations'
 import { pathQuery, pathRange, seriesQuery } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import type { Statistic } from '~/lib/dimensions'
 import { STATISTIC_OPTIONS } from '~/lib/metrics'
 import { useClock } from '~/ui/clock'
-import { SwapIcon } from '~/ui/icons'
 import { useNamedPage } from '~/ui/pageName'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { useTime } from '~/ui/time'
@@ -15,6 +13,7 @@ import { useEarlierSeries } from './earlierSeries'
 import { Flows } from './Flows'
 import { NewestWindow } from './NewestWindow'
 import { PathCharts } from './PathCharts'
+import { PathHead } from './PathHead'
 import { PinRange } from './PinRange'
 import styles from './paths.module.css'
 import type { PathSearch } from './search'
@@ -52,54 +51,24 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
   if (path.error && !path.data)
     return <Failed what={strings.thePath} error={path.error} retry={() => void path.refetch()} />
   if (!path.data) return <Loading what={strings.pathLower} />
-  const { source: from, target: to, state } = path.data
+  const { state } = path.data
   return (
     <div className={styles.page}>
-      <header className={styles.head}>
-        <div>
-          <p className={styles.trail}>
-            <Link to="/meshes/$meshId" params={{ meshId: mesh.id }}>
-              {mesh.name}
-            </Link>
-            <span>
-              {from.zone_name === to.zone_name
-                ? strings.withinZone(from.zone_name)
-                : strings.zoneToZone(from.zone_name, to.zone_name)}
-            </span>
-          </p>
-          <div className={styles.title}>
-            <h1>
-              {from.name} <span aria-hidden="true">→</span>
-              <span className={styles.hidden}> {strings.toLower} </span> {to.name}
-            </h1>
-            <Tooltip label={strings.showFrom(to.name)}>
-              <ActionIcon
-                variant="default"
-                aria-label={strings.swapDirection}
-                renderRoot={(root) => (
-                  <Link
-                    {...root}
-                    to="/meshes/$meshId/paths/$source/$target"
-                    params={{ meshId: mesh.id, source: target, target: source }}
-                    search={(old) => old}
-                  />
-                )}
-              >
-                <SwapIcon />
-              </ActionIcon>
-            </Tooltip>
-          </div>
-        </div>
-        <div className={styles.controls}>
-          <SegmentedControl
-            aria-label={strings.statistic}
-            data={STATISTIC_OPTIONS}
-            value={statistic}
-            onChange={(value) => onSearch({ statistic: value as Statistic })}
-          />
-          <PinRange meshId={mesh.id} range={() => pathRange(time)} />
-        </div>
-      </header>
+      <PathHead
+        mesh={mesh}
+        path={path.data}
+        controls={
+          <>
+            <SegmentedControl
+              aria-label={strings.statistic}
+              data={STATISTIC_OPTIONS}
+              value={statistic}
+              onChange={(value) => onSearch({ statistic: value as Statistic })}
+            />
+            <PinRange meshId={mesh.id} range={() => pathRange(time)} />
+          </>
+        }
+      />
       {STATE_TEXT[state] && <Notice tone={state === 'lost' ? 'bad' : 'warn'}>{STATE_TEXT[state]}</Notice>}
       {series.error && !series.data ? (
         <ActionError error={series.error} />

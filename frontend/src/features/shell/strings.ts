@@ -85,6 +85,8 @@ export const strings = {
   focusesSearch: 'Go to the search field of the page, or search everything',
   showsShortcuts: 'Show this list',
   closesDialog: 'Close a dialog or menu',
+  opensMostUnusual: 'Open the most unusual path',
+  createsAlert: 'Create an alert for the path',
   movesCell: 'Move between cells',
   movesToEnd: 'First or last cell of the row',
   opensCell: 'Open the path of the cell',

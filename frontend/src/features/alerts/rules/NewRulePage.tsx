@@ -4,13 +4,16 @@ import { Link } from '@tanstack/react-router'
 import { meshesQuery } from '~/api/meshes'
 import { Empty, Failed, Loading } from '~/ui/State'
 import { strings } from '../strings'
+import { draftOfPath } from './draft'
 import { RuleEditor } from './RuleEditor'
+import type { NewRuleSearch } from './search'
 
 /** A new rule of a mesh; of the first one where the address names none. */
-export function NewRulePage({ mesh }: { mesh: string | undefined }) {
+export function NewRulePage({ search: { mesh, source, target, above } }: { search: NewRuleSearch }) {
   const meshes = useQuery({ ...meshesQuery, enabled: mesh === undefined })
   const meshId = mesh ?? meshes.data?.[0]?.id
-  if (meshId !== undefined) return <RuleEditor meshId={meshId} />
+  const initial = source && target ? draftOfPath(source, target, above) : undefined
+  if (meshId !== undefined) return <RuleEditor meshId={meshId} initial={initial} />
   if (meshes.error) return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
   if (!meshes.data) return <Loading what={strings.meshesLower} />
   return (

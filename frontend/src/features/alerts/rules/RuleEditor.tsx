@@ -11,7 +11,7 @@ import { SEVERITIES } from '~/ui/severity'
 import { strings } from '../strings'
 import { BackTest } from './BackTest'
 import { ConditionFields } from './ConditionFields'
-import { type Draft, draftOf, inputOf, NEW_RULE, type PartProps } from './draft'
+import { type Draft, draftOf, inputOf, NAME_MAX, NEW_RULE, type PartProps } from './draft'
 import { EvaluationFields } from './EvaluationFields'
 import { RulePreview } from './RulePreview'
 import { conditionWords, scopeWords } from './ruleWords'
@@ -27,13 +27,20 @@ export function RulePage({ ruleId }: { ruleId: string }) {
   return <RuleEditor key={rule.data.version} meshId={rule.data.mesh_id} rule={rule.data} />
 }
 
+interface Props {
+  meshId: string
+  rule?: Rule
+  /** What a new rule begins with. Its form can be sent at once: its first field has the focus. */
+  initial?: Draft | undefined
+}
+
 /** The form of a rule; empty for a new one. */
-export function RuleEditor({ meshId, rule }: { meshId: string; rule?: Rule }) {
+export function RuleEditor({ meshId, rule, initial }: Props) {
   const navigate = useNavigate()
   const edits = useEdits()
   const create = useCreateRule(meshId)
   const change = useChangeRule()
-  const [draft, setDraft] = useState(() => (rule ? draftOf(rule) : NEW_RULE))
+  const [draft, setDraft] = useState(() => (rule ? draftOf(rule) : (initial ?? NEW_RULE)))
   const saving = rule ? change : create
   const part: PartProps = {
     draft,
@@ -60,7 +67,8 @@ export function RuleEditor({ meshId, rule }: { meshId: string; rule?: Rule }) {
             <TextInput
               label={strings.name}
               required
-              maxLength={100}
+              maxLength={NAME_MAX}
+              autoFocus={initial !== undefined}
               value={draft.name}
               onChange={(event) => part.patch({ name: event.currentTarget.value })}
               error={part.wrong('name')}

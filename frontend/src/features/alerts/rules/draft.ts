@@ -1,6 +1,10 @@
 /** A rule while it is edited: amounts as typed, in µs, percent and seconds. */
 
 import type { Condition, Rule, RuleInput } from '~/api/rules'
+import { strings } from '../strings'
+
+/** Characters of a name. */
+export const NAME_MAX = 100
 
 export interface Draft {
   name: string
@@ -118,6 +122,16 @@ export function inputOf(draft: Draft): RuleInput {
     keep_firing_s: Number(draft.keepFiringS),
     runbook_url: draft.runbookUrl.trim() || null,
   }
+}
+
+/** Return the draft of a rule about one path: with a limit of its one-way p50 (ns), else against its baseline. */
+export function draftOfPath(source: string, target: string, aboveNs: number | undefined): Draft {
+  const limit: Partial<Draft> =
+    aboveNs === undefined
+      ? {}
+      : { kind: 'threshold', above: String(precise(aboveNs / unitOf('threshold', 'one_way_delay').factor)) }
+  const name = strings.ruleOfPath(source, target).slice(0, NAME_MAX)
+  return { ...NEW_RULE, ...limit, name, path: [source, target] }
 }
 
 /** Return the draft of an existing rule. */

@@ -1,6 +1,7 @@
 /** Search parameters of the alert rule pages. */
 
-import { identifier, searchParser } from '~/lib/searchParams'
+import * as v from 'valibot'
+import { identifier, number, searchParser } from '~/lib/searchParams'
 
 export interface RulesSearch {
   /** Id; the first mesh when absent. */
@@ -8,3 +9,23 @@ export interface RulesSearch {
 }
 
 export const rulesSearch = searchParser<RulesSearch>({ mesh: identifier })
+
+/** A new rule; with both ends it begins as one about their path. */
+export interface NewRuleSearch extends RulesSearch {
+  /** Name of the VM that a path leads from. */
+  source?: string
+  /** Name of the VM that it leads to. */
+  target?: string
+  /** Limit of its one-way p50, ns; without one the rule compares with the baseline of the path. */
+  above?: number
+}
+
+// The router reads a name of digits as a number.
+const vmName = v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty(), v.maxLength(200))
+
+export const newRuleSearch = searchParser<NewRuleSearch>({
+  mesh: identifier,
+  source: vmName,
+  target: vmName,
+  above: number(1),
+})

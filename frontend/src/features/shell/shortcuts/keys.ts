@@ -22,6 +22,14 @@ export const SHORTCUTS: { where: string; shortcuts: readonly Shortcut[] }[] = [
     ],
   },
   {
+    where: strings.overview,
+    shortcuts: [{ keys: ['U'], does: strings.opensMostUnusual }],
+  },
+  {
+    where: strings.path,
+    shortcuts: [{ keys: ['A'], does: strings.createsAlert }],
+  },
+  {
     where: strings.heatmap,
     shortcuts: [
       { keys: ['←', '↑', '↓', '→'], does: strings.movesCell },

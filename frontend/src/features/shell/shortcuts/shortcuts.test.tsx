@@ -50,3 +50,27 @@ test('over a dialog no other one opens', async () => {
   await userEvent.keyboard('{Control>}k{/Control}')
   expect(screen.queryByRole('dialog', palette)).toBeNull()
 })
+
+test('a letter follows the link that the page gives it, but not from a field', async () => {
+  const router = await openShell(
+    '/vms',
+    <>
+      <a
+        href="/incidents"
+        aria-keyshortcuts="u"
+        onClick={(event) => {
+          event.preventDefault()
+          void router.navigate({ to: '/incidents' })
+        }}
+      >
+        Worst
+      </a>
+      <input aria-label="Name" />
+    </>,
+  )
+  await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'u')
+  expect(router.state.location.pathname).toBe('/vms')
+  await userEvent.click(document.body)
+  await userEvent.keyboard('u')
+  await expect.poll(() => router.state.location.pathname).toBe('/incidents')
+})

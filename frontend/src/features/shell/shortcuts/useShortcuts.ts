@@ -10,25 +10,36 @@ const TYPES =
 /** The field that searches the page. */
 const PAGE_SEARCH = 'main :is(input[type="search"], [role="searchbox"])'
 
+const isLetter = (key: string) => /^[a-z]$/.test(key)
+
+/** Return the function that the page has given to a letter, by `aria-keyshortcuts` of a link or a button. */
+function letterOf(key: string): (() => void) | undefined {
+  const element = document.querySelector<HTMLElement>(`main [aria-keyshortcuts="${key}"]`)
+  return element ? () => element.click() : undefined
+}
+
 /** Return what a key asks for; undefined where the key belongs to a field or an open dialog. */
-function shortcutOf(event: KeyboardEvent): Overlay | HTMLElement | undefined {
+function shortcutOf(event: KeyboardEvent): Overlay | (() => void) | undefined {
   const { target, key, altKey, ctrlKey, metaKey, shiftKey } = event
   if (event.defaultPrevented || altKey || (target instanceof Element && target.closest(TYPES))) return undefined
   if (document.querySelector('[aria-modal="true"]')) return undefined
   if (ctrlKey || metaKey) return key.toLowerCase() === 'k' && !shiftKey ? 'palette' : undefined
   if (key === '?') return 'shortcuts'
-  if (key === '/') return document.querySelector<HTMLElement>(PAGE_SEARCH) ?? 'palette'
-  return undefined
+  if (key === '/') {
+    const field = document.querySelector<HTMLElement>(PAGE_SEARCH)
+    return field ? () => field.focus() : 'palette'
+  }
+  return isLetter(key) ? letterOf(key) : undefined
 }
 
-/** Handle the shortcuts that work anywhere on the page: Ctrl-K or Cmd-K, "?" and "/". */
+/** Handle the shortcuts that work anywhere on the page: Ctrl-K or Cmd-K, "?", "/", and the letters of the page. */
 export function useShortcuts(show: (overlay: Overlay) => void) {
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent) {
       const asked = shortcutOf(event)
       if (!asked) return
       event.preventDefault()
-      if (asked instanceof HTMLElement) asked.focus()
+      if (typeof asked === 'function') asked()
       else show(asked)
     }
     document.addEventListener('keydown', onKeyDown)
