@@ -68,6 +68,14 @@ class Reached:
             return None
         return float(np.average(values[known], weights=self.links.weights[known]))
 
+    def cost(self, of: Flags) -> float | None:
+        """Return the part of the loss 1 - `mean()` that some links cause; None where none of them is known."""
+        known = np.isfinite(self.performance)
+        if not (known & of).any():
+            return None
+        losses = np.where(known & of, 1 - self.performance, 0.0)
+        return float(np.average(losses[known], weights=self.links.weights[known]))
+
     @property
     def worst(self) -> float | None:
         """Return the worst known link."""

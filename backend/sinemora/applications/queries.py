@@ -40,6 +40,12 @@ def applications_of(session: Session, mesh_id: UUID) -> list[Application]:
     return list(session.scalars(_by_name().where(Application.mesh_id == mesh_id)))
 
 
+def applications_between(session: Session, mesh_id: UUID, vm_ids: Collection[UUID]) -> list[Application]:
+    """Return the applications on a mesh with tasks on each of these VMs, by name; related rows load on access."""
+    on_each = [Application.tasks.any(Task.vm_id == vm_id) for vm_id in vm_ids]
+    return list(session.scalars(_by_name().where(Application.mesh_id == mesh_id, *on_each)))
+
+
 def first_applications(session: Session, limit: int) -> list[Application]:
     """Return the first of the tenant's applications by name; related rows load on access."""
     return list(session.scalars(_by_name().limit(limit)))

@@ -6,7 +6,7 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.applications import attach
+from sinemora.applications import attach, queries
 from sinemora.applications.models import Application
 from sinemora.applications.performance import Indices, Links, Reached, graph, reached, star
 from sinemora.applications.queries import Carrier
@@ -19,6 +19,8 @@ from sinemora.applications.schemas import (
     EdgeRead,
     LinkPerformance,
     Named,
+    PathApplication,
+    PathApplications,
     Shape,
     TaskRead,
 )
@@ -31,7 +33,9 @@ from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.codec.llq16 import VALUE_OF_BIN
 from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult, read_matrix
+from sinemora.measurements.query.paths import path_ends
 from sinemora.measurements.schemas import STATE_NAMES, By, Span
+from sinemora.meshes.service import mesh_state
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,6 +152,41 @@ def sensitivity(session: Session, application: Application) -> ApplicationSensit
         reference_us=sensitive.reference_us,
         round_trip_ns=VALUE_OF_BIN.tolist(),
         performance=sensitive.curve(sensitive.added_us(VALUE_OF_BIN)).round(6).tolist(),
+    )
+
+
+def on_path(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) -> PathApplications:
+    """Return the applications with links over a path, highest cost first. ProductError `mesh_unknown`, `path_unknown`.
+
+    Links are predicted from round trips, so that both directions count.
+    """
+    path_ends(mesh_state(session, mesh_id), source_id, target_id)
+    applications = queries.applications_between(session, mesh_id, (source_id, target_id))
+    if not applications:
+        return PathApplications(window=Span(from_=None, to=None), items=[])
+    net = network(session, mesh_id, Statistic.P50)
+    curves = attach.entries(session, applications)
+    ends = {net.machine_of[source_id], net.machine_of[target_id]}
+    found = [_on_path(application, net, curves[application.id], ends) for application in applications]
+    items = sorted((one for one in found if one.path_links), key=lambda one: -1.0 if one.cost is None else one.cost)
+    return PathApplications(window=Span(from_=net.result.started_at, to=net.result.ended_at), items=items[::-1])
+
+
+def _on_path(application: Application, net: Network, curve: Entry, ends: set[int]) -> PathApplication:
+    reached_links, at = predict(application, net, curve), machines_of(application, net)
+    links, mean, objective = reached_links.links, reached_links.mean(), application.objective
+    over = np.array(
+        [{source, target} == ends for source, target in zip(at[links.sources], at[links.targets], strict=True)], np.bool_
+    )
+    return PathApplication(
+        id=application.id,
+        name=application.name,
+        path_links=int(over.sum()),
+        links=len(links),
+        performance=mean,
+        cost=reached_links.cost(over),
+        objective=objective,
+        below_objective=None if objective is None or mean is None else mean < objective,
     )
 
 

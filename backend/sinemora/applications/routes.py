@@ -17,6 +17,7 @@ from sinemora.applications.schemas import (
     CapacityRead,
     CapacityUpdate,
     ManifestResult,
+    PathApplications,
 )
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
@@ -114,6 +115,14 @@ def read_application_performance(
 def read_application_sensitivity(application_id: UUID, session: SessionDep, actor: Viewer) -> ApplicationSensitivity:
     """Return the performance that a link of the application reaches by its round trip, as a table."""
     return reading.sensitivity(session, service.get_application(session, application_id))
+
+
+@router.get("/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/applications", responses=responses(404))
+def list_path_applications(
+    mesh_id: UUID, source_vm_id: UUID, target_vm_id: UUID, session: SessionDep, actor: Viewer
+) -> PathApplications:
+    """List the applications with links between two VMs, and what the newest round trips of the path cost each."""
+    return reading.on_path(session, mesh_id, source_vm_id, target_vm_id)
 
 
 @router.get("/vms/{vm_id}/capacity", responses=responses(404))

@@ -245,6 +245,29 @@ class ApplicationSensitivity(Read):
     performance: list[float]
 
 
+class PathApplication(Read):
+    """Application with links over one path. `cost`: the part of its predicted loss of performance they cause.
+
+    The costs of all paths of an application add up to 1 - `performance`; null while unknown.
+    """
+
+    id: UUID
+    name: str
+    path_links: int
+    links: int
+    performance: float | None
+    cost: float | None
+    objective: float | None
+    below_objective: bool | None
+
+
+class PathApplications(Read):
+    """Applications with links between two VMs in either direction, highest cost first."""
+
+    window: Span
+    items: list[PathApplication]
+
+
 class CapacityUpdate(Write):
     """Update of a VM's capacity; omitted fields stay, null removes a value."""
 

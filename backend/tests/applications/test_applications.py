@@ -184,6 +184,27 @@ def test_the_sensitivity_gives_the_performance_of_every_code_of_a_matrix(mesh: M
     assert performance[near] == pytest.approx(float(CURVE(200)), abs=0.01)
 
 
+def test_a_path_lists_the_applications_with_links_over_it_costliest_first(mesh: MeshWorld):
+    a, b, c = (agent.vm_id for agent in mesh.agents[:3])
+    between = [{"vm": "a-1", "root": True}, {"vm": "b-1"}]
+    path = f"/v1/meshes/{mesh.id}/paths/{b}/{a}/applications"
+    assert mesh.owner.get(path).json()["items"] == []
+    mesh.owner.created(PATH, star("cache", objective=0.9))
+    mesh.owner.created(PATH, star("pair", tasks=between))
+    # The tasks of `fan` are on both VMs, but do not talk to each other.
+    mesh.owner.created(PATH, star("fan", tasks=[{"vm": "c-1", "root": True}, {"vm": "a-1"}, {"vm": "b-1"}]))
+    unknown = mesh.owner.get(path).json()["items"]
+    assert sorted((one["name"], one["cost"]) for one in unknown) == [("cache", None), ("pair", None)]
+    keys = {agent.name: agent.vm_key for agent in mesh.agents}
+    sent(mesh.agents[0], report_of(mesh.key, {keys["b-1"]: simple(100_000), keys["c-1"]: simple(1_000)}))
+    pair, cache = mesh.owner.get(path).json()["items"]
+    assert (pair["name"], pair["path_links"], pair["links"], pair["below_objective"]) == ("pair", 1, 1, None)
+    assert (cache["name"], cache["path_links"], cache["links"], cache["below_objective"]) == ("cache", 1, 2, True)
+    assert pair["cost"] == pytest.approx(1 - float(CURVE(200)), abs=0.01) == pytest.approx(2 * cache["cost"])
+    other = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{a}/{c}/applications").json()["items"]
+    assert sorted(one["name"] for one in other) == ["cache", "fan"]
+
+
 def test_capacity_is_one_task_until_said_otherwise(mesh: MeshWorld):
     mesh.owner.created(PATH, star())
     path = f"/v1/vms/{mesh.agents[0].vm_id}/capacity"

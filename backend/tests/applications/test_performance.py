@@ -29,6 +29,14 @@ def test_edges_count_by_weight():
     assert result.mean() == pytest.approx((3 * float(CURVE(100)) + float(CURVE(300))) / 4)
 
 
+def test_the_costs_of_all_links_add_up_to_the_loss_of_the_application():
+    result = reached(graph([(0, 1, 3.0), (0, 2, 1.0), (1, 2, 5.0)]), at(0, 1, 2), TRIPS, PLAIN)
+    to_1, to_2, unknown = (np.arange(3) == link for link in range(3))
+    assert result.cost(to_1) == pytest.approx(3 / 4 * (1 - float(CURVE(100))))
+    assert result.cost(to_1) + result.cost(to_2) == pytest.approx(1 - result.mean())
+    assert result.cost(unknown) is None
+
+
 @pytest.mark.parametrize(
     ("machines", "measured", "mean"),
     [

@@ -42,6 +42,19 @@ export const sensitivityQuery = (applicationId: string) =>
     staleTime: 60_000,
   })
 
+/** The applications with links over a path, costliest first. */
+export const pathApplicationsQuery = (meshId: string, source: string, target: string) =>
+  queryOptions({
+    queryKey: ['applications', 'path', meshId, source, target],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/applications', {
+          params: { path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target } },
+        }),
+      ),
+    refetchInterval: 10_000,
+  })
+
 /** Options for an application: VMs to rent, recreate or swap. */
 export const optionsQuery = (applicationId: string) =>
   queryOptions({

@@ -1,15 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { distributionQuery, type ExploreParameters } from '~/api/explore'
-import type { Bins, Distribution } from '~/api/types'
-import { CurveChart, type Line } from '~/charts/curve/CurveChart'
-import type { Points } from '~/charts/curve/geometry'
+import type { Distribution } from '~/api/types'
+import { BinsChart } from '~/charts/distribution/BinsChart'
+import { bars, cumulative, extent } from '~/charts/distribution/bins'
 import { statisticName } from '~/lib/metrics'
 import { formatCount, formatDelay, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { type Column, Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
 import styles from './explore.module.css'
-import { bars, cumulative, delayTicks, extent } from './histograms'
 import { QueryResult } from './QueryResult'
 import { strings } from './strings'
 
@@ -20,35 +19,6 @@ const QUANTILES = (['p1', 'p25', 'p50', 'p90', 'p99', 'p999'] as const).map(
     as: 'number',
   }),
 )
-
-/** Histograms of delays on one logarithmic axis, as shares or as bars. */
-export function BinsChart(props: {
-  label: string
-  height: number
-  bins: Bins[]
-  range: readonly [number, number]
-  of: (bins: Bins, range: readonly [number, number]) => Points
-  formatY: (value: number) => string
-}) {
-  const lines: Line[] = props.bins.map((bins, n) => {
-    const { colour, dash } = lineStyle(n)
-    return { key: String(n), colour, ...(dash ? { dash } : {}), ...props.of(bins, props.range) }
-  })
-  const most = Math.max(...lines.flatMap((line) => line.y), 1e-9)
-  return (
-    <CurveChart
-      label={props.label}
-      height={props.height}
-      lines={lines}
-      x={props.range}
-      y={[0, most > 0.99 ? 1 : most * 1.08]}
-      xLabel={strings.delayAxis}
-      ticksX={(most) => delayTicks(props.range, most)}
-      formatX={(value) => formatDelay(10 ** value)}
-      formatY={props.formatY}
-    />
-  )
-}
 
 /** All delays of the selections. */
 export function DistributionView({ meshId, parameters }: { meshId: string; parameters: ExploreParameters }) {
@@ -69,6 +39,8 @@ export function DistributionView({ meshId, parameters }: { meshId: string; param
                 height={300}
                 bins={items.map((item) => item.bins)}
                 range={range}
+                xLabel={strings.delayAxis}
+                style={lineStyle}
                 of={cumulative}
                 formatY={(value) => `${Math.round(value * 100)} %`}
               />
@@ -80,6 +52,8 @@ export function DistributionView({ meshId, parameters }: { meshId: string; param
                 height={220}
                 bins={items.map((item) => item.bins)}
                 range={range}
+                xLabel={strings.delayAxis}
+                style={lineStyle}
                 of={bars}
                 formatY={(value) => formatRatio(value)}
               />

@@ -1,33 +1,17 @@
 import type { QueryKey, UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useWaiting } from '~/api/waiting'
-import { Failed, Loading } from '~/ui/State'
-import { Waiting } from '~/ui/Waiting'
-import styles from './explore.module.css'
+import { QueryResult as Result } from '~/ui/QueryResult'
 
-/** Show the data of a query, or the reason why there is none. `queryKey` names a query that may become a job. */
-export function QueryResult<T>({
-  query,
-  queryKey = [],
-  what,
-  children,
-}: {
+interface Props<T> {
   query: UseQueryResult<T>
+  /** The key of a query that may become a job. */
   queryKey?: QueryKey
   what: string
   children: (data: T) => ReactNode
-}) {
-  const waiting = useWaiting(queryKey)
-  if (query.error && !query.data) {
-    return <Failed what={what} error={query.error} retry={() => void query.refetch()} />
-  }
-  if (!query.data) return waiting ? <Waiting waiting={waiting} what={what} /> : <Loading what={what} />
-  return (
-    <>
-      {waiting && <Waiting waiting={waiting} what={what} />}
-      <div data-waiting={query.isPlaceholderData || undefined} className={styles.answer}>
-        {children(query.data)}
-      </div>
-    </>
-  )
+}
+
+/** Show the data of a query, its progress as a job, or the reason why there is none. */
+export function QueryResult<T>({ queryKey = [], ...result }: Props<T>) {
+  return <Result {...result} waiting={useWaiting(queryKey)} />
 }

@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { type ExploreParameters, spikeQuery, spikesQuery } from '~/api/explore'
 import type { SpikeEvidence } from '~/api/types'
-import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
-import { statisticName, tickLabels } from '~/lib/metrics'
+import { ExchangesChart } from '~/charts/exchanges/ExchangesChart'
+import type { Line } from '~/charts/series/SeriesChart'
+import { statisticName } from '~/lib/metrics'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatDelay, formatExact, formatSignedDelay } from '~/lib/units'
 import { Records } from '~/ui/Records'
@@ -84,10 +85,6 @@ function Evidence(props: { meshId: string; spikeId: string; clock: Clock; onClos
 function Exchanges({ spike, clock, onClose }: { spike: SpikeEvidence; clock: Clock; onClose: () => void }) {
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const [cursor, setCursor] = useState<number | null>(null)
-  const times = useMemo(() => {
-    const start = Date.parse(spike.started_at) / 1_000
-    return spike.at_ns.map((at) => start + at / 1e9)
-  }, [spike])
   const lines = useMemo(
     (): Line[] => [
       { label: strings.outbound, colour: 'var(--outbound)', values: spike.outbound_ns },
@@ -95,9 +92,8 @@ function Exchanges({ spike, clock, onClose }: { spike: SpikeEvidence; clock: Clo
     ],
     [spike],
   )
-  const first = times[0] ?? 0
-  const last = times.at(-1) ?? first
-  const room = Math.max((last - first) * 0.03, 0.05)
+  const [first = 0] = spike.at_ns
+  const last = spike.at_ns.at(-1) ?? first
   const path = `${spike.source.name} → ${spike.target.name}`
   return (
     <section className={styles.evidence} aria-label={strings.exchangesAround}>
@@ -119,24 +115,17 @@ function Exchanges({ spike, clock, onClose }: { spike: SpikeEvidence; clock: Clo
       </header>
       <p className={styles.moment}>
         {strings.exchangesTiming(
-          times.length,
-          (last - first).toFixed(3),
-          ((spike.at_ns[0] ?? 0) / 1e9).toFixed(3),
+          spike.at_ns.length,
+          ((last - first) / 1e9).toFixed(3),
+          (first / 1e9).toFixed(3),
           spike.window_s,
         )}
       </p>
-      <SeriesChart
-        label={strings.exchangesSummary(times.length, path, formatDelay(spike.max_ns))}
-        times={times}
-        range={[first - room, last + room]}
+      <ExchangesChart
+        label={strings.exchangesSummary(spike.at_ns.length, path, formatDelay(spike.max_ns))}
+        startedAt={spike.started_at}
+        atNs={spike.at_ns}
         lines={lines}
-        shape="line"
-        formatTicks={(values) => {
-          const { unit, labels } = tickLabels('asymmetry', values)
-          return labels.map((label) => `${label} ${unit}`)
-        }}
-        height={240}
-        group="evidence"
         clock={clock}
         theme={theme}
         onCursor={setCursor}

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ExploreParameters, variabilityQuery } from '~/api/explore'
+import { BinsChart } from '~/charts/distribution/BinsChart'
+import { bars, extent } from '~/charts/distribution/bins'
 import { statisticName } from '~/lib/metrics'
 import { formatCount, formatDelay, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
-import { BinsChart } from './DistributionView'
 import styles from './explore.module.css'
-import { bars, extent } from './histograms'
 import { QueryResult } from './QueryResult'
 import { strings } from './strings'
 
@@ -47,6 +47,8 @@ export function VariabilityView({ meshId, parameters }: { meshId: string; parame
                   height={240}
                   bins={item.intervals.map(({ bins }) => bins)}
                   range={range}
+                  xLabel={strings.delayAxis}
+                  style={lineStyle}
                   of={bars}
                   formatY={(value) => formatRatio(value)}
                 />

@@ -6,7 +6,7 @@ import { strings } from './strings'
 
 /** The flows of a path with several source ports: equal-cost routing may send each over another route. */
 export function Flows({ path }: { path: Path }) {
-  if (path.by_flow.length === 0) return null
+  if (path.by_flow.length === 0) return <p className={pageStyles.quiet}>{strings.oneFlow}</p>
   return (
     <section className={styles.newest}>
       <h2 id="flows">{strings.flowsTitle}</h2>

@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 import { cleanup, screen } from '@testing-library/react'
 import { expect, test, vi } from 'vitest'
-import type { Series } from '~/api/types'
+import type { ComponentProps } from 'react'
+import type { Deviation, Series } from '~/api/types'
 import { showPage } from '~/testing/render'
 import { PathCharts } from './PathCharts'
 
@@ -17,10 +18,11 @@ const SERIES = {
   round_trip: { delay_ns: [160_000], loss: [0] },
 } as unknown as Series
 
-const charts = (series: Series | undefined) =>
+const charts = (series: Series | undefined, usual?: ComponentProps<typeof PathCharts>['usual']) =>
   showPage(
     <PathCharts
       series={series}
+      {...(usual ? { usual } : {})}
       statistic="p50"
       earlier={undefined}
       time={{}}
@@ -32,7 +34,7 @@ const charts = (series: Series | undefined) =>
   )
 
 const heights = () =>
-  screen.getAllByRole('figure').map((figure) => (figure.lastElementChild as HTMLElement | null)?.style.height)
+  screen.getAllByRole('figure').map((figure) => figure.querySelector<HTMLElement>(':scope > div')?.style.height)
 
 test('the charts are as high while they load as with values, so that nothing below them moves', async () => {
   await charts(undefined)
@@ -44,4 +46,10 @@ test('the charts are as high while they load as with values, so that nothing bel
   await charts(SERIES)
   expect(heights()).toEqual(reserved)
   expect(screen.getByText(/^One-way delay, p50\. Outbound from 80/)).toBeTruthy()
+})
+
+test('below the delays stands what is usual, and of when', async () => {
+  const usual = { baseline_ns: 80_123, dead_band_ns: 5_000, basis: 'last_day' } as Deviation
+  await charts(SERIES, { outbound: usual, inbound: { ...usual, baseline_ns: null, basis: null } })
+  expect(screen.getByText(/outbound 80\.1 µs ± 5\.00 µs, inbound unknown\. .* last 24 hours\.$/)).toBeTruthy()
 })

@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useState } from 'react'
 import { pathRange } from '~/api/measurements'
-import type { Series } from '~/api/types'
+import type { Deviation, Series } from '~/api/types'
 import { newest, summary, type Values } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import type { TimeMark } from '~/lib/annotations'
@@ -14,10 +14,13 @@ import { useZoomTime } from '~/ui/time'
 import { type EarlierSeries, valuesAt } from './earlierSeries'
 import styles from './paths.module.css'
 import { strings } from './strings'
+import { usualLine } from './usual'
 
 interface Props {
   /** Undefined while it loads: the charts are empty then, and as high as later. */
   series: Series | undefined
+  /** The usual p50 of each direction now. */
+  usual?: { outbound: Deviation | undefined; inbound: Deviation | undefined }
   statistic: Statistic
   /** The same path in the period of the comparison. */
   earlier: EarlierSeries | undefined
@@ -56,7 +59,7 @@ const NOTHING: Pick<Series, 'points_at' | 'resolution_s' | 'outbound' | 'inbound
 }
 
 /** One-way delays, round trip and loss over the same time, with a common cursor. */
-export function PathCharts({ series: loaded, earlier, statistic, time, clock, theme, waiting, marks }: Props) {
+export function PathCharts({ series: loaded, usual, earlier, statistic, time, clock, theme, waiting, marks }: Props) {
   const series = loaded ?? NOTHING
   const [cursor, setCursor] = useState<number | null>(null)
   const onCursor = useCallback((index: number | null) => setCursor(index), [])
@@ -102,6 +105,18 @@ export function PathCharts({ series: loaded, earlier, statistic, time, clock, th
     ],
     [series, earlier, times],
   )
+  const usualLines = useMemo(
+    (): Line[] =>
+      // Only the p50 of now has a usual value, and dashes are what it is compared with if that was chosen.
+      statistic === 'p50' && usual && isMoving(time) && !earlier
+        ? [
+            ...usualLine(usual.outbound, { label: strings.usualOutbound, colour: 'var(--outbound)' }, times),
+            ...usualLine(usual.inbound, { label: strings.usualInbound, colour: 'var(--inbound)' }, times),
+          ]
+        : [],
+    [usual, statistic, time, earlier, times],
+  )
+  const drawn = useMemo(() => [...delays, ...usualLines], [delays, usualLines])
   const roundTrips = useMemo(
     (): Line[] => [
       { label: strings.roundTrip, colour: 'var(--round-trip)', values: series.round_trip.delay_ns },
@@ -152,6 +167,7 @@ export function PathCharts({ series: loaded, earlier, statistic, time, clock, th
         withError
         height={HEIGHTS.delay}
         isEmpty={!loaded}
+        footnote={earlier || !isMoving(time) ? '' : usualWords(statistic, usual)}
       >
         <SeriesChart
           {...shared}
@@ -159,7 +175,7 @@ export function PathCharts({ series: loaded, earlier, statistic, time, clock, th
             statisticName(statistic),
             delays.map((line) => `${line.label} ${inWords(line.values, formatDelay)}`).join('; '),
           )}
-          lines={delays}
+          lines={drawn}
           shape="line"
           formatTicks={delayTicks}
           height={HEIGHTS.delay}
@@ -201,6 +217,24 @@ export function PathCharts({ series: loaded, earlier, statistic, time, clock, th
   )
 }
 
+const BASES: Record<NonNullable<Deviation['basis']>, string> = {
+  same_hour: strings.sameHour,
+  last_day: strings.lastDay,
+  last_hour: strings.lastHour,
+}
+
+/** The usual p50 of both directions as a sentence; empty while it loads. */
+function usualWords(statistic: Statistic, usual: Props['usual']): string {
+  if (statistic !== 'p50') return strings.usualOfP50
+  const { outbound, inbound } = usual ?? {}
+  if (!outbound || !inbound) return ''
+  const basis = outbound.basis ?? inbound.basis
+  if (basis === null) return strings.noUsual
+  const band = ({ baseline_ns, dead_band_ns }: Deviation) =>
+    baseline_ns === null ? strings.unknown : strings.plusMinus(formatDelay(baseline_ns), formatDelay(dead_band_ns))
+  return strings.usualBand(band(outbound), band(inbound), BASES[basis])
+}
+
 interface ChartProps {
   title: string
   note?: string
@@ -211,11 +245,13 @@ interface ChartProps {
   height: number
   /** True while there is nothing to draw yet. */
   isEmpty: boolean
+  /** A sentence below the chart, whose room is kept while it is empty; none where undefined. */
+  footnote?: string
   children: React.ReactNode
 }
 
 /** A chart under its title, with the values at the cursor. */
-function Chart({ title, note, lines, at, format, withError, height, isEmpty, children }: ChartProps) {
+function Chart({ title, note, lines, at, format, withError, height, isEmpty, footnote, children }: ChartProps) {
   return (
     <figure className={styles.chart}>
       <figcaption>
@@ -235,6 +271,7 @@ function Chart({ title, note, lines, at, format, withError, height, isEmpty, chi
         </span>
       </figcaption>
       <div style={{ height }}>{!isEmpty && children}</div>
+      {footnote !== undefined && <p className={styles.footnote}>{footnote}</p>}
     </figure>
   )
 }

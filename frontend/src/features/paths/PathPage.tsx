@@ -1,22 +1,23 @@
-import { SegmentedControl, useComputedColorScheme } from '@mantine/core'
+import { SegmentedControl, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useAnnotationMarks } from '~/api/annotations'
-import { pathQuery, pathRange, seriesQuery } from '~/api/measurements'
+import { pathQuery, pathRange } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import type { Statistic } from '~/lib/dimensions'
 import { STATISTIC_OPTIONS } from '~/lib/metrics'
 import { useClock } from '~/ui/clock'
 import { useNamedPage } from '~/ui/pageName'
-import { ActionError, Failed, Loading, Notice } from '~/ui/State'
+import { Failed, Loading, Notice } from '~/ui/State'
 import { useTime } from '~/ui/time'
-import { useEarlierSeries } from './earlierSeries'
+import { Directions } from './Directions'
+import { DistributionTab } from './DistributionTab'
+import { ExchangesTab } from './ExchangesTab'
 import { Flows } from './Flows'
-import { NewestWindow } from './NewestWindow'
-import { PathCharts } from './PathCharts'
+import { History } from './History'
 import { PathHead } from './PathHead'
 import { PinRange } from './PinRange'
 import styles from './paths.module.css'
-import type { PathSearch } from './search'
+import { SymmetryTab } from './SymmetryTab'
+import { type PathSearch, TABS, type Tab } from './search'
 import { strings } from './strings'
 
 interface Props {
@@ -35,16 +36,21 @@ const STATE_TEXT = {
   lost: strings.lost,
 }
 
-/** The history of one path in both directions. */
+const TAB_NAMES: Record<Tab, string> = {
+  history: strings.history,
+  distribution: strings.distribution,
+  symmetry: strings.symmetry,
+  flows: strings.flowsTab,
+  exchanges: strings.rawExchanges,
+}
+
+/** One path in both directions: its history, its distribution, its flows, and what depends on it. */
 export function PathPage({ mesh, source, target, search, onSearch }: Props) {
   const clock = useClock()
-  const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const time = useTime()
   const statistic = search.statistic ?? 'p50'
+  const tab = search.tab ?? 'history'
   const path = useQuery(pathQuery(mesh.id, source, target))
-  const series = useQuery(seriesQuery(mesh.id, source, target, time, statistic))
-  const earlier = useEarlierSeries(mesh.id, source, target, time, statistic)
-  const marks = useAnnotationMarks(mesh.id, pathRange(time))
 
   useNamedPage(path.data && `${path.data.source.name} → ${path.data.target.name}`)
 
@@ -52,6 +58,7 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
     return <Failed what={strings.thePath} error={path.error} retry={() => void path.refetch()} />
   if (!path.data) return <Loading what={strings.pathLower} />
   const { state } = path.data
+  const ends = { meshId: mesh.id, source, target, time }
   return (
     <div className={styles.page}>
       <PathHead
@@ -59,33 +66,52 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
         path={path.data}
         controls={
           <>
-            <SegmentedControl
-              aria-label={strings.statistic}
-              data={STATISTIC_OPTIONS}
-              value={statistic}
-              onChange={(value) => onSearch({ statistic: value as Statistic })}
-            />
+            {tab === 'history' && (
+              <SegmentedControl
+                aria-label={strings.statistic}
+                data={STATISTIC_OPTIONS}
+                value={statistic}
+                onChange={(value) => onSearch({ statistic: value as Statistic })}
+              />
+            )}
             <PinRange meshId={mesh.id} range={() => pathRange(time)} />
           </>
         }
       />
       {STATE_TEXT[state] && <Notice tone={state === 'lost' ? 'bad' : 'warn'}>{STATE_TEXT[state]}</Notice>}
-      {series.error && !series.data ? (
-        <ActionError error={series.error} />
-      ) : (
-        <PathCharts
-          series={series.data}
-          statistic={statistic}
-          earlier={earlier}
-          time={time}
-          clock={clock}
-          theme={theme}
-          waiting={series.isPlaceholderData}
-          marks={marks}
-        />
-      )}
-      <NewestWindow path={path.data} clock={clock} />
-      <Flows path={path.data} />
+      <Tabs
+        value={tab}
+        onChange={(value) => onSearch({ tab: (value ?? 'history') as Tab })}
+        keepMounted={false}
+        className={styles.tabs}
+      >
+        <Tabs.List aria-label={strings.views}>
+          {TABS.map((value) => (
+            <Tabs.Tab key={value} value={value}>
+              {TAB_NAMES[value]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="history">
+          <History {...ends} path={path.data} statistic={statistic} clock={clock} />
+        </Tabs.Panel>
+        <Tabs.Panel value="distribution">
+          <Directions {...ends}>
+            {(outbound, inbound) => <DistributionTab outbound={outbound} inbound={inbound} />}
+          </Directions>
+        </Tabs.Panel>
+        <Tabs.Panel value="symmetry">
+          <Directions {...ends}>
+            {(outbound, inbound) => <SymmetryTab outbound={outbound} inbound={inbound} />}
+          </Directions>
+        </Tabs.Panel>
+        <Tabs.Panel value="flows">
+          <Flows path={path.data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="exchanges">
+          <ExchangesTab {...ends} clock={clock} open={search.spike} onOpen={(spike) => onSearch({ spike })} />
+        </Tabs.Panel>
+      </Tabs>
     </div>
   )
 }

@@ -1,8 +1,15 @@
-/** Lines on a logarithmic axis from the bins of a response: x is log10 of nanoseconds. */
+/** Lines from the bins of a histogram of delays; on a logarithmic axis, x is log10 of nanoseconds. */
 
 import { range, ticks } from 'd3-array'
-import type { Bins } from '~/api/types'
-import type { Points } from '~/charts/curve/geometry'
+import type { Points } from '../curve/geometry'
+
+/** Non-empty bins in ascending order: values in [low, high), ns; `cumulative` is the share of values below `high`. */
+export interface Bins {
+  low: number[]
+  high: number[]
+  count: number[]
+  cumulative: number[]
+}
 
 const log = (ns: number) => Math.log10(Math.max(1, ns))
 
@@ -18,6 +25,21 @@ export function cumulative(bins: Bins, [from]: readonly [number, number]): Point
     before = share
   })
   return { x, y }
+}
+
+/** The share of values below each delay above `base` (ns), on a linear axis in ns. */
+export function cumulativeAbove(bins: Bins, base: number): Points {
+  const above = (ns: number) => Math.max(0, ns - base)
+  let before = 0
+  const steps = bins.low.flatMap((low, i) => {
+    const from = before
+    before = bins.cumulative[i] as number
+    return [
+      { x: above(low), y: from },
+      { x: above(bins.high[i] as number), y: before },
+    ]
+  })
+  return { x: steps.map(({ x }) => x), y: steps.map(({ y }) => y) }
 }
 
 const BARS = 60

@@ -1,0 +1,57 @@
+import { BinsChart } from '~/charts/distribution/BinsChart'
+import { bars, cumulative, extent } from '~/charts/distribution/bins'
+import { statisticName } from '~/lib/metrics'
+import { formatCount, formatDelay, formatRatio } from '~/lib/units'
+import { type Column, Records } from '~/ui/Records'
+import { directionStyle } from './bothWays'
+import { type DirectionItem, DirectionKeys } from './Directions'
+import styles from './paths.module.css'
+import { strings } from './strings'
+
+const share = (value: number) => `${Math.round(value * 100)} %`
+
+const QUANTILES = (['p1', 'p25', 'p50', 'p90', 'p99', 'p999'] as const).map(
+  (name): Column<DirectionItem> => ({
+    title: name === 'p999' ? statisticName(name) : name,
+    cell: (item) => formatDelay(item.quantiles_ns[name]),
+    as: 'number',
+  }),
+)
+
+const COLUMNS: Column<DirectionItem>[] = [
+  { title: strings.direction, cell: (item) => item.title, as: 'head' },
+  { title: strings.samples, cell: (item) => formatCount(item.count), as: 'number' },
+  { title: statisticName('min'), cell: (item) => formatDelay(item.min_ns), as: 'number' },
+  { title: statisticName('mean'), cell: (item) => formatDelay(item.mean_ns), as: 'number' },
+  ...QUANTILES,
+  { title: statisticName('max'), cell: (item) => formatDelay(item.max_ns), as: 'number' },
+]
+
+/** All delays of both directions in the range: cumulative, as a histogram, and their quantiles. */
+export function DistributionTab({ outbound, inbound }: { outbound: DirectionItem; inbound: DirectionItem }) {
+  const items = [outbound, inbound]
+  const bins = items.map((item) => item.bins)
+  const range = extent(bins) ?? [0, 1]
+  const shared = { bins, range, xLabel: strings.delayAxis, style: directionStyle }
+  return (
+    <div className={styles.view}>
+      <figure className={styles.chart}>
+        <figcaption>
+          <h2>{strings.cumulativeShare}</h2>
+          <DirectionKeys items={items} />
+        </figcaption>
+        <BinsChart {...shared} label={strings.cumulativeOf} height={300} of={cumulative} formatY={share} />
+      </figure>
+      <figure className={styles.chart}>
+        <figcaption>
+          <h2>{strings.histogram}</h2>
+          <DirectionKeys items={items} />
+        </figcaption>
+        <BinsChart {...shared} label={strings.histogramOf} height={300} of={bars} formatY={formatRatio} />
+      </figure>
+      <div className={styles.wide}>
+        <Records label={strings.quantiles} rows={items} id={(item) => item.selection} columns={COLUMNS} />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,59 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { useAnnotationMarks } from '~/api/annotations'
+import { deviationQuery, pathRange, seriesQuery } from '~/api/measurements'
+import type { Path } from '~/api/types'
+import type { Statistic } from '~/lib/dimensions'
+import type { TimeSearch } from '~/lib/spans'
+import type { Clock } from '~/lib/time'
+import { ActionError } from '~/ui/State'
+import { Applications } from './Applications'
+import { useEarlierSeries } from './earlierSeries'
+import { NewestWindow } from './NewestWindow'
+import { PathCharts } from './PathCharts'
+import styles from './paths.module.css'
+
+interface Props {
+  meshId: string
+  source: string
+  target: string
+  path: Path
+  time: TimeSearch
+  statistic: Statistic
+  clock: Clock
+}
+
+/** A path over time, its newest window, and the applications on it. */
+export function History({ meshId, source, target, path, time, statistic, clock }: Props) {
+  const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
+  const series = useQuery(seriesQuery(meshId, source, target, time, statistic))
+  const earlier = useEarlierSeries(meshId, source, target, time, statistic)
+  const outbound = useQuery(deviationQuery(meshId, 'vm', source, target)).data
+  const inbound = useQuery(deviationQuery(meshId, 'vm', target, source)).data
+  const marks = useAnnotationMarks(meshId, pathRange(time))
+  const usual = useMemo(() => ({ outbound, inbound }), [outbound, inbound])
+  return (
+    <div className={styles.history}>
+      {series.error && !series.data ? (
+        <ActionError error={series.error} />
+      ) : (
+        <PathCharts
+          series={series.data}
+          usual={usual}
+          statistic={statistic}
+          earlier={earlier}
+          time={time}
+          clock={clock}
+          theme={theme}
+          waiting={series.isPlaceholderData}
+          marks={marks}
+        />
+      )}
+      <div className={styles.side}>
+        <NewestWindow path={path} clock={clock} />
+        <Applications meshId={meshId} source={source} target={target} />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,145 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { useState } from 'react'
+import { expect, test, vi } from 'vitest'
+import type { Mesh } from '~/api/types'
+import { mockApi } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { PathPage } from './PathPage'
+import { type PathSearch, pathSearch } from './search'
+
+// Charts need a size and a canvas; what is around them is tested here.
+vi.mock('~/charts/series/SeriesChart', () => ({ SeriesChart: ({ label }: { label: string }) => <p>{label}</p> }))
+vi.mock('~/charts/curve/CurveChart', () => ({ CurveChart: ({ label }: { label: string }) => <p>{label}</p> }))
+
+const end = (id: string, name: string) => ({ id, name, zone_name: 'eu-1a' })
+const [WEB, DB] = [end('1', 'web-1'), end('2', 'db-1')]
+
+const PATH = {
+  source: WEB,
+  target: DB,
+  state: 'measured',
+  started_at: null,
+  window_s: null,
+  outbound: null,
+  inbound: null,
+  round_trip: null,
+  by_flow: [],
+  slowest_outbound_ns: null,
+  slowest_inbound_ns: null,
+}
+
+const direction = (source: string, target: string, min: number, p99: number) => ({
+  selection: `path:${source}:${target}`,
+  title: `${source} → ${target}`,
+  count: 900,
+  min_ns: min,
+  mean_ns: min + 5_000,
+  max_ns: p99,
+  sd_ns: 2_000,
+  clock_error_ns: 4_000,
+  quantiles_ns: { p1: min, p25: min, p50: min + 1_000, p90: min + 2_000, p99, p999: p99 },
+  bins: { low: [min], high: [p99], count: [900], cumulative: [1] },
+})
+
+const application = (id: string, cost: number | null) => ({
+  id,
+  name: `application ${id}`,
+  path_links: 1,
+  links: 4,
+  performance: 0.82,
+  cost,
+  objective: id === 'a' ? 0.9 : null,
+  below_objective: id === 'a' ? true : null,
+})
+
+const SPIKE = {
+  ...{ id: '1-2-3', source: WEB, target: DB, started_at: '2026-11-20T23:10:20Z', window_s: 10 },
+  ...{ max_ns: 900_000, median_ns: 80_000, rise_ns: 820_000 },
+}
+
+const ANSWERS = {
+  'GET /v1/meshes/m/paths/1/2': PATH,
+  'GET /v1/meshes/m/paths/1/2/applications': { window: {}, items: [application('a', 0.031), application('b', null)] },
+  'GET /v1/meshes/m/distribution': {
+    items: [direction('1', '2', 80_000, 140_000), direction('2', '1', 300_000, 314_000)],
+  },
+  'GET /v1/meshes/m/spikes': [SPIKE],
+  'GET /v1/meshes/m/spikes/1-2-3': {
+    ...SPIKE,
+    at_ns: [0, 1e9],
+    outbound_ns: [80_000, 900_000],
+    inbound_ns: [70_000, 71_000],
+  },
+}
+
+/** The page with its address. */
+function Addressed() {
+  const [search, setSearch] = useState<PathSearch>({})
+  return (
+    <>
+      <PathPage
+        mesh={{ id: 'm', name: 'production' } as Mesh}
+        source="1"
+        target="2"
+        search={search}
+        onSearch={(patch) => setSearch((old) => pathSearch({ ...old, ...patch }))}
+      />
+      <output aria-label="address">{JSON.stringify(search)}</output>
+    </>
+  )
+}
+
+async function open() {
+  const sent = mockApi(ANSWERS)
+  await showPage(<Addressed />)
+  await screen.findByRole('heading', { level: 1 })
+  return sent
+}
+
+const address = () => JSON.parse(screen.getByRole('status', { name: 'address' }).textContent ?? '')
+
+test('the history names the applications on the path and what it costs them', async () => {
+  await open()
+  const table = within(await screen.findByRole('table'))
+  const rows = table.getAllByRole('row').map((row) => row.textContent)
+  expect(rows[1]).toMatch(/^application a3\.10 %82\.0 %90\.0 %, missed1 of 4$/)
+  expect(rows[2]).toMatch(/^application b–82\.0 %–1 of 4$/)
+  expect(table.getByRole('link', { name: 'application a' }).getAttribute('href')).toBe('/applications/a')
+})
+
+test('a tab is in the address', async () => {
+  const sent = await open()
+  await userEvent.click(screen.getByRole('tab', { name: 'Distribution' }))
+  expect(address()).toEqual({ tab: 'distribution' })
+  expect(await screen.findByRole('table')).toBeTruthy()
+  const asked = sent.find(({ to }) => to === 'GET /v1/meshes/m/distribution')
+  expect(asked?.query.getAll('selections')).toEqual(['path:1:2', 'path:2:1'])
+  await userEvent.click(screen.getByRole('tab', { name: 'History' }))
+  expect(address()).toEqual({})
+})
+
+test('symmetry compares each direction with its own fastest packet', async () => {
+  await open()
+  await userEvent.click(screen.getByRole('tab', { name: 'Symmetry' }))
+  const p99 = await screen.findByRole('row', { name: /^p99 / })
+  // One-way delays differ by 174 µs, most of it a clock offset; waiting differs the other way round.
+  expect(p99.textContent).toBe('p9960.0 µs14.0 µs+46.0 µs')
+})
+
+test('raw exchanges are listed by spike, and one is open in the address', async () => {
+  await open()
+  await userEvent.click(screen.getByRole('tab', { name: 'Raw exchanges' }))
+  await userEvent.click(await screen.findByRole('button', { name: /^Exchanges of 20 Nov 2026, 23:10:20/ }))
+  expect(address()).toEqual({ tab: 'exchanges', spike: '1-2-3' })
+  await userEvent.click(await screen.findByText('Each exchange', { selector: 'summary' }))
+  const last = screen.getByRole('row', { name: /^1\.000000 s/ })
+  expect(last.textContent?.replace(/\s/g, '')).toBe('1.000000s900000ns71000ns971000ns')
+})
+
+test('a path with one flow says so', async () => {
+  await open()
+  await userEvent.click(screen.getByRole('tab', { name: 'Flows' }))
+  expect(screen.getByText(/one flow/)).toBeTruthy()
+})

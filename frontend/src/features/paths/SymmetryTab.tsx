@@ -1,0 +1,79 @@
+import { CurveChart } from '~/charts/curve/CurveChart'
+import { BinsChart } from '~/charts/distribution/BinsChart'
+import { cumulative, cumulativeAbove, extent } from '~/charts/distribution/bins'
+import { statisticName } from '~/lib/metrics'
+import { formatDelay, formatSignedDelay } from '~/lib/units'
+import { Records } from '~/ui/Records'
+import { directionStyle } from './bothWays'
+import { type DirectionItem, DirectionKeys } from './Directions'
+import styles from './paths.module.css'
+import { strings } from './strings'
+import { aboveFastest, symmetryRows } from './symmetry'
+
+/** The least extent of the axis, ns: clocks of machines read no finer. */
+const EXTENT_MIN = 1_000
+const HEIGHT = 300
+
+const share = (value: number) => `${Math.round(value * 100)} %`
+
+/** Both directions over each other: as measured, and each above its own fastest packet. */
+export function SymmetryTab({ outbound, inbound }: { outbound: DirectionItem; inbound: DirectionItem }) {
+  const items = [outbound, inbound]
+  const bins = items.map((item) => item.bins)
+  const furthest = Math.max(EXTENT_MIN, ...items.map((item) => aboveFastest(item, 'p999') ?? 0))
+  return (
+    <div className={styles.view}>
+      <figure className={styles.chart}>
+        <figcaption>
+          <h2>{strings.asMeasured}</h2>
+          <DirectionKeys items={items} />
+        </figcaption>
+        <BinsChart
+          label={strings.asMeasuredSummary}
+          height={HEIGHT}
+          bins={bins}
+          range={extent(bins) ?? [0, 1]}
+          xLabel={strings.delayAxis}
+          of={cumulative}
+          formatY={share}
+          style={directionStyle}
+        />
+        <p className={styles.source}>{strings.asMeasuredHint(formatDelay(outbound.clock_error_ns))}</p>
+      </figure>
+      <figure className={styles.chart}>
+        <figcaption>
+          <h2>{strings.aboveFastest}</h2>
+          <DirectionKeys items={items} />
+        </figcaption>
+        <CurveChart
+          label={strings.aboveFastestSummary}
+          height={HEIGHT}
+          lines={items.map((item, n) => ({
+            key: item.selection,
+            ...directionStyle(n),
+            ...cumulativeAbove(item.bins, item.min_ns ?? 0),
+          }))}
+          x={[0, furthest]}
+          y={[0, 1]}
+          xLabel={strings.aboveFastestAxis}
+          formatX={formatDelay}
+          formatY={share}
+        />
+        <p className={styles.source}>{strings.aboveFastestHint}</p>
+      </figure>
+      <div className={styles.wide}>
+        <Records
+          label={strings.aboveFastest}
+          rows={symmetryRows(outbound, inbound)}
+          id={(row) => row.name}
+          columns={[
+            { title: strings.aboveFastest, cell: (row) => statisticName(row.name), as: 'head' },
+            { title: strings.outbound, cell: (row) => formatDelay(row.outbound), as: 'number' },
+            { title: strings.inbound, cell: (row) => formatDelay(row.inbound), as: 'number' },
+            { title: strings.outboundMinusInbound, cell: (row) => formatSignedDelay(row.difference), as: 'number' },
+          ]}
+        />
+      </div>
+    </div>
+  )
+}
