@@ -65,6 +65,7 @@ ROUTERS = (
     pins.router,
     prometheus.router,
     query_routes.router,
+    query_routes.vm_router,
     curves.router,
     applications.router,
     recommendations.router,

@@ -175,9 +175,8 @@ def on_path(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) -
 def _on_path(application: Application, net: Network, curve: Entry, ends: set[int]) -> PathApplication:
     reached_links, at = predict(application, net, curve), machines_of(application, net)
     links, mean, objective = reached_links.links, reached_links.mean(), application.objective
-    over = np.array(
-        [{source, target} == ends for source, target in zip(at[links.sources], at[links.targets], strict=True)], np.bool_
-    )
+    sources, targets = at[links.sources].tolist(), at[links.targets].tolist()
+    over = np.array([{a, b} == ends for a, b in zip(sources, targets, strict=True)], np.bool_)
     return PathApplication(
         id=application.id,
         name=application.name,

@@ -39,8 +39,10 @@ from sinemora.measurements.query.responses import (
     SpikeEvidence,
     SpikeRead,
     VariabilityRead,
+    VmPathsRead,
 )
 from sinemora.measurements.query.tables import MEDIA_TYPES, Format
+from sinemora.measurements.query.vm_paths import vm_paths
 from sinemora.measurements.schemas import By, MatrixRead, TraceTimes
 from sinemora.tenants.access import Actor, Editor, SignedIn, Viewer
 
@@ -50,6 +52,10 @@ router = APIRouter(
     route_class=ProductRoute,
     tags=["measurements"],
     responses=responses(401, 403, 404, 422, 429, 503),
+)
+
+vm_router = APIRouter(
+    prefix="/v1/vms/{vm_id}", dependencies=[SignedIn], tags=["measurements"], responses=responses(401, 403, 404, 429)
 )
 
 
@@ -122,6 +128,17 @@ def read_deviation(
 ) -> DeviationRead:
     """Return the newest value of a path between VMs (or zones) with its baseline and deviation."""
     return deviations.deviation(session, mesh_id, source_id, target_id, by)
+
+
+@vm_router.get("/paths", responses=responses(422))
+def list_vm_paths(
+    vm_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    limit: Annotated[int, Query(ge=1, le=500, description="Paths of each direction")] = 5,
+) -> VmPathsRead:
+    """List the paths from and to a VM in each of its meshes, worst first, with what they usually take."""
+    return vm_paths(session, vm_id, limit)
 
 
 @router.get("/comparison", response_model=ComparisonRead, responses=_responses())

@@ -38,6 +38,14 @@ export const vmQuery = (vmId: string) =>
     queryFn: () => unwrap(client.GET('/v1/vms/{vm_id}', { params: { path: { vm_id: vmId } } })),
   })
 
+/** The paths from and to a VM in each of its meshes, worst first. */
+export const vmPathsQuery = (vmId: string) =>
+  queryOptions({
+    queryKey: ['vms', vmId, 'paths'],
+    queryFn: () => unwrap(client.GET('/v1/vms/{vm_id}/paths', { params: { path: { vm_id: vmId } } })),
+    refetchInterval: 30_000,
+  })
+
 export const agentQuery = (agentId: string) =>
   queryOptions({
     queryKey: ['agents', agentId],

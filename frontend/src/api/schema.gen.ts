@@ -1172,6 +1172,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/vms/{vm_id}/paths": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Vm Paths
+         * @description List the paths from and to a VM in each of its meshes, worst first, with what they usually take.
+         */
+        get: operations["list_vm_paths"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/curves": {
         parameters: {
             query?: never;
@@ -8146,6 +8166,41 @@ export interface components {
             responder: components["schemas"]["Responder"];
         };
         /**
+         * VmDirection
+         * @description Paths from (or to) a VM. `lossy` of them lost packets, `lost` all; `median_ns` is that of their one-way p50.
+         *
+         *     `worst`: lost ones, then most dead bands away from their baseline, then slowest.
+         */
+        VmDirection: {
+            /** Paths */
+            paths: number;
+            /** Measured */
+            measured: number;
+            /** Lost */
+            lost: number;
+            /** Unusual */
+            unusual: number;
+            /** Lossy */
+            lossy: number;
+            /** Median Ns */
+            median_ns: number | null;
+            /** Worst */
+            worst: components["schemas"]["VmPath"][];
+        };
+        /**
+         * VmMesh
+         * @description Paths of a VM in one mesh. `clock_error_ns`: median over its outbound paths.
+         */
+        VmMesh: {
+            mesh: components["schemas"]["Axis"];
+            /** Ended At */
+            ended_at: string | null;
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+            outbound: components["schemas"]["VmDirection"];
+            inbound: components["schemas"]["VmDirection"];
+        };
+        /**
          * VmName
          * @description Reference to a VM: ids and name.
          */
@@ -8159,6 +8214,47 @@ export interface components {
             key: number;
             /** Name */
             name: string;
+        };
+        /**
+         * VmPath
+         * @description Path at one end of which the VM is, with the share of packets lost; null while unknown.
+         */
+        VmPath: {
+            source: components["schemas"]["Axis"];
+            target: components["schemas"]["Axis"];
+            /** State */
+            state: components["schemas"]["StateName"] | "no_baseline";
+            /** Value Ns */
+            value_ns: number | null;
+            /** Baseline Ns */
+            baseline_ns: number | null;
+            /** Deviation Ns */
+            deviation_ns: number | null;
+            /** Dead Band Ns */
+            dead_band_ns: number | null;
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+            /** Basis */
+            basis: ("same_hour" | "last_day" | "last_hour") | null;
+            /** Steps */
+            steps: number;
+            /** Is Unusual */
+            is_unusual: boolean | null;
+            /** Loss */
+            loss: number | null;
+        };
+        /**
+         * VmPathsRead
+         * @description Newest windows of the paths of a VM, mesh by mesh.
+         */
+        VmPathsRead: {
+            /**
+             * Vm Id
+             * Format: uuid
+             */
+            vm_id: string;
+            /** Meshes */
+            meshes: components["schemas"]["VmMesh"][];
         };
         /**
          * VmRead
@@ -13680,6 +13776,76 @@ export interface operations {
             };
             /** @description Service Unavailable */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_vm_paths: {
+        parameters: {
+            query?: {
+                /** @description Paths of each direction */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VmPathsRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -107,7 +107,7 @@ def most_unusual(session: Session, mesh_id: UUID, by: By, limit: int) -> Deviati
         unusual=int(unusual.sum()),
         no_baseline=int((deviations.states == NO_BASELINE).sum()),
         basis={name: int(counts[basis]) for basis, name in BASIS_NAMES.items()},
-        items=[_read(found, *divmod(at, size)) for at in order[severity[order] > 0].tolist()],
+        items=[read_at(found, *divmod(at, size)) for at in order[severity[order] > 0].tolist()],
     )
 
 
@@ -116,7 +116,7 @@ def deviation(session: Session, mesh_id: UUID, source: UUID, target: UUID, by: B
     mesh = mesh_state(session, mesh_id)
     found = compute(session, mesh, query_of(by), REQUEST)
     places = [_place(found.result.axis, end) for end in (source, target)]
-    return _read(found, *places)
+    return read_at(found, *places)
 
 
 def _place(axis: Sequence[Axis], end: UUID) -> int:
@@ -126,7 +126,8 @@ def _place(axis: Sequence[Axis], end: UUID) -> int:
     return place
 
 
-def _read(found: DeviationResult, row: int, column: int) -> DeviationRead:
+def read_at(found: DeviationResult, row: int, column: int) -> DeviationRead:
+    """Convert one deviation."""
     at, result, deviations = (row, column), found.result, found.deviations
     known = deviations.baselines
     has_value, has_baseline = bool(deviations.now.valued[at]), known.basis[at] != Basis.NONE

@@ -99,6 +99,44 @@ class DeviationsRead(Read):
     items: list[DeviationRead]
 
 
+class VmPath(DeviationRead):
+    """Path at one end of which the VM is, with the share of packets lost; null while unknown."""
+
+    loss: float | None
+
+
+class VmDirection(Read):
+    """Paths from (or to) a VM. `lossy` of them lost packets, `lost` all; `median_ns` is that of their one-way p50.
+
+    `worst`: lost ones, then most dead bands away from their baseline, then slowest.
+    """
+
+    paths: int
+    measured: int
+    lost: int
+    unusual: int
+    lossy: int
+    median_ns: int | None
+    worst: list[VmPath]
+
+
+class VmMesh(Read):
+    """Paths of a VM in one mesh. `clock_error_ns`: median over its outbound paths."""
+
+    mesh: Axis
+    ended_at: datetime | None
+    clock_error_ns: int | None
+    outbound: VmDirection
+    inbound: VmDirection
+
+
+class VmPathsRead(Read):
+    """Newest windows of the paths of a VM, mesh by mesh."""
+
+    vm_id: UUID
+    meshes: list[VmMesh]
+
+
 class SeriesItem(Read):
     """Time series of a selection, a value per step; `values` by statistic."""
 

@@ -256,3 +256,29 @@ def test_a_path_of_another_mesh_is_unknown(mesh):
     nowhere = mesh.agents[0].agent_id
     answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations/{nowhere}/{nowhere}")
     assert (answer.status_code, answer.json()["code"]) == (404, "path_unknown")
+
+
+def test_a_vm_lists_its_row_and_its_column_worst_first(mesh: MeshWorld):
+    vm = mesh.agents[0]
+    path = f"/v1/vms/{vm.vm_id}/paths"
+    (empty,) = mesh.owner.get(path).json()["meshes"]
+    assert (empty["mesh"]["name"], empty["outbound"]["measured"], empty["outbound"]["median_ns"]) == ("demo", 0, None)
+    assert (empty["outbound"]["paths"], empty["outbound"]["worst"], empty["clock_error_ns"]) == (3, [], None)
+    keep_days(mesh, 3)
+    measure(mesh, window_start(), rise(mesh, 0, 2))
+    (of_mesh,) = mesh.owner.get(path, params={"limit": 2}).json()["meshes"]
+    outbound, inbound = of_mesh["outbound"], of_mesh["inbound"]
+    assert (outbound["measured"], outbound["unusual"], inbound["measured"], inbound["unusual"]) == (3, 1, 3, 0)
+    assert outbound["median_ns"] == pytest.approx(USUAL_NS, rel=0.02)
+    assert [len(outbound["worst"]), len(inbound["worst"])] == [2, 2]
+    worst = outbound["worst"][0]
+    assert (worst["source"]["name"], worst["target"]["name"], worst["is_unusual"]) == ("a-1", "c-1", True)
+    assert worst["deviation_ns"] == pytest.approx(RISE_NS, rel=0.02)
+    assert {one["target"]["name"] for one in inbound["worst"]} == {"a-1"}
+    assert [one["loss"] for one in inbound["worst"]] == [0, 0]
+
+
+def test_a_vm_in_no_mesh_has_no_paths(owner):
+    zone = owner.created("/v1/zones", {"provider": "test", "region": "r1", "name": "z"})
+    vm = owner.created("/v1/vms", {"name": "alone", "zone_id": zone["id"]})
+    assert owner.get(f"/v1/vms/{vm['id']}/paths").json() == {"vm_id": vm["id"], "meshes": []}

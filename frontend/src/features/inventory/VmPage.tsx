@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { serverNow } from '~/api/connection'
-import { agentEventsQuery, agentQuery, vmQuery } from '~/api/inventory'
+import { agentEventsQuery, agentQuery, vmPathsQuery, vmQuery } from '~/api/inventory'
 import type { Agent, Vm } from '~/api/types'
 import { formatMoment } from '~/lib/time'
 import { Age } from '~/ui/Age'
@@ -14,6 +14,8 @@ import { StatusMark } from '~/ui/StatusMark'
 import { AGENT_STATUS } from './agentStatus'
 import { cloudFacts, cloudOf, elsewhere, type Fact, healthFacts, kindOf, machineFacts, sentenceOf } from './machine'
 import { strings } from './strings'
+import { VmPaths } from './VmPaths'
+import { VmApplications, VmIncidents } from './VmUse'
 import styles from './vm.module.css'
 
 const REFRESH_MS = 10_000
@@ -24,11 +26,12 @@ const allVms = (
   </Button>
 )
 
-/** One VM: its zone, its agent with the machine it reports, and the agent's events. */
+/** One VM: its paths, its incidents, the applications on it, its agent with the machine it reports and its events. */
 export function VmPage({ vmId }: { vmId: string }) {
   const vm = useQuery({ ...vmQuery(vmId), refetchInterval: REFRESH_MS })
   const agentId = vm.data?.agent?.id
   const agent = useQuery({ ...agentQuery(agentId ?? ''), enabled: agentId !== undefined, refetchInterval: REFRESH_MS })
+  const paths = useQuery(vmPathsQuery(vmId))
   if (vm.error && !vm.data) return <Failed what={strings.theVm} error={vm.error} retry={() => void vm.refetch()} />
   if (!vm.data) return <Loading what={strings.vmLower} />
   const { zone } = vm.data
@@ -39,6 +42,9 @@ export function VmPage({ vmId }: { vmId: string }) {
       {agentId !== undefined && agent.error && !agent.data && (
         <Failed what={strings.theAgent} error={agent.error} retry={() => void agent.refetch()} />
       )}
+      <VmPaths vmId={vmId} />
+      <VmIncidents vm={vm.data} meshIds={(paths.data?.meshes ?? []).map(({ mesh }) => mesh.id)} />
+      <VmApplications vmId={vmId} />
       {agent.data && <AboutAgent vm={vm.data} agent={agent.data} />}
     </Page>
   )

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, screen } from '@testing-library/react'
-import { expect, test, vi } from 'vitest'
 import type { ComponentProps } from 'react'
+import { expect, test, vi } from 'vitest'
 import type { Deviation, Series } from '~/api/types'
 import { showPage } from '~/testing/render'
 import { PathCharts } from './PathCharts'

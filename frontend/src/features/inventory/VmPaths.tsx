@@ -1,0 +1,100 @@
+import { Anchor } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { vmPathsQuery } from '~/api/inventory'
+import type { VmDirection, VmMesh } from '~/api/types'
+import { formatCount, formatDelay, formatRatio, formatSignedDelay, NO_VALUE } from '~/lib/units'
+import { Panel, pageStyles } from '~/ui/Page'
+import { QueryResult } from '~/ui/QueryResult'
+import { Records } from '~/ui/Records'
+import { strings } from './strings'
+
+/** The paths from and to a VM, mesh by mesh: the usual, and the worst peers. */
+export function VmPaths({ vmId }: { vmId: string }) {
+  const query = useQuery(vmPathsQuery(vmId))
+  return (
+    <QueryResult query={query} what={strings.pathsLower}>
+      {({ meshes }) =>
+        meshes.length === 0 ? (
+          <Panel title={strings.paths}>
+            <p className={pageStyles.quiet}>{strings.inNoMesh}</p>
+          </Panel>
+        ) : (
+          meshes.map((of) => <InMesh key={of.mesh.id} vmId={vmId} of={of} />)
+        )
+      }
+    </QueryResult>
+  )
+}
+
+function InMesh({ vmId, of: { mesh, clock_error_ns, outbound, inbound } }: { vmId: string; of: VmMesh }) {
+  return (
+    <Panel title={strings.pathsIn(mesh.name)}>
+      <p className={pageStyles.lead}>
+        {clock_error_ns === null ? strings.clockUnknown : strings.clockNow(formatDelay(clock_error_ns))}
+      </p>
+      <Direction meshId={mesh.id} vmId={vmId} of={outbound} name={strings.outboundPaths} />
+      <Direction meshId={mesh.id} vmId={vmId} of={inbound} name={strings.inboundPaths} />
+    </Panel>
+  )
+}
+
+interface DirectionProps {
+  meshId: string
+  vmId: string
+  of: VmDirection
+  name: string
+}
+
+function Direction({ meshId, vmId, of, name }: DirectionProps) {
+  return (
+    <section>
+      <h3>{name}</h3>
+      <p className={pageStyles.lead}>
+        {strings.directionSummary(
+          formatCount(of.measured),
+          formatCount(of.paths),
+          formatDelay(of.median_ns),
+          formatCount(of.unusual),
+          formatCount(of.lossy + of.lost),
+        )}
+      </p>
+      {of.worst.length > 0 && (
+        <Records
+          label={strings.worstOf(name)}
+          rows={of.worst}
+          id={({ source, target }) => `${source.id} ${target.id}`}
+          columns={[
+            {
+              title: strings.peer,
+              cell: ({ source, target }) => (
+                <Anchor
+                  size="sm"
+                  renderRoot={(root) => (
+                    <Link
+                      {...root}
+                      to="/meshes/$meshId/paths/$source/$target"
+                      params={{ meshId, source: source.id, target: target.id }}
+                    />
+                  )}
+                >
+                  {source.id === vmId ? target.name : source.name}
+                </Anchor>
+              ),
+              as: 'head',
+            },
+            { title: strings.p50Now, cell: ({ value_ns }) => formatDelay(value_ns), as: 'number' },
+            { title: strings.usual, cell: ({ baseline_ns }) => formatDelay(baseline_ns), as: 'number' },
+            {
+              title: strings.change,
+              cell: ({ deviation_ns, is_unusual }) =>
+                is_unusual === null ? NO_VALUE : is_unusual ? formatSignedDelay(deviation_ns) : strings.asUsual,
+              as: 'number',
+            },
+            { title: strings.loss, cell: ({ loss }) => formatRatio(loss), as: 'number' },
+          ]}
+        />
+      )}
+    </section>
+  )
+}
