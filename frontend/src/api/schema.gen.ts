@@ -1424,6 +1424,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/applications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Path Applications
+         * @description List the applications with links between two VMs, and what the newest round trips of the path cost each.
+         */
+        get: operations["list_path_applications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/vms/{vm_id}/capacity": {
         parameters: {
             query?: never;
@@ -6126,6 +6146,42 @@ export interface components {
             expected: components["schemas"]["GainRead"] | null;
             /** Positions */
             positions: number[];
+        };
+        /**
+         * PathApplication
+         * @description Application with links over one path. `cost`: the part of its predicted loss of performance they cause.
+         *
+         *     The costs of all paths of an application add up to 1 - `performance`; null while unknown.
+         */
+        PathApplication: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Path Links */
+            path_links: number;
+            /** Links */
+            links: number;
+            /** Performance */
+            performance: number | null;
+            /** Cost */
+            cost: number | null;
+            /** Objective */
+            objective: number | null;
+            /** Below Objective */
+            below_objective: boolean | null;
+        };
+        /**
+         * PathApplications
+         * @description Applications with links between two VMs in either direction, highest cost first.
+         */
+        PathApplications: {
+            window: components["schemas"]["Span"];
+            /** Items */
+            items: components["schemas"]["PathApplication"][];
         };
         /**
          * PathCounts
@@ -15218,6 +15274,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApplicationSensitivity"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_path_applications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+                source_vm_id: string;
+                target_vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PathApplications"];
                 };
             };
             /** @description Unauthorized */

@@ -1,6 +1,21 @@
 /** Texts shared by all pages. */
 
 export const strings = {
+  sameZone: 'within one zone',
+  betweenZones: 'between zones of a region',
+  betweenRegions: 'between regions',
+  betweenProviders: 'between providers',
+  fromTo: (low: string, high: string) => `${low} to ${high}`,
+  published: (provider: string) => `Published for ${provider}`,
+  noPublished: 'no published figure',
+  notMeasured: 'not measured',
+  comparedPlaces: (provider: string, places: string) => `${provider}, ${places}.`,
+  providerComparison: 'Comparison with published delays',
+  oneWayDelay: 'One-way delay',
+  publishedFrom: (source: string, traces: number, [first, last]: readonly [string, string]) =>
+    `${source}: ${traces} ${traces === 1 ? 'trace' : 'traces'} between two VMs, ${first === last ? first : `${first} to ${last}`}.`,
+  noPublishedHint: (places: string) =>
+    `We know of no published distribution of one-way delays ${places} of this provider.`,
   never: 'Never',
   ago: (age: string) => `${age} ago`,
   cancel: 'Cancel',

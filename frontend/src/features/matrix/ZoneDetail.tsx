@@ -1,6 +1,7 @@
 import styles from './matrix.module.css'
 import { strings } from './strings'
 import { UsualFigures } from './UsualFigures'
+import { ZoneProvider } from './ZoneProvider'
 
 interface Props {
   meshId: string
@@ -21,6 +22,7 @@ export function ZoneDetail({ meshId, source, target, isLive }: Props) {
         <p>{strings.zoneHint}</p>
       </header>
       {isLive && <UsualFigures meshId={meshId} by="zone" source={source.id} target={target.id} />}
+      <ZoneProvider meshId={meshId} source={source.id} target={target.id} />
     </section>
   )
 }

@@ -1,6 +1,8 @@
 /** Texts of the heatmap page. */
 
 export const strings = {
+  thisPairWeek: 'This zone pair, last 7 days',
+  alikeWeek: (count: number) => `Your pairs of the same class (${count}), last 7 days`,
   selectedPath: 'Selected path',
   toLower: 'to',
   windowAt: (window: string) => `Window ${window}`,

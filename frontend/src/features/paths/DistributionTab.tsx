@@ -5,6 +5,7 @@ import { formatCount, formatDelay, formatRatio } from '~/lib/units'
 import { type Column, Records } from '~/ui/Records'
 import { directionStyle } from './bothWays'
 import { type DirectionItem, DirectionKeys } from './Directions'
+import { Provider } from './Provider'
 import styles from './paths.module.css'
 import { strings } from './strings'
 
@@ -27,8 +28,16 @@ const COLUMNS: Column<DirectionItem>[] = [
   { title: statisticName('max'), cell: (item) => formatDelay(item.max_ns), as: 'number' },
 ]
 
+interface Props {
+  meshId: string
+  source: string
+  target: string
+  outbound: DirectionItem
+  inbound: DirectionItem
+}
+
 /** All delays of both directions in the range: cumulative, as a histogram, and their quantiles. */
-export function DistributionTab({ outbound, inbound }: { outbound: DirectionItem; inbound: DirectionItem }) {
+export function DistributionTab({ meshId, source, target, outbound, inbound }: Props) {
   const items = [outbound, inbound]
   const bins = items.map((item) => item.bins)
   const range = extent(bins) ?? [0, 1]
@@ -52,6 +61,7 @@ export function DistributionTab({ outbound, inbound }: { outbound: DirectionItem
       <div className={styles.wide}>
         <Records label={strings.quantiles} rows={items} id={(item) => item.selection} columns={COLUMNS} />
       </div>
+      <Provider meshId={meshId} source={source} target={target} outbound={outbound} />
     </div>
   )
 }

@@ -97,7 +97,9 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
         </Tabs.Panel>
         <Tabs.Panel value="distribution">
           <Directions {...ends}>
-            {(outbound, inbound) => <DistributionTab outbound={outbound} inbound={inbound} />}
+            {(outbound, inbound) => (
+              <DistributionTab meshId={mesh.id} source={source} target={target} outbound={outbound} inbound={inbound} />
+            )}
           </Directions>
         </Tabs.Panel>
         <Tabs.Panel value="symmetry">

@@ -1,0 +1,28 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { delaysOf } from '~/lib/publishedDelays'
+import { show } from '~/testing/render'
+import { ProviderComparison } from './ProviderComparison'
+
+const OWN = [{ name: 'This path', delays: delaysOf([{ p50: 90_000, p99: 130_000 }]) }]
+
+const rows = () =>
+  screen
+    .getAllByRole('row')
+    .slice(1)
+    .map((row) => row.textContent)
+
+test("one's own delays stand over the published range, with its source", () => {
+  show(<ProviderComparison provider="gcp" pathClass="same_zone" own={OWN} />)
+  expect(rows()).toEqual(['This path90.0 µs130 µs', 'Published for Google Cloud57.9 µs to 97.1 µs76.0 µs to 1.44 ms'])
+  expect(screen.getByText(/^D\. A\. Popescu, UCAM-CL-TR-937, table 4\.3: 9 traces/)).toBeTruthy()
+})
+
+test('without a published figure it says so', () => {
+  show(<ProviderComparison provider="aws" pathClass="between_regions" own={[{ name: 'This path', delays: null }]} />)
+  expect(rows()).toEqual([
+    'This pathnot measurednot measured',
+    'Published for AWS EC2no published figureno published figure',
+  ])
+})
