@@ -38,7 +38,7 @@ export function ProviderComparison({ provider, pathClass, own }: Props) {
   const cell = (delays: Delays | null, which: 'p50' | 'p99', isPublished: boolean) =>
     delays ? extentWords(delays[which]) : isPublished ? strings.noPublished : strings.notMeasured
   return (
-    <>
+    <div className={pageStyles.stack}>
       <p className={pageStyles.lead}>{strings.comparedPlaces(name, PLACES[pathClass])}</p>
       <Records
         label={strings.providerComparison}
@@ -50,11 +50,11 @@ export function ProviderComparison({ provider, pathClass, own }: Props) {
           { title: 'p99', cell: (row) => cell(row.delays, 'p99', row.isPublished), as: 'number' },
         ]}
       />
-      <p className={pageStyles.quiet}>
+      <p className={pageStyles.lead}>
         {published
           ? strings.publishedFrom(PUBLISHED_SOURCE, published.count, published.years)
           : strings.noPublishedHint(PLACES[pathClass])}
       </p>
-    </>
+    </div>
   )
 }

@@ -61,9 +61,9 @@ test('above the fastest value a constant offset cancels', () => {
     low: BINS.low.map((ns) => ns + offset),
     high: BINS.high.map((ns) => ns + offset),
   })
-  const plain = cumulativeAbove(BINS, 1_000)
-  expect(plain).toEqual({ x: [0, 1_000, 9_000, 19_000, 99_000, 199_000], y: [0, 0.25, 0.25, 0.75, 0.75, 1] })
-  expect(cumulativeAbove(moved(-40_000), 1_000 - 40_000)).toEqual(plain)
+  const plain = cumulativeAbove(BINS, 1_000, 150_000)
+  expect(plain).toEqual({ x: [0, 1_000, 9_000, 19_000, 99_000, 150_000], y: [0, 0.25, 0.25, 0.75, 0.75, 1] })
+  expect(cumulativeAbove(moved(-40_000), 1_000 - 40_000, 150_000)).toEqual(plain)
   // The minimum is exact, its bin is not: what lies below it is at zero.
-  expect(cumulativeAbove(BINS, 1_500).x[0]).toBe(0)
+  expect(cumulativeAbove(BINS, 1_500, 150_000).x[0]).toBe(0)
 })

@@ -27,9 +27,9 @@ export function cumulative(bins: Bins, [from]: readonly [number, number]): Point
   return { x, y }
 }
 
-/** The share of values below each delay above `base` (ns), on a linear axis in ns. */
-export function cumulativeAbove(bins: Bins, base: number): Points {
-  const above = (ns: number) => Math.max(0, ns - base)
+/** The share of values below each delay above `base` (ns), on a linear axis from 0 to `end` ns. */
+export function cumulativeAbove(bins: Bins, base: number, end: number): Points {
+  const above = (ns: number) => Math.min(end, Math.max(0, ns - base))
   let before = 0
   const steps = bins.low.flatMap((low, i) => {
     const from = before

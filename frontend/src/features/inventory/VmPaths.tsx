@@ -48,7 +48,7 @@ interface DirectionProps {
 
 function Direction({ meshId, vmId, of, name }: DirectionProps) {
   return (
-    <section>
+    <section className={pageStyles.stack}>
       <h3>{name}</h3>
       <p className={pageStyles.lead}>
         {strings.directionSummary(

@@ -14,14 +14,14 @@ import { strings } from './strings'
 export function Applications({ meshId, source, target }: { meshId: string; source: string; target: string }) {
   const query = useQuery(pathApplicationsQuery(meshId, source, target))
   return (
-    <section className={styles.newest} aria-labelledby="applications">
-      <h2 id="applications">{strings.applications}</h2>
+    <section className={styles.newest}>
+      <h2>{strings.applications}</h2>
       <QueryResult query={query} what={strings.applicationsLower}>
         {({ items }) =>
           items.length === 0 ? (
             <p className={pageStyles.quiet}>{strings.noApplications}</p>
           ) : (
-            <>
+            <div className={pageStyles.stack}>
               <Records
                 label={strings.applications}
                 rows={items}
@@ -59,7 +59,7 @@ export function Applications({ meshId, source, target }: { meshId: string; sourc
                 ]}
               />
               <p className={styles.source}>{strings.applicationsHint}</p>
-            </>
+            </div>
           )
         }
       </QueryResult>

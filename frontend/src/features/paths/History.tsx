@@ -10,6 +10,7 @@ import type { Clock } from '~/lib/time'
 import { ActionError } from '~/ui/State'
 import { Applications } from './Applications'
 import { useEarlierSeries } from './earlierSeries'
+import { Incidents } from './Incidents'
 import { NewestWindow } from './NewestWindow'
 import { PathCharts } from './PathCharts'
 import styles from './paths.module.css'
@@ -53,6 +54,7 @@ export function History({ meshId, source, target, path, time, statistic, clock }
       <div className={styles.side}>
         <NewestWindow path={path} clock={clock} />
         <Applications meshId={meshId} source={source} target={target} />
+        <Incidents meshId={meshId} source={source} target={target} />
       </div>
     </div>
   )

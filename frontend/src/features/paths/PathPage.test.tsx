@@ -59,7 +59,13 @@ const SPIKE = {
   ...{ max_ns: 900_000, median_ns: 80_000, rise_ns: 820_000 },
 }
 
+const incident = (id: string, suspect: string, at: object | null) => ({
+  ...{ id, title: `Incident ${id}`, severity: 'warning', onset_at: '2026-11-20T10:00:00Z', ended_at: null },
+  culprit: { suspect, at, other: null },
+})
+
 const ANSWERS = {
+  'GET /v1/incidents': [incident('i', 'egress', WEB), incident('j', 'ingress', WEB), incident('k', 'mesh', null)],
   'GET /v1/meshes/m/paths/1/2': PATH,
   'GET /v1/meshes/m/paths/1/2/applications': { window: {}, items: [application('a', 0.031), application('b', null)] },
   'GET /v1/meshes/m/distribution': {
@@ -102,18 +108,25 @@ const address = () => JSON.parse(screen.getByRole('status', { name: 'address' })
 
 test('the history names the applications on the path and what it costs them', async () => {
   await open()
-  const table = within(await screen.findByRole('table'))
+  const table = within(await screen.findByRole('region', { name: 'Applications affected' }))
   const rows = table.getAllByRole('row').map((row) => row.textContent)
   expect(rows[1]).toMatch(/^application a3\.10 %82\.0 %90\.0 %, missed1 of 4$/)
   expect(rows[2]).toMatch(/^application b–82\.0 %–1 of 4$/)
   expect(table.getByRole('link', { name: 'application a' }).getAttribute('href')).toBe('/applications/a')
 })
 
+test('the history names the incidents that include the path', async () => {
+  await open()
+  const list = within(await screen.findByRole('region', { name: 'Incidents on this path' }))
+  const links = list.getAllByRole('link').map((link) => link.getAttribute('href'))
+  expect(links).toEqual(['/incidents/i', '/incidents/k'])
+})
+
 test('a tab is in the address', async () => {
   const sent = await open()
   await userEvent.click(screen.getByRole('tab', { name: 'Distribution' }))
   expect(address()).toEqual({ tab: 'distribution' })
-  expect(await screen.findByRole('table')).toBeTruthy()
+  expect(await screen.findByRole('region', { name: 'Quantiles' })).toBeTruthy()
   const asked = sent.find(({ to }) => to === 'GET /v1/meshes/m/distribution')
   expect(asked?.query.getAll('selections')).toEqual(['path:1:2', 'path:2:1'])
   await userEvent.click(screen.getByRole('tab', { name: 'History' }))

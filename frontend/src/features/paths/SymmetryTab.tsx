@@ -51,7 +51,7 @@ export function SymmetryTab({ outbound, inbound }: { outbound: DirectionItem; in
           lines={items.map((item, n) => ({
             key: item.selection,
             ...directionStyle(n),
-            ...cumulativeAbove(item.bins, item.min_ns ?? 0),
+            ...cumulativeAbove(item.bins, item.min_ns ?? 0, furthest),
           }))}
           x={[0, furthest]}
           y={[0, 1]}
