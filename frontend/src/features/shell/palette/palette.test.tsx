@@ -28,7 +28,12 @@ test('before anything is typed it lists open incidents, pages and actions', asyn
   await openPalette()
   await screen.findByRole('option', { name: /^Loss at web-20/ })
   const groups = within(screen.getByRole('listbox')).getAllByRole('group')
-  expect(groups.map((group) => group.firstChild?.textContent)).toEqual(['Open incidents', 'Saved views', 'Pages', 'Actions'])
+  expect(groups.map((group) => group.firstChild?.textContent)).toEqual([
+    'Open incidents',
+    'Saved views',
+    'Pages',
+    'Actions',
+  ])
   expect(screen.getByRole('option', { name: /^Silences/ })).toBeTruthy()
 })
 
