@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { markTime } from '~/lib/userTiming'
-import { Axes, type Axis, type AxisPair, gutters } from './Axes'
+import { Axes, type Side } from './Axes'
+import { type Axis, type AxisPair, gutters, sideOf } from './axis'
 import { type Cell, type Grid, pool, type Worst } from './grid'
 import styles from './heatmap.module.css'
 import type { ColourTable, Theme } from './palette'
@@ -32,11 +33,19 @@ interface Props {
   onPooled: (factor: number) => void
   /** Rows and columns whose cells have a mark in their corner. */
   marked?: Marked | undefined
+  /** The height of what stands below the picture in the same window, in CSS pixels. */
+  below?: number
+  /** A heading was pressed. */
+  onGroup?: ((id: string) => void) | undefined
+  /** A label was pressed, or Shift or Ctrl with Space on a cell of its row or column. */
+  onLabel?: (side: Side, index: number) => void
+  /** Rows and columns that stand out. */
+  highlighted?: Record<Side, ReadonlySet<number>> | undefined
 }
 
 /** A grid of coloured square cells on a canvas, usable by pointer, keyboard and screen reader. */
 export function Heatmap(props: Props) {
-  const { grid, axes, colours, worst, theme, figure, cursor, marked } = props
+  const { grid, axes, colours, worst, theme, figure, cursor, marked, highlighted } = props
   const { rows, columns } = grid
   const shape = useMemo(() => ({ rows, columns }), [rows, columns])
   const size = longest(shape)
@@ -44,8 +53,11 @@ export function Heatmap(props: Props) {
   const surface = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const scratch = useRef<HTMLCanvasElement>(null)
-  const room = gutters(axes, props.view.count)
-  const { side, density } = useStage(frame, size, room)
+  const stage = useStage(frame, props.below ?? 0)
+  const { density } = stage
+  const room = useMemo(() => gutters(axes, props.view.count, stage), [axes, props.view.count, stage])
+  const side = stage.width === 0 && stage.height === 0 ? 0 : sideOf(room, stage, size)
+  const [left, top] = [room.left.size, room.top.size]
   const view = useZoom(surface, shape, side, props.view, props.onView)
   const [hovered, setHovered] = useState<Cell | null>(null)
   const [focused, setFocused] = useState(false)
@@ -97,6 +109,11 @@ export function Heatmap(props: Props) {
 
   function onKeyDown(event: KeyboardEvent) {
     const from = cursor ?? { row: 0, column: 0 }
+    if (event.key === ' ' && props.onLabel && (event.shiftKey || event.ctrlKey)) {
+      event.preventDefault()
+      props.onLabel(event.shiftKey ? 'row' : 'column', event.shiftKey ? from.row : from.column)
+      return
+    }
     if (event.key === 'Enter' || event.key === ' ') {
       event.preventDefault()
       props.onOpen(from)
@@ -114,8 +131,19 @@ export function Heatmap(props: Props) {
   const place = (target: Cell) => ({ x: (target.column - view.column) * cell, y: (target.row - view.row) * cell })
   return (
     <div ref={frame} className={styles.frame}>
-      <div className={styles.plot} style={{ width: room.left + width, height: room.top + height }}>
-        <Axes axes={axes} view={view} room={room} width={width} height={height} cell={cell} active={active} />
+      <div className={styles.plot} style={{ width: left + width, height: top + height }}>
+        <Axes
+          axes={axes}
+          view={view}
+          room={room}
+          width={width}
+          height={height}
+          cell={cell}
+          active={active}
+          highlighted={highlighted}
+          onGroup={props.onGroup}
+          onLabel={props.onLabel}
+        />
         {/* biome-ignore lint/a11y/useSemanticElements: a canvas grid of up to a million cells cannot be a table */}
         <div
           role="grid"
@@ -125,9 +153,9 @@ export function Heatmap(props: Props) {
           aria-rowcount={rows}
           aria-colcount={columns}
           aria-activedescendant={cellId}
-          aria-keyshortcuts="ArrowUp ArrowDown ArrowLeft ArrowRight Home End Enter"
+          aria-keyshortcuts="ArrowUp ArrowDown ArrowLeft ArrowRight Home End Enter Shift+Space Control+Space"
           className={styles.grid}
-          style={{ left: room.left, top: room.top, width, height }}
+          style={{ left, top, width, height }}
           onKeyDown={onKeyDown}
           onFocus={() => {
             setFocused(true)
@@ -157,6 +185,7 @@ export function Heatmap(props: Props) {
             aria-hidden="true"
           >
             <canvas ref={canvas} className={styles.canvas} width={across} height={down} style={{ width, height }} />
+            {highlighted && <Highlights of={highlighted} view={view} cell={cell} width={width} height={height} />}
             {active && (
               <>
                 <div
@@ -180,7 +209,7 @@ export function Heatmap(props: Props) {
         {hovered && (
           <div
             className={styles.tip}
-            style={tipPlace(place(hovered), cell, { width, height }, room)}
+            style={tipPlace(place(hovered), cell, { width, height }, { left, top })}
             aria-hidden="true"
           >
             {props.tooltip(hovered)}
@@ -190,6 +219,36 @@ export function Heatmap(props: Props) {
     </div>
   )
 }
+
+interface HighlightsProps {
+  of: Record<Side, ReadonlySet<number>>
+  view: View
+  cell: number
+  width: number
+  height: number
+}
+
+/** Bands over rows and columns that stand out; too many of them would hide the picture. */
+function Highlights({ of, view, cell, width, height }: HighlightsProps) {
+  const bands = (indices: ReadonlySet<number>, start: number, length: number) =>
+    indices.size > MOST_HIGHLIGHTED
+      ? []
+      : [...indices]
+          .map((index) => ({ index, at: (index - start) * cell }))
+          .filter(({ at }) => at + cell > 0 && at < length)
+  return (
+    <>
+      {bands(of.row, view.row, height).map(({ index, at }) => (
+        <div key={`row ${index}`} className={styles.highlight} style={{ left: 0, right: 0, top: at, height: cell }} />
+      ))}
+      {bands(of.column, view.column, width).map(({ index, at }) => (
+        <div key={`column ${index}`} className={styles.highlight} style={{ top: 0, bottom: 0, left: at, width: cell }} />
+      ))}
+    </>
+  )
+}
+
+const MOST_HIGHLIGHTED = 64
 
 /** Place the tip next to the cell, on the side with more room, so that it does not cover the cell. */
 function tipPlace(

@@ -29,3 +29,37 @@ test('without room for a difference there is no name', () => {
     shortened(['aXbbbbbbbbc', 'aYbbbbbbbbc', 'abbbbXbbbbc', 'abbbbYbbbbc', 'abbbbbbbbXc', 'abbbbbbbbYc'], 4),
   ).toBeNull()
 })
+
+/** Return a generator of numbers from 0 to 1 that is the same in each run (mulberry32). */
+function numbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+test('no two names look the same after shortening, whatever they are', () => {
+  const random = numbers(7)
+  const one = (values: readonly string[]) => values[Math.floor(random() * values.length)] as string
+  let shown = 0
+  for (let turn = 0; turn < 400; turn++) {
+    const names = new Set<string>()
+    const length = 2 + Math.floor(random() * 30)
+    while (names.size < length) {
+      const region = `${one(['eu', 'us', 'sa', 'ap'])}-${one(['west', 'east', 'central'])}-${1 + Math.floor(random() * 3)}`
+      names.add(
+        one([region + one(['a', 'b', 'c']), `${one(['web', 'db', 'cache'])}-${String(names.size).padStart(4, '0')}`]),
+      )
+    }
+    const most = 3 + Math.floor(random() * 12)
+    const short = shortened([...names], most)
+    if (!short) continue
+    shown += 1
+    expect(new Set(short).size).toBe(names.size)
+    for (const name of short) expect(name.length).toBeLessThanOrEqual(most)
+  }
+  expect(shown).toBeGreaterThan(150)
+})

@@ -1,41 +1,41 @@
 import { type RefObject, useLayoutEffect, useState } from 'react'
+import type { Extent } from './axis'
 
-export interface Stage {
-  /** Width and height of the picture, in CSS pixels. */
-  side: number
+export interface Stage extends Extent {
   density: number
 }
 
-const LARGEST_CELL = 104
+/** The picture and its labels are never lower than this, in CSS pixels. */
+const LOWEST = 340
 
-/** The largest square of `size`×`size` cells that fits the element's width and the window's height, whole pixels per cell where cells are few. */
-export function useStage(
-  frame: RefObject<HTMLElement | null>,
-  size: number,
-  gutter: { left: number; top: number },
-): Stage {
-  const [stage, setStage] = useState<Stage>({ side: 0, density: 1 })
+/**
+ * Return the width of an element and the height of the window below its top, less `below` CSS pixels: the room for a
+ * picture and its labels.
+ */
+export function useStage(frame: RefObject<HTMLElement | null>, below: number): Stage {
+  const [stage, setStage] = useState<Stage>({ width: 0, height: 0, density: 1 })
   useLayoutEffect(() => {
     const element = frame.current
     if (!element) return
     const measure = () => {
-      const width = element.clientWidth - gutter.left
-      const height = Math.max(340, window.innerHeight - 312) - gutter.top
-      const room = Math.max(160, Math.min(width, height))
-      const fitted = size <= 100 ? Math.min(Math.floor(room / size), LARGEST_CELL) * size : Math.floor(room)
-      setStage((old) => {
-        const next = { side: Math.max(0, fitted), density: window.devicePixelRatio || 1 }
-        return old.side === next.side && old.density === next.density ? old : next
-      })
+      // The distance from the top of the page does not change while it scrolls.
+      const top = element.getBoundingClientRect().top + window.scrollY
+      const height = Math.max(LOWEST, Math.floor(window.innerHeight - top - below))
+      const next = { width: element.clientWidth, height, density: window.devicePixelRatio || 1 }
+      setStage((old) =>
+        old.width === next.width && old.height === next.height && old.density === next.density ? old : next,
+      )
     }
     measure()
     const observer = new ResizeObserver(measure)
     observer.observe(element)
+    // What stands above the element may become higher or lower.
+    observer.observe(document.body)
     window.addEventListener('resize', measure)
     return () => {
       observer.disconnect()
       window.removeEventListener('resize', measure)
     }
-  }, [frame, size, gutter.left, gutter.top])
+  }, [frame, below])
   return stage
 }

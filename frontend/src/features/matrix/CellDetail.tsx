@@ -22,12 +22,14 @@ interface Props {
   clock: Clock
   /** The newest window, which is compared with what is usual. */
   isLive: boolean
+  /** The number of paths of which this is the worst. */
+  paths?: number
 }
 
 const exact = (ns: number | null | undefined) => (ns == null ? NO_VALUE : formatCount(Math.round(ns)))
 
 /** The newest window of one path, to the nanosecond. */
-export function CellDetail({ meshId, source, target, look, path, clock, isLive }: Props) {
+export function CellDetail({ meshId, source, target, look, path, clock, isLive, paths = 1 }: Props) {
   const from = path?.started_at ? new Date(path.started_at) : null
   return (
     <section className={styles.card} aria-label={strings.selectedPath}>
@@ -40,6 +42,7 @@ export function CellDetail({ meshId, source, target, look, path, clock, isLive }
           {source.zone}
           {source.zone !== target.zone && ` → ${target.zone}`}
         </p>
+        {paths > 1 && <p>{strings.isWorstOf(paths)}</p>}
       </header>
       {look !== LOOK.plain && (
         <p className={styles.stateLine}>

@@ -11,6 +11,7 @@ import { ASYMMETRY_ZERO, type Coding } from '~/lib/codes'
 import { facts, tickLabels } from '~/lib/metrics'
 import { formatCount } from '~/lib/units'
 import { NumberField } from '~/ui/NumberField'
+import type { Part } from './axes'
 import styles from './matrix.module.css'
 import { ramp } from './metrics'
 import { STATE_FACTS } from './states'
@@ -26,7 +27,7 @@ interface Props {
   isFixed: boolean
   theme: Theme
   position: Position
-  part: string
+  part: Part
   value: (cell: Cell) => number | null
   pooled: number
   onScale: (scale: string) => void
@@ -36,7 +37,7 @@ const SCALE_NAMES = { log: strings.logScale, linear: strings.linearScale, symmet
 
 /** The colour scale, and the four looks of a missing value. */
 export function Legend(props: Props) {
-  const { coding, grid, theme, pooled } = props
+  const { coding, grid, theme, part, pooled } = props
   const { isClocked } = facts(coding)
   const counts = useMemo(() => countLooks(grid), [grid])
   const usual = useMemo(
@@ -77,6 +78,7 @@ export function Legend(props: Props) {
           </li>
         )}
         {grid.codes.length > 0 && counts[LOOK.plain] === 0 && <li>{strings.noFreshValue}</li>}
+        {part.rows.some(({ isClosed }) => isClosed) && <li>{strings.collapsedLegend}</li>}
         {pooled > 1 && <li>{strings.pooled(pooled * pooled)}</li>}
       </ul>
     </section>

@@ -189,3 +189,43 @@ test('until something is usual, the heatmap shows delays', async () => {
   expect(await screen.findByRole('grid', { name: 'One-way delay, p50 by path' })).toBeTruthy()
   expect(screen.getByText(/^No usual values yet/)).toBeTruthy()
 })
+
+const headings = () => within(screen.getByRole('group', { name: 'from' }))
+
+test('a zone collapses into one row and column with the worst of its paths, and expands again', async () => {
+  const grid = await open({ metric: 'one_way_delay', cell: '0,3' })
+  await userEvent.click(headings().getByRole('button', { name: 'zone b, 3 VMs' }))
+  expect(names(grid)).toEqual(['4', '4'])
+  // From a-1 (row 0) to b-1, b-2 and b-3 (columns 2 to 4): the last is the highest, code 15.
+  expect(within(grid).getByRole('gridcell').textContent).toBe('a-1 to zone b, worst of 3 paths, p50 14.0 ns')
+  const path = await screen.findByRole('region', { name: 'Selected path' })
+  expect(within(path).getByRole('heading', { name: 'a-1 to b-3' })).toBeTruthy()
+  expect(within(path).getByText('The worst of the 3 paths of this cell')).toBeTruthy()
+  expect(screen.getByText('A collapsed zone shows the worst of its paths.')).toBeTruthy()
+  const heading = headings().getByRole('button', { name: 'zone b, 3 VMs' })
+  expect(heading.getAttribute('aria-expanded')).toBe('false')
+  await userEvent.click(heading)
+  expect(names(grid)).toEqual(['6', '6'])
+  // The cursor is on the first path of the zone.
+  expect(within(grid).getByRole('gridcell').textContent).toBe('a-1 to b-2, p50 13.0 ns')
+})
+
+test('the keyboard moves along the headings and collapses a zone', async () => {
+  const grid = await open({ metric: 'one_way_delay' })
+  headings().getByRole('button', { name: 'zone a, 2 VMs' }).focus()
+  await userEvent.keyboard('{ArrowDown}{ArrowDown}{ArrowUp}{Enter}')
+  expect(names(grid)).toEqual(['4', '4'])
+  await userEvent.keyboard('{Enter}')
+  expect(names(grid)).toEqual(['6', '6'])
+})
+
+test('all zones collapse at once; a cell between two of them is a zone pair that opens', async () => {
+  const grid = await open({ metric: 'one_way_delay', cell: '0,2' })
+  await userEvent.click(screen.getByRole('button', { name: 'Collapse zones' }))
+  expect(names(grid)).toEqual(['3', '3'])
+  expect(await screen.findByRole('region', { name: 'Selected zone pair' })).toBeTruthy()
+  grid.focus()
+  await userEvent.keyboard('{Enter}')
+  const pair = within(await screen.findByRole('region', { name: 'Zone pair' }))
+  expect(pair.getByRole('heading', { name: 'zone a to zone b' })).toBeTruthy()
+})

@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { deviationsQuery, shownOf } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
+import type { Side as AxisSide } from '~/charts/heatmap/Axes'
 import { type Cell, LOOK } from '~/charts/heatmap/grid'
 import { Heatmap } from '~/charts/heatmap/Heatmap'
 import { clampView, type Shape } from '~/charts/heatmap/view'
@@ -11,8 +12,9 @@ import type { TimeSearch } from '~/lib/spans'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
 import { useAnnotated } from './annotated'
-import { partKey, zonePairPart } from './axes'
+import { partKey, zonePairPart, zonesUnder } from './axes'
 import { Controls } from './Controls'
+import { toggled } from './closed'
 import { Film } from './film/Film'
 import { StepStamp } from './film/StepStamp'
 import { useFilm } from './film/useFilm'
@@ -62,10 +64,9 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     search,
     onSearch,
     start: partKey(chosen.by, search.zones),
-    part: part?.key ?? '',
-    shape,
+    part,
   })
-  const reading = useReading(shown, coding, grid, part)
+  const reading = useReading(shown, coding, grid, part, roster)
   const annotated = useAnnotated(mesh.id, shown.when, roster, part)
   const [pooled, setPooled] = useState(1)
   const { view, onView, onAxis } = position
@@ -73,9 +74,9 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   async function open(cell: Cell) {
     const [from, to] = [part?.rows[cell.row], part?.columns[cell.column]]
     if (!from || !to) return
-    if (shown.by === 'zone') {
+    if (shown.by === 'zone' || from.isClosed || to.isClosed) {
       // A zone without VMs has no paths to show.
-      const pair = roster && zonePairPart(roster, [from.id, to.id])
+      const pair = roster && zonePairPart(roster, [from.zoneId, to.zoneId])
       if (pair) onAxis({ by: 'vm', zones: pair.key, scale: '' })
     } else if (from.id !== to.id) {
       await position.keepCursor(cell)
@@ -85,6 +86,18 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         search: { statistic: shown.statistic, ...film.around },
       })
     }
+  }
+
+  function toggle(zones: string[]) {
+    if (!roster || zones.length === 0) return
+    const all = roster.zones.filter(({ count }) => count > 0).map(({ id }) => id)
+    void onSearch({ closed: toggled(search.closed, all, zones), view: '' })
+  }
+
+  /** A closed zone opens at its label. */
+  function onLabel(side: AxisSide, index: number) {
+    const line = (side === 'row' ? part?.rows : part?.columns)?.[index]
+    if (line?.isClosed) toggle([line.zoneId])
   }
 
   function zoomBy(ratio: number) {
@@ -121,6 +134,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     )
   }
   const vms = roster?.vms.length ?? 0
+  const isAnyClosed = part.rows.some(({ isClosed }) => isClosed)
   return (
     <div className={styles.page}>
       <Head mesh={mesh} roster={roster} windowEnd={shown.when ? undefined : matrix.windowEnd}>
@@ -128,6 +142,11 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       </Head>
       <div className={styles.bar}>
         <Controls mesh={mesh} chosen={chosen} onSearch={onSearch} onAxis={onAxis} />
+        {shown.by === 'vm' && !part.zones && part.axes.rows.groups.length > 0 && (
+          <Button variant="default" size="xs" onClick={() => onSearch({ closed: isAnyClosed ? '' : 'all', view: '' })}>
+            {isAnyClosed ? strings.expandZones : strings.collapseZones}
+          </Button>
+        )}
         <ZoomButtons shape={shape} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
       </div>
       <Period mesh={mesh} shown={chosen} onSearch={onSearch} />
@@ -165,6 +184,8 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             onView={onView}
             onPooled={setPooled}
             marked={annotated.marked}
+            onGroup={part.zones ? undefined : (id) => toggle(zonesUnder(part, id))}
+            onLabel={onLabel}
           />
           <Film meshId={mesh.id} shown={chosen} film={film} />
           <Legend
@@ -175,7 +196,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             isFixed={isFixed}
             theme={theme}
             position={position}
-            part={part.key}
+            part={part}
             value={reading.value}
             pooled={pooled}
             onScale={(scale) => onSearch({ scale })}

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { pathQuery, type Shown } from '~/api/measurements'
-import { LOOK } from '~/charts/heatmap/grid'
 import type { Shape } from '~/charts/heatmap/view'
 import { useClock } from '~/ui/clock'
 import type { Part } from './axes'
@@ -25,29 +24,31 @@ interface Props {
 /** The panel beside the heatmap: the zone pair it shows, the cell pointed at, and what is most unusual. */
 export function Side({ meshId, shown, part, reading, position, shape }: Props) {
   const clock = useClock()
-  const settled = useSettled(position, part.key)
-  const source = settled && part.rows[settled.row]
-  const target = settled && part.columns[settled.column]
+  const settled = useSettled(position, part)
+  const [row, column] = [settled && part.rows[settled.row], settled && part.columns[settled.column]]
+  const { source, target } = (settled && reading.ends(settled)) ?? {}
   const isPath = shown.by === 'vm' && source && target && source.id !== target.id
+  const zones = shown.by === 'zone' || (row?.isClosed && column?.isClosed) ? { row, column } : null
   const detail = useQuery({ ...pathQuery(meshId, source?.id ?? '', target?.id ?? ''), enabled: Boolean(isPath) })
   return (
     <aside className={styles.side}>
       {part.zones && <ZonePair zones={part.zones} shape={shape} onAxis={position.onAxis} />}
-      {shown.by === 'vm' && source && target ? (
+      {zones?.row && zones.column && (
+        <ZoneDetail meshId={meshId} source={zones.row} target={zones.column} isLive={!shown.when} />
+      )}
+      {shown.by === 'vm' && source && target && settled && (
         <CellDetail
           meshId={meshId}
           source={source}
           target={target}
-          look={settled ? reading.look(settled) : LOOK.lined}
+          look={reading.look(settled)}
           path={isPath ? detail.data : undefined}
           clock={clock}
           isLive={!shown.when}
+          paths={reading.paths(settled)}
         />
-      ) : shown.by === 'zone' && source && target ? (
-        <ZoneDetail meshId={meshId} source={source} target={target} isLive={!shown.when} />
-      ) : (
-        <p className={styles.hint}>{shown.by === 'zone' ? strings.zoneHint : strings.cellHint}</p>
       )}
+      {!settled && <p className={styles.hint}>{shown.by === 'zone' ? strings.zoneHint : strings.cellHint}</p>}
       {!shown.when && <MostUnusual meshId={meshId} by={shown.by} />}
     </aside>
   )

@@ -23,7 +23,8 @@ interface Props {
 /** The cell under the pointer: its ends and its value, after a moment to the nanosecond. */
 export function Tip({ meshId, shown, part, reading, cell, annotations }: Props) {
   const [settled] = useDebouncedValue(cell, SETTLED_MS)
-  const [source, target] = [part.rows[cell.row], part.columns[cell.column]]
+  const { source, target } = reading.ends(cell) ?? {}
+  const paths = reading.paths(cell)
   const isExact = shown.by === 'vm' && shown.metric === 'one_way_delay' && !shown.when && source?.id !== target?.id
   const { data } = useQuery({
     ...pathQuery(meshId, source?.id ?? '', target?.id ?? ''),
@@ -33,7 +34,7 @@ export function Tip({ meshId, shown, part, reading, cell, annotations }: Props) 
   return (
     <div className={styles.tip}>
       <span>
-        {source?.name} → {target?.name}
+        {part.rows[cell.row]?.name} → {part.columns[cell.column]?.name}
       </span>
       <strong>{reading.words(cell) ?? stateName(reading.look(cell))}</strong>
       {direction && (
@@ -41,6 +42,7 @@ export function Tip({ meshId, shown, part, reading, cell, annotations }: Props) 
           {formatExact(direction[`${shown.statistic}_ns`])} ± {formatDelay(direction.clock_error_ns)}
         </span>
       )}
+      {paths > 1 && source && target && <span>{strings.worstPathOf(paths, source.name, target.name)}</span>}
       {reading.look(cell) === LOOK.veiled && <span>{strings.stale}</span>}
       {reading.isFaint(cell) && <span>{strings.withinItsClockError}</span>}
       {annotations.map((text) => (

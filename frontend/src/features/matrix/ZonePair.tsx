@@ -1,11 +1,12 @@
 import { Button, Group } from '@mantine/core'
 import type { Shape } from '~/charts/heatmap/view'
+import type { Entry } from './axes'
 import styles from './matrix.module.css'
 import type { MatrixSearch } from './search'
 import { strings } from './strings'
 
 interface Props {
-  zones: [string, string]
+  zones: [Entry, Entry]
   shape: Shape
   onAxis: (patch: MatrixSearch) => void
 }
@@ -16,8 +17,8 @@ export function ZonePair({ zones: [source, target], shape, onAxis }: Props) {
     <section className={styles.card} aria-label={strings.selectedZonePair}>
       <header className={styles.cardHead}>
         <h2>
-          {source} <span aria-hidden="true">→</span>
-          <span className={styles.hidden}> {strings.toLower} </span> {target}
+          {source.name} <span aria-hidden="true">→</span>
+          <span className={styles.hidden}> {strings.toLower} </span> {target.name}
         </h2>
         <p>{strings.zonePairSummary(shape.rows, shape.columns)}</p>
       </header>

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Roster, Zone } from '~/api/types'
-import { cut, wholePart, zonePairPart } from './axes'
+import { rearrange } from '~/charts/heatmap/grid'
+import { type Part, reordered, wholePart, zonePairPart, zonesUnder } from './axes'
+import { placesOf } from './useMatrix'
 
 const VMS = ['a-1', 'a-2', 'b-1', 'b-2', 'b-3', 'c-1']
 const ROSTER = {
@@ -14,15 +16,19 @@ const ROSTER = {
   ],
 } as Roster
 const zone = (id: string, region: string, provider = 'aws') => ({ id, region, provider }) as Zone
-/** Each value of a matrix of six VMs is its place. */
-const PLACES = Uint16Array.from({ length: 36 }, (_, place) => place)
+/** Return the cells of a part of a matrix of six VMs in which each value is its place. */
+function cells({ rows, columns }: Part): number[] {
+  const codes = Uint16Array.from({ length: 36 }, (_, place) => place)
+  const grid = { rows: 6, columns: 6, codes, looks: new Uint8Array(36) }
+  return [...rearrange(grid, placesOf(rows, 6), placesOf(columns, 6), { kind: 'highest' }).codes]
+}
 
 test('a zone pair has the VMs of one zone as rows, those of the other as columns, and only their values', () => {
   const part = zonePairPart(ROSTER, ['a', 'b'])
   expect(part?.rows.map(({ name }) => name)).toEqual(['a-1', 'a-2'])
   expect(part?.columns.map(({ name }) => name)).toEqual(['b-1', 'b-2', 'b-3'])
-  expect(part?.axes.rows.groups).toEqual([[{ name: 'zone a', first: 0, count: 2 }]])
-  expect(part?.within && [...cut(PLACES, 6, part.within)]).toEqual([2, 3, 4, 8, 9, 10])
+  expect(part?.axes.rows.groups).toEqual([[{ id: 'a', name: 'zone a', first: 0, count: 2 }]])
+  expect(part && cells(part)).toEqual([2, 3, 4, 8, 9, 10])
 })
 
 test('an index of one part is not one of another: not of the other direction either', () => {
@@ -42,34 +48,88 @@ test.each([
   expect(zonePairPart(ROSTER, [from, to])).toBeUndefined()
 })
 
+const names = (part: Part) => part.axes.rows.groups.map((level) => level.map(({ name }) => name))
+const REGIONS = [zone('a', 'eu'), zone('b', 'eu'), zone('c', 'us'), zone('d', 'us')]
+
 test('zones are grouped by region when there are several regions', () => {
-  const regions = [zone('a', 'eu'), zone('b', 'eu'), zone('c', 'us'), zone('d', 'us')]
-  const [outer, inner] = wholePart(ROSTER, 'vm', regions).axes.rows.groups
-  expect(outer).toEqual([
-    { name: 'eu', first: 0, count: 5 },
-    { name: 'us', first: 5, count: 1 },
+  const [outer, inner] = wholePart(ROSTER, 'vm', REGIONS).axes.rows.groups
+  expect(outer?.map(({ name, first, count }) => [name, first, count])).toEqual([
+    ['eu', 0, 5],
+    ['us', 5, 1],
   ])
-  expect(inner?.map(({ name }) => name)).toEqual(['zone a', 'zone b', 'zone c'])
-  expect(wholePart(ROSTER, 'zone', regions).axes.rows.groups).toEqual([
-    [
-      { name: 'eu', first: 0, count: 2 },
-      { name: 'us', first: 2, count: 2 },
-    ],
+  expect(outer?.[0]?.title).toBe('aws ▸ eu, 5 VMs')
+  expect(inner?.map(({ title }) => title)).toEqual([
+    'aws ▸ eu ▸ zone a, 2 VMs',
+    'aws ▸ eu ▸ zone b, 3 VMs',
+    'aws ▸ us ▸ zone c, 1 VM',
   ])
+  expect(names(wholePart(ROSTER, 'zone', REGIONS))).toEqual([['eu', 'us']])
 })
 
-test('a region is named with its provider when there are several providers', () => {
-  const regions = [zone('a', 'west'), zone('b', 'west', 'gcp'), zone('c', 'west', 'gcp'), zone('d', 'west')]
-  expect(wholePart(ROSTER, 'vm', regions).axes.rows.groups[0]?.map(({ name }) => name)).toEqual([
-    'aws west',
-    'gcp west',
+test('zones of one region stand together, however they are called, and keep their values', () => {
+  const part = wholePart(ROSTER, 'vm', [zone('a', 'us'), zone('b', 'eu'), zone('c', 'us'), zone('d', 'eu')])
+  expect(names(part)).toEqual([
+    ['eu', 'us'],
+    ['zone b', 'zone a', 'zone c'],
+  ])
+  expect(part.rows.map(({ name }) => name)).toEqual(['b-1', 'b-2', 'b-3', 'a-1', 'a-2', 'c-1'])
+  // The first row is b-1, the third VM of the matrix.
+  expect(cells(part).slice(0, 6)).toEqual([14, 15, 16, 12, 13, 17])
+})
+
+test('a provider is a level of its own when there are several, and tells regions of one name apart', () => {
+  const zones = [zone('a', 'west'), zone('b', 'west', 'gcp'), zone('c', 'east', 'gcp'), zone('d', 'west')]
+  expect(names(wholePart(ROSTER, 'vm', zones))).toEqual([
+    ['aws', 'gcp'],
+    ['aws west', 'east', 'gcp west'],
+    ['zone a', 'zone c', 'zone b'],
   ])
 })
 
 test('one region, or regions not known yet, are no heading', () => {
   const inner = [['zone a', 'zone b', 'zone c']]
-  const names = (zones?: Zone[]) =>
-    wholePart(ROSTER, 'vm', zones).axes.rows.groups.map((level) => level.map(({ name }) => name))
-  expect(names()).toEqual(inner)
-  expect(names(['a', 'b', 'c', 'd'].map((id) => zone(id, 'eu')))).toEqual(inner)
+  expect(names(wholePart(ROSTER, 'vm'))).toEqual(inner)
+  const one = ['a', 'b', 'c', 'd'].map((id) => zone(id, 'eu'))
+  expect(names(wholePart(ROSTER, 'vm', one))).toEqual(inner)
+})
+
+test('a closed zone is one row and column with the worst of its paths', () => {
+  const part = wholePart(ROSTER, 'vm', REGIONS, (id) => id === 'b')
+  expect(part.rows.map(({ name }) => name)).toEqual(['a-1', 'a-2', 'zone b', 'c-1'])
+  expect(names(part)).toEqual([
+    ['eu', 'us'],
+    ['zone a', 'zone b', 'zone c'],
+  ])
+  // a-1 to zone b: the highest of columns 2 to 4; zone b to itself: that of rows 2 to 4.
+  expect(cells(part).slice(0, 4)).toEqual([0, 1, 4, 5])
+  expect(cells(part).slice(8, 12)).toEqual([24, 25, 28, 29])
+  const states = part.axes.rows.groups.flat().map(({ name, isClosed }) => [name, isClosed])
+  expect(states).toEqual([
+    ['eu', false],
+    ['us', false],
+    ['zone a', false],
+    ['zone b', true],
+    ['zone c', false],
+  ])
+})
+
+test('a heading stands for its zones', () => {
+  const part = wholePart(ROSTER, 'vm', REGIONS, (id) => id === 'b')
+  const outer = part.axes.rows.groups[0]?.[0]?.id ?? ''
+  expect(zonesUnder(part, outer)).toEqual(['a', 'b'])
+  expect(zonesUnder(part, 'b')).toEqual(['b'])
+  expect(zonesUnder(part, 'unknown')).toEqual([])
+})
+
+test('VMs of one name are told apart by their zones', () => {
+  const twins = { ...ROSTER, vms: ROSTER.vms.map((vm, at) => (at === 2 ? { ...vm, name: 'a-1' } : vm)) }
+  const { labels } = wholePart(twins, 'vm').axes.rows
+  expect(labels.slice(0, 3)).toEqual(['a-1 (zone a)', 'a-2', 'a-1 (zone b)'])
+})
+
+test('another order takes its values with it', () => {
+  const part = reordered(wholePart(ROSTER, 'vm'), [5, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5])
+  expect(part.axes.rows.labels).toEqual([...VMS].reverse())
+  expect(names(part)).toEqual([])
+  expect(cells(part).slice(0, 6)).toEqual([30, 31, 32, 33, 34, 35])
 })

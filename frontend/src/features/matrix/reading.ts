@@ -2,14 +2,20 @@
 
 import { useMemo } from 'react'
 import type { Shown } from '~/api/measurements'
-import { type Cell, type Grid, LOOK, type Look } from '~/charts/heatmap/grid'
+import type { Roster } from '~/api/types'
+import { type Cell, LOOK, type Look } from '~/charts/heatmap/grid'
 import { type Coding, valueOfCode } from '~/lib/codes'
 import { facts, measure } from '~/lib/metrics'
-import type { Part } from './axes'
+import { type Entry, entryOf, type Part } from './axes'
 import { sentence } from './states'
 import { strings } from './strings'
+import type { PartGrid } from './useMatrix'
 
 export interface Reading {
+  /** The path or zone pair of a cell: of a closed zone, the worst. */
+  ends: (cell: Cell) => { source: Entry; target: Entry } | undefined
+  /** The number of paths of a cell: more than one when it is of a closed zone. */
+  paths: (cell: Cell) => number
   look: (cell: Cell) => Look
   value: (cell: Cell) => number | null
   isFaint: (cell: Cell) => boolean
@@ -19,8 +25,8 @@ export interface Reading {
   sentence: (cell: Cell) => string
 }
 
-/** Return the readings of a grid. */
-export function readingOf(shown: Shown, coding: Coding, grid: Grid, part: Part): Reading {
+/** Return the readings of a grid that shows a part of a mesh. */
+export function readingOf(shown: Shown, coding: Coding, grid: PartGrid, part: Part, roster: Roster): Reading {
   const { format } = facts(coding)
   const measured = shown.when?.versus ? strings.changeLower : measure(shown.metric, shown.statistic)
   const at = (cell: Cell) => cell.row * grid.columns + cell.column
@@ -31,12 +37,30 @@ export function readingOf(shown: Shown, coding: Coding, grid: Grid, part: Part):
     const shownValue = value(cell)
     return shownValue === null || isUsual(cell) ? null : format(shownValue)
   }
+  const paths = (cell: Cell) => {
+    const [row, column] = [part.rows[cell.row], part.columns[cell.column]]
+    if (!row || !column) return 0
+    // A VM has no path to itself.
+    const own = row.first === column.first && row.count === column.count ? row.count : 0
+    return Math.max(1, row.count * column.count - own)
+  }
+  const ends = (cell: Cell) => {
+    const [row, column] = [part.rows[cell.row], part.columns[cell.column]]
+    if (!row || !column) return undefined
+    if (!row.isClosed && !column.isClosed) return { source: row, target: column }
+    const worst = grid.from?.[at(cell)] ?? 0
+    const { vms } = roster
+    const [source, target] = [vms[Math.floor(worst / vms.length)], vms[worst % vms.length]]
+    return source && target && { source: entryOf(source), target: entryOf(target) }
+  }
   const words = (cell: Cell) => {
     if (isUsual(cell)) return strings.asUsual
     const text = figure(cell)
     return text !== null && coding === 'deviation' ? strings.fromUsual(text) : text
   }
   return {
+    ends,
+    paths,
     look,
     value,
     figure,
@@ -48,10 +72,19 @@ export function readingOf(shown: Shown, coding: Coding, grid: Grid, part: Part):
         part.columns[cell.column]?.name ?? '',
         look(cell),
         words(cell),
-        measured,
+        paths(cell) > 1 ? strings.worstOf(paths(cell), measured) : measured,
       ),
   }
 }
 
-export const useReading = (shown: Shown, coding: Coding, grid: Grid | undefined, part: Part | undefined) =>
-  useMemo(() => grid && part && readingOf(shown, coding, grid, part), [shown, coding, grid, part])
+export const useReading = (
+  shown: Shown,
+  coding: Coding,
+  grid: PartGrid | undefined,
+  part: Part | undefined,
+  roster: Roster | undefined,
+) =>
+  useMemo(
+    () => grid && part && roster && readingOf(shown, coding, grid, part, roster),
+    [shown, coding, grid, part, roster],
+  )

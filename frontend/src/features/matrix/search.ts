@@ -27,6 +27,8 @@ export interface MatrixSearch {
   view?: string
   /** The zone pair whose VMs are rows and columns: ids of the source and the target zone. */
   zones?: string
+  /** Zones shown as one row and column each: their ids, or "all" and the ids of those that are not. */
+  closed?: string
   /** The cell under the cursor: row, column. */
   cell?: string
   /** The difference to an earlier range in percent. */
@@ -47,6 +49,7 @@ export const matrixSearch = searchParser<MatrixSearch>(
     scale: numberList(2, ([low, high]) => (low as number) < (high as number)),
     view: numberList(3, ([, , count]) => (count as number) >= 1),
     zones: v.pipe(v.string(), v.regex(/^[^,]+,[^,]+$/)),
+    closed: v.pipe(v.string(), v.regex(/^[\w-]+(,[\w-]+)*$/)),
     cell: numberList(2, (indices) => indices.every((index) => Number.isInteger(index) && index >= 0)),
     percent: flag,
     at: moment,

@@ -61,6 +61,16 @@ export const strings = {
   waitingForWindow: (seconds: number) =>
     `Waiting for the first window. Agents receive their probe plan within seconds and report every ${seconds} s.`,
   secondVmNeeded: 'A path needs two VMs: enrol a second one to see the first delays.',
+  heading: (places: string[], vms: number) =>
+    `${places.filter((place) => place !== '').join(' ▸ ')}, ${vms} ${vms === 1 ? 'VM' : 'VMs'}`,
+  closedZone: (zone: string, vms: number) => `${zone}: ${vms} ${vms === 1 ? 'VM' : 'VMs'}, collapsed`,
+  inZone: (vm: string, zone: string) => `${vm}, ${zone}`,
+  worstOf: (paths: number, measured: string) => `worst of ${paths} paths, ${measured}`,
+  worstPathOf: (paths: number, source: string, target: string) => `Worst of ${paths} paths: ${source} → ${target}`,
+  isWorstOf: (paths: number) => `The worst of the ${paths} paths of this cell`,
+  collapsedLegend: 'A collapsed zone shows the worst of its paths.',
+  collapseZones: 'Collapse zones',
+  expandZones: 'Expand zones',
   fromAxis: 'from',
   toAxis: 'to',
   zonePair: 'zone pair',

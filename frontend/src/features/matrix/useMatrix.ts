@@ -6,15 +6,16 @@ import { zonesQuery } from '~/api/inventory'
 import type { Matrix } from '~/api/matrix'
 import { matrixQuery, type Shown } from '~/api/measurements'
 import { useWaiting } from '~/api/waiting'
-import type { Grid } from '~/charts/heatmap/grid'
+import { type Grid, type Places, pick, rearrange } from '~/charts/heatmap/grid'
 import { colourTable, pack, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { type Domain, fits, percentiles, position, roundDomain } from '~/charts/heatmap/scale'
 import { type Coding, codeCount, codeOfValue, leastCode, valueOfCode } from '~/lib/codes'
 import type { MatrixMetric } from '~/lib/dimensions'
 import { facts, title } from '~/lib/metrics'
 import { numbers } from '~/lib/searchParams'
-import { cut, type Part, wholePart, zonePairPart } from './axes'
-import { ramp } from './metrics'
+import { type Part, type Range, wholePart, zonePairPart } from './axes'
+import { closedZones } from './closed'
+import { ramp, worst } from './metrics'
 import type { MatrixSearch } from './search'
 import { strings } from './strings'
 
@@ -44,18 +45,41 @@ export function withinError(metric: MatrixMetric, codes: Uint16Array, errors: Ui
   return faint
 }
 
-function gridOf(metric: MatrixMetric, matrix: Matrix, errors: Matrix | undefined, within: Part['within']): Grid {
+/** Return the places of the rows or columns of a matrix of `size` among the lines of a heatmap. */
+export function placesOf(lines: readonly Range[], size: number): Places {
+  const at = new Int32Array(size).fill(-1)
+  lines.forEach(({ first, count }, place) => {
+    at.fill(place, first, first + count)
+  })
+  return { at, count: lines.length }
+}
+
+const isWhole = (lines: readonly Range[], size: number) =>
+  lines.length === size && lines.every(({ first }, place) => first === place)
+
+/** The cells of a part: `from` is the index of each in the matrix; absent when they are all of it, in its order. */
+export interface PartGrid extends Grid {
+  from?: Uint32Array
+}
+
+/** Return the cells of a part; a closed zone has the worst of its paths. */
+function gridOf(
+  metric: MatrixMetric,
+  coding: Coding,
+  matrix: Matrix,
+  errors: Matrix | undefined,
+  part: Part,
+): PartGrid {
+  const whole: Grid = { rows: matrix.rows, columns: matrix.columns, codes: matrix.codes, looks: matrix.states }
+  const { rows, columns } = part
+  const isAll = isWhole(rows, matrix.rows) && isWhole(columns, matrix.columns)
+  const chosen = isAll
+    ? undefined
+    : rearrange(whole, placesOf(rows, matrix.rows), placesOf(columns, matrix.columns), worst(coding))
   const fitsErrors = errors && errors.revision === matrix.revision && errors.rows === matrix.rows
-  const part = <T extends Uint16Array | Uint8Array>(values: T) =>
-    within ? cut(values, matrix.columns, within) : values
-  const codes = part(matrix.codes)
-  return {
-    rows: within?.rows.count ?? matrix.rows,
-    columns: within?.columns.count ?? matrix.columns,
-    codes,
-    looks: part(matrix.states),
-    faint: fitsErrors ? withinError(metric, codes, part(errors.codes)) : undefined,
-  }
+  if (!chosen) return { ...whole, faint: fitsErrors ? withinError(metric, matrix.codes, errors.codes) : undefined }
+  const reach = fitsErrors ? pick(errors.codes, chosen.from, new Uint16Array(chosen.from.length)) : undefined
+  return { ...chosen, faint: reach && withinError(metric, chosen.codes, reach) }
 }
 
 /** Return the rounded 1st to 99th percentile of the shown values, kept until the values differ strongly from it. */
@@ -102,13 +126,12 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
     if (!roster) return undefined
     const [from, to] = search.zones?.split(',') ?? []
     const pair = shown.by === 'vm' && from && to ? zonePairPart(roster, [from, to]) : undefined
-    return pair ?? wholePart(roster, shown.by, zones)
-  }, [roster, shown.by, search.zones, zones])
-  const within = part?.within
+    return pair ?? wholePart(roster, shown.by, zones, closedZones(search.closed))
+  }, [roster, shown.by, search.zones, search.closed, zones])
 
   const grid = useMemo(
-    () => matrix && gridOf(shown.metric, matrix, isClocked ? errorMatrix : undefined, within),
-    [matrix, errorMatrix, shown.metric, isClocked, within],
+    () => matrix && part && gridOf(shown.metric, coding, matrix, isClocked ? errorMatrix : undefined, part),
+    [matrix, errorMatrix, shown.metric, coding, isClocked, part],
   )
   const fixedText = coding === codingOf(chosen) ? search.scale : undefined
   const fixed = useMemo(() => {
@@ -116,7 +139,7 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
     return ends ? { low: ends[0] as number, high: ends[1] as number } : null
   }, [fixedText])
   const domain = useHeldDomain(
-    `${meshId} ${shown.by} ${within ? search.zones : ''} ${coding} ${shown.statistic} ${shown.slowest}`,
+    `${meshId} ${part?.key} ${coding} ${shown.statistic} ${shown.slowest}`,
     coding,
     grid,
     fixed,

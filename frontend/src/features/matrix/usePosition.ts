@@ -6,10 +6,16 @@ import type { Cell } from '~/charts/heatmap/grid'
 import { clampView, isWhole, type Shape, type View, wholeView } from '~/charts/heatmap/view'
 import { numbers } from '~/lib/searchParams'
 import { createStore, type Store, useStore } from '~/lib/store'
+import type { Line, Part } from './axes'
 import type { MatrixSearch } from './search'
 
 /** A cell of one part of the mesh: the same indices stand for something else in another part. */
 export interface Spot extends Cell {
+  part: Part
+}
+
+/** A cell by its place in the mesh, which outlives another order of the rows: `part` is the key of its part. */
+interface Kept extends Cell {
   part: string
 }
 
@@ -39,27 +45,50 @@ const written = ({ row, column, count }: View) => [row, column, count].map((part
 interface Options {
   search: MatrixSearch
   onSearch: (patch: MatrixSearch) => Promise<void>
-  /** The part that the address names, and the part that is shown. */
+  /** The key of the part that the address names. */
   start: string
-  part: string
-  shape: Shape
+  /** The part that is shown. */
+  part: Part | undefined
 }
 
-export function usePosition({ search, onSearch, start, part, shape: { rows, columns } }: Options): Position {
-  const [cursor, setCursor] = useState<Spot | null>(() => {
+/** Return where a cell of the mesh is among the rows and columns of a part; null outside it. */
+function shownAt(part: Part, { row, column }: Cell): Spot | null {
+  const find = (lines: Line[], index: number) =>
+    lines.findIndex(({ first, count }) => index >= first && index < first + count)
+  const at = {
+    row: find(part.rows, row + part.start.row),
+    column: find(part.columns, column + part.start.column),
+    part,
+  }
+  return at.row < 0 || at.column < 0 ? null : at
+}
+
+/** Return the place in the mesh of a cell of a part; of the first path where zones are closed. */
+function keptAt({ rows, columns, start, key }: Part, { row, column }: Cell): Kept {
+  const first = (lines: Line[], index: number) => lines[index]?.first ?? 0
+  return { row: first(rows, row) - start.row, column: first(columns, column) - start.column, part: key }
+}
+
+export function usePosition({ search, onSearch, start, part }: Options): Position {
+  const rows = part?.rows.length ?? 0
+  const columns = part?.columns.length ?? 0
+  const [kept, setKept] = useState<Kept | null>(() => {
     const parts = numbers(search.cell, 2)
     return parts ? { row: parts[0] as number, column: parts[1] as number, part: start } : null
   })
+  const cursor = useMemo(() => (kept && part && kept.part === part.key ? shownAt(part, kept) : null), [kept, part])
   const [hover] = useState(() => createStore<Spot | null>(null))
   const remember = useDebouncedCallback((cell: Cell) => onSearch({ cell: `${cell.row},${cell.column}` }), 400)
   const onCursor = useCallback(
     (cell: Cell) => {
-      setCursor({ ...cell, part })
-      remember(cell)
+      if (!part) return
+      const next = keptAt(part, cell)
+      setKept(next)
+      remember(next)
     },
     [remember, part],
   )
-  const onHover = useCallback((cell: Cell | null) => hover.set(cell && { ...cell, part }), [hover, part])
+  const onHover = useCallback((cell: Cell | null) => hover.set(cell && part ? { ...cell, part } : null), [hover, part])
   const onView = useCallback(
     (next: View) => void onSearch({ view: isWhole(next, { rows, columns }) ? '' : written(next) }),
     [onSearch, rows, columns],
@@ -67,7 +96,7 @@ export function usePosition({ search, onSearch, start, part, shape: { rows, colu
   const onAxis = useCallback(
     (patch: MatrixSearch) => {
       remember.cancel()
-      setCursor(null)
+      setKept(null)
       void onSearch({ cell: '', view: '', zones: '', ...patch })
     },
     [onSearch, remember],
@@ -75,17 +104,17 @@ export function usePosition({ search, onSearch, start, part, shape: { rows, colu
   const keepCursor = useCallback(
     (cell: Cell) => {
       remember.cancel()
-      return onSearch({ cell: `${cell.row},${cell.column}` })
+      const { row, column } = part ? keptAt(part, cell) : cell
+      return onSearch({ cell: `${row},${column}` })
     },
-    [onSearch, remember],
+    [onSearch, remember, part],
   )
   const view = useMemo(() => viewOf(search.view, { rows, columns }), [search.view, rows, columns])
-  const isIn = cursor && cursor.part === part && cursor.row < rows && cursor.column < columns
-  return { cursor: isIn ? cursor : null, hover, view, onCursor, onHover, onView, onAxis, keepCursor }
+  return { cursor, hover, view, onCursor, onHover, onView, onAxis, keepCursor }
 }
 
 /** Return the cell under the pointer, otherwise that under the cursor. */
-export function useActive({ cursor, hover }: Position, part: string): Spot | null {
+export function useActive({ cursor, hover }: Position, part: Part): Spot | null {
   const hovered = useStore(hover)
   return hovered?.part === part ? hovered : cursor
 }
@@ -94,7 +123,7 @@ export function useActive({ cursor, hover }: Position, part: string): Spot | nul
 export const SETTLED_MS = 120
 
 /** Return the active cell once it has stayed the same for a moment. */
-export function useSettled({ cursor, hover }: Position, part: string): Spot | null {
+export function useSettled({ cursor, hover }: Position, part: Part): Spot | null {
   const [settled, setSettled] = useState(cursor)
   const settle = useDebouncedCallback(setSettled, SETTLED_MS)
   useEffect(() => {
