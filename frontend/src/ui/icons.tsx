@@ -35,6 +35,7 @@ import {
   IconPlayerPause,
   IconPlayerPlay,
   IconPlus,
+  IconRefresh,
   IconRoute,
   IconSearch,
   IconSend,
@@ -61,6 +62,7 @@ export const SwapIcon = icon(IconArrowsExchange)
 export const PlusIcon = icon(IconPlus)
 export const MinusIcon = icon(IconMinus)
 export const FitIcon = icon(IconMaximize)
+export const RefreshIcon = icon(IconRefresh)
 export const UserIcon = icon(IconUser)
 export const SearchIcon = icon(IconSearch)
 export const CollapseIcon = icon(IconLayoutSidebarLeftCollapse)

@@ -229,3 +229,21 @@ test('all zones collapse at once; a cell between two of them is a zone pair that
   const pair = within(await screen.findByRole('region', { name: 'Zone pair' }))
   expect(pair.getByRole('heading', { name: 'zone a to zone b' })).toBeTruthy()
 })
+
+test('rows and columns are sorted by name, and the worst come first', async () => {
+  const grid = await open({ metric: 'one_way_delay', cell: '0,5' })
+  const cell = within(grid).getByRole('gridcell')
+  const order = screen.getByRole('combobox', { name: 'Order' })
+  await userEvent.selectOptions(order, 'Worst first')
+  // Delays rise from cell to cell, so c-1 is worst; the cursor stays on its path.
+  expect(cell.textContent).toBe('a-1 to c-1, p50 15.0 ns')
+  grid.focus()
+  await userEvent.keyboard('{Control>}{Home}{/Control}')
+  expect(cell.textContent).toBe('c-1 to c-1, p50 45.0 ns')
+  await userEvent.selectOptions(order, 'By similarity')
+  await userEvent.selectOptions(order, 'By name')
+  await userEvent.keyboard('{Control>}{Home}{/Control}')
+  expect(screen.queryByRole('button', { name: 'Sort again by the present values' })).toBeNull()
+  await userEvent.click(screen.getByRole('button', { name: 'Collapse zones' }))
+  expect(names(grid)).toEqual(['3', '3'])
+})

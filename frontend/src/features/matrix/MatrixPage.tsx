@@ -12,6 +12,7 @@ import type { TimeSearch } from '~/lib/spans'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
 import { useAnnotated } from './annotated'
+import { Arrangement } from './Arrangement'
 import { partKey, zonePairPart, zonesUnder } from './axes'
 import { Controls } from './Controls'
 import { toggled } from './closed'
@@ -53,12 +54,8 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   const isTooYoung =
     !search.metric && asked.metric === 'deviation' && deviations?.compared === 0 && deviations.no_baseline > 0
   const chosen = isTooYoung ? { ...asked, metric: 'one_way_delay' as const } : asked
-  const { query, waiting, shown, coding, matrix, roster, grid, part, colours, domain, isFixed } = useMatrix(
-    mesh.id,
-    chosen,
-    search,
-    theme,
-  )
+  const { query, waiting, shown, coding, matrix, roster, grid, part, colours, domain, isFixed, isOrdering, again } =
+    useMatrix(mesh.id, chosen, search, theme)
   const shape: Shape = grid ?? EMPTY
   const position = usePosition({
     search,
@@ -134,7 +131,6 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     )
   }
   const vms = roster?.vms.length ?? 0
-  const isAnyClosed = part.rows.some(({ isClosed }) => isClosed)
   return (
     <div className={styles.page}>
       <Head mesh={mesh} roster={roster} windowEnd={shown.when ? undefined : matrix.windowEnd}>
@@ -142,11 +138,14 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       </Head>
       <div className={styles.bar}>
         <Controls mesh={mesh} chosen={chosen} onSearch={onSearch} onAxis={onAxis} />
-        {shown.by === 'vm' && !part.zones && part.axes.rows.groups.length > 0 && (
-          <Button variant="default" size="xs" onClick={() => onSearch({ closed: isAnyClosed ? '' : 'all', view: '' })}>
-            {isAnyClosed ? strings.expandZones : strings.collapseZones}
-          </Button>
-        )}
+        <Arrangement
+          order={search.order ?? 'zone'}
+          canCollapse={shown.by === 'vm' && !part.zones && (roster?.zones.length ?? 0) > 1}
+          isAnyClosed={part.rows.some(({ isClosed }) => isClosed)}
+          isOrdering={isOrdering}
+          again={again}
+          onSearch={onSearch}
+        />
         <ZoomButtons shape={shape} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
       </div>
       <Period mesh={mesh} shown={chosen} onSearch={onSearch} />

@@ -133,16 +133,20 @@ export function zonesUnder({ rows, axes }: Part, id: string): string[] {
   return [...new Set(rows.slice(group.first, group.first + group.count).map(({ zoneId }) => zoneId))]
 }
 
-/** Return names that differ: a VM with the name of another is told by its zone. */
-function labelsOf(lines: Line[]): string[] {
+/** Return names that differ: a VM with the name of another by its zone. A closed zone below its heading needs no name. */
+function labelsOf(lines: Line[], groups: Group[][]): string[] {
+  const headed = new Set(groups.flat().map(({ id }) => id))
   const counts = new Map<string, number>()
   for (const { name } of lines) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return lines.map(({ name, zone }) => ((counts.get(name) ?? 0) > 1 && zone ? `${name} (${zone})` : name))
+  return lines.map(({ name, zone, zoneId, isClosed }) => {
+    if (isClosed && headed.has(zoneId)) return ''
+    return (counts.get(name) ?? 0) > 1 && zone ? `${name} (${zone})` : name
+  })
 }
 
 const axis = (title: string, lines: Line[], groups: Group[][]): Axis => ({
   title,
-  labels: labelsOf(lines),
+  labels: labelsOf(lines, groups),
   titles: lines.map(({ name, zone, count, isClosed }) =>
     isClosed ? strings.closedZone(name, count) : zone ? strings.inZone(name, zone) : name,
   ),

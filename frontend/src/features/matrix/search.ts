@@ -11,6 +11,7 @@ import {
 } from '~/lib/dimensions'
 import { FILMS, type Film } from '~/lib/film'
 import { flag, identifier, keyOf, moment, numberList, searchParser } from '~/lib/searchParams'
+import { ORDERS, type Order } from './order'
 
 export interface MatrixSearch {
   by?: Granularity
@@ -29,6 +30,8 @@ export interface MatrixSearch {
   zones?: string
   /** Zones shown as one row and column each: their ids, or "all" and the ids of those that are not. */
   closed?: string
+  /** The order of rows and columns. */
+  order?: Order
   /** The cell under the cursor: row, column. */
   cell?: string
   /** The difference to an earlier range in percent. */
@@ -50,10 +53,11 @@ export const matrixSearch = searchParser<MatrixSearch>(
     view: numberList(3, ([, , count]) => (count as number) >= 1),
     zones: v.pipe(v.string(), v.regex(/^[^,]+,[^,]+$/)),
     closed: v.pipe(v.string(), v.regex(/^[\w-]+(,[\w-]+)*$/)),
+    order: v.picklist(ORDERS),
     cell: numberList(2, (indices) => indices.every((index) => Number.isInteger(index) && index >= 0)),
     percent: flag,
     at: moment,
     film: keyOf(FILMS),
   },
-  { by: 'vm', statistic: 'p50', film: '1h' },
+  { by: 'vm', statistic: 'p50', order: 'zone', film: '1h' },
 )

@@ -69,6 +69,12 @@ export const strings = {
   worstPathOf: (paths: number, source: string, target: string) => `Worst of ${paths} paths: ${source} → ${target}`,
   isWorstOf: (paths: number) => `The worst of the ${paths} paths of this cell`,
   collapsedLegend: 'A collapsed zone shows the worst of its paths.',
+  order: 'Order',
+  orders: { zone: 'By zone', name: 'By name', worst: 'Worst first', cluster: 'By similarity' },
+  orderHint:
+    'Worst first: by the mean of row and column. By similarity: VMs with similar values stand together. The order stays until you sort again.',
+  orderAgain: 'Sort again by the present values',
+  ordering: 'Sorting…',
   collapseZones: 'Collapse zones',
   expandZones: 'Expand zones',
   fromAxis: 'from',

@@ -1,7 +1,7 @@
 /** Grid, axes, colours and a steady scale of the heatmap, from the newest response. */
 
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { zonesQuery } from '~/api/inventory'
 import type { Matrix } from '~/api/matrix'
 import { matrixQuery, type Shown } from '~/api/measurements'
@@ -18,6 +18,7 @@ import { closedZones } from './closed'
 import { ramp, worst } from './metrics'
 import type { MatrixSearch } from './search'
 import { strings } from './strings'
+import { useOrder } from './useOrder'
 
 /** Return the meaning of the codes of a matrix. */
 export function codingOf({ metric, when }: Shown): Coding {
@@ -122,12 +123,23 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
   const errorMatrix = errors.data?.of.by === shown.by ? errors.data.matrix : undefined
 
   const { data: zones } = useQuery(zonesQuery)
-  const part = useMemo(() => {
+  const inZones = useMemo(() => {
     if (!roster) return undefined
     const [from, to] = search.zones?.split(',') ?? []
     const pair = shown.by === 'vm' && from && to ? zonePairPart(roster, [from, to]) : undefined
     return pair ?? wholePart(roster, shown.by, zones, closedZones(search.closed))
   }, [roster, shown.by, search.zones, search.closed, zones])
+  const cells = useCallback(
+    () => matrix && inZones && gridOf(shown.metric, coding, matrix, undefined, inZones),
+    [matrix, inZones, shown.metric, coding],
+  )
+  const { part, isOrdering, again } = useOrder({
+    order: search.order ?? 'zone',
+    part: inZones,
+    cells,
+    worst: worst(coding),
+    values: `${coding} ${shown.statistic} ${shown.slowest} ${JSON.stringify(shown.when)}`,
+  })
 
   const grid = useMemo(
     () => matrix && part && gridOf(shown.metric, coding, matrix, isClocked ? errorMatrix : undefined, part),
@@ -172,6 +184,8 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
     roster,
     grid,
     part,
+    isOrdering,
+    again,
     colours,
     domain,
     isFixed: fixed !== null,

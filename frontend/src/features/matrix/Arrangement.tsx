@@ -1,0 +1,46 @@
+import { ActionIcon, Button, NativeSelect, Tooltip } from '@mantine/core'
+import { RefreshIcon } from '~/ui/icons'
+import styles from './matrix.module.css'
+import { ORDERS, type Order } from './order'
+import type { MatrixSearch } from './search'
+import { strings } from './strings'
+
+interface Props {
+  order: Order
+  canCollapse: boolean
+  isAnyClosed: boolean
+  isOrdering: boolean
+  /** Sort by the present values; undefined when the order does not depend on values. */
+  again: (() => void) | undefined
+  onSearch: (patch: MatrixSearch) => void
+}
+
+/** The order of rows and columns, and the zones collapsed or expanded all at once. */
+export function Arrangement({ order, canCollapse, isAnyClosed, isOrdering, again, onSearch }: Props) {
+  return (
+    <div className={styles.controls}>
+      <Tooltip label={strings.orderHint} multiline w={300}>
+        <NativeSelect
+          aria-label={strings.order}
+          w={124}
+          size="xs"
+          data={ORDERS.map((value) => ({ value, label: strings.orders[value] }))}
+          value={order}
+          onChange={({ currentTarget: { value } }) => onSearch({ order: value as Order, view: '' })}
+        />
+      </Tooltip>
+      {again && (
+        <Tooltip label={isOrdering ? strings.ordering : strings.orderAgain}>
+          <ActionIcon variant="default" aria-label={strings.orderAgain} loading={isOrdering} onClick={again}>
+            <RefreshIcon />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      {canCollapse && (
+        <Button variant="default" size="xs" onClick={() => onSearch({ closed: isAnyClosed ? '' : 'all', view: '' })}>
+          {isAnyClosed ? strings.expandZones : strings.collapseZones}
+        </Button>
+      )}
+    </div>
+  )
+}
