@@ -247,3 +247,52 @@ test('rows and columns are sorted by name, and the worst come first', async () =
   await userEvent.click(screen.getByRole('button', { name: 'Collapse zones' }))
   expect(names(grid)).toEqual(['3', '3'])
 })
+
+const selectedVm = () => within(screen.getByRole('region', { name: 'Selected VM' }))
+
+test('a VM that is found shows its row and column in short, and leads to its page', async () => {
+  await open({ metric: 'one_way_delay' })
+  const field = screen.getByRole('combobox', { name: 'Find a VM' })
+  await userEvent.type(field, 'b-')
+  expect(within(await screen.findByRole('listbox')).getAllByRole('option')).toHaveLength(3)
+  await userEvent.type(field, '2{Enter}')
+  const card = selectedVm()
+  expect(card.getByRole('heading', { name: 'b-2' })).toBeTruthy()
+  // Row 3 has the codes 29 to 34, column 3 the codes 14 to 44 in steps of 6.
+  const table = within(card.getByRole('table', { name: 'Row and column' }))
+  expect(table.getAllByRole('cell').map(({ textContent }) => textContent)).toEqual([
+    '30.0 ns',
+    '25.0 ns',
+    '6',
+    '6',
+    '0',
+    '0',
+  ])
+  const worst = within(card.getByRole('table', { name: 'Worst from it to' })).getAllByRole('link')
+  expect(worst[0]?.textContent).toBe('c-1')
+  expect(worst[0]?.getAttribute('href')).toContain('/meshes/m/paths/b-2/c-1')
+  expect(card.getByRole('link', { name: 'Open VM' }).getAttribute('href')).toBe('/vms/b-2')
+  await userEvent.click(card.getByRole('button', { name: 'Clear selection' }))
+  expect(screen.queryByRole('region', { name: 'Selected VM' })).toBeNull()
+})
+
+test('the keyboard selects the row or the column of a cell, and lets it go', async () => {
+  const grid = await open({ metric: 'one_way_delay', cell: '1,4' })
+  grid.focus()
+  await userEvent.keyboard('{Shift>} {/Shift}')
+  expect(selectedVm().getByRole('heading', { name: 'a-2' })).toBeTruthy()
+  await userEvent.keyboard('{Control>} {/Control}')
+  expect(selectedVm().getByRole('heading', { name: 'b-3' })).toBeTruthy()
+  await userEvent.keyboard('{Control>} {/Control}')
+  expect(screen.queryByRole('region', { name: 'Selected VM' })).toBeNull()
+})
+
+test('a zone pair has figures of its own: of the samples of all its paths together', async () => {
+  await open({ zones: 'b,c', metric: 'one_way_delay' })
+  const pair = within(await screen.findByRole('region', { name: 'Zone pair' }))
+  const figures = within(pair.getByRole('table', { name: 'Delay, loss and clock error' }))
+  // In the matrix of zones, b to c is cell 5: the code 16.
+  expect(await figures.findAllByText('15.0 ns')).toHaveLength(2)
+  expect(figures.getByRole('row', { name: 'Loss 0.150 %' })).toBeTruthy()
+  expect(figures.getByRole('row', { name: 'Clock error ±15.0 ns' })).toBeTruthy()
+})

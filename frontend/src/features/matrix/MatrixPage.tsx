@@ -1,24 +1,25 @@
 import { Button, useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { deviationsQuery, shownOf } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import type { Side as AxisSide } from '~/charts/heatmap/Axes'
 import { type Cell, LOOK } from '~/charts/heatmap/grid'
 import { Heatmap } from '~/charts/heatmap/Heatmap'
-import { clampView, type Shape } from '~/charts/heatmap/view'
+import { clampView, isWhole, reveal, type Shape } from '~/charts/heatmap/view'
 import type { TimeSearch } from '~/lib/spans'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
 import { useAnnotated } from './annotated'
 import { Arrangement } from './Arrangement'
-import { partKey, zonePairPart, zonesUnder } from './axes'
+import { type Line, partKey, zonePairPart, zonesUnder } from './axes'
 import { Controls } from './Controls'
 import { toggled } from './closed'
 import { Film } from './film/Film'
 import { StepStamp } from './film/StepStamp'
 import { useFilm } from './film/useFilm'
+import { Find } from './Find'
 import { Head } from './Head'
 import { Legend } from './Legend'
 import { UNUSUAL_ROWS } from './MostUnusual'
@@ -26,12 +27,14 @@ import styles from './matrix.module.css'
 import { worst } from './metrics'
 import { Period } from './Period'
 import { useReading } from './reading'
+import { SelectedLine } from './SelectedLine'
 import { Side } from './Side'
 import type { MatrixSearch } from './search'
+import { marksOf, namedOf } from './selection'
 import { strings } from './strings'
 import { Tip } from './Tip'
 import { matrixTitle, useMatrix } from './useMatrix'
-import { usePosition } from './usePosition'
+import { usePosition, written } from './usePosition'
 import { ZoomButtons } from './ZoomButtons'
 
 interface Props {
@@ -66,6 +69,12 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   const reading = useReading(shown, coding, grid, part, roster)
   const annotated = useAnnotated(mesh.id, shown.when, roster, part)
   const [pooled, setPooled] = useState(1)
+  const entries = useMemo(() => (roster ? namedOf(roster, shown.by) : []), [roster, shown.by])
+  const highlighted = useMemo(
+    () => part && marksOf(part, entries, search.find, search.select),
+    [part, entries, search.find, search.select],
+  )
+  const selected = entries.findIndex(({ id }) => id === search.select)
   const { view, onView, onAxis } = position
 
   async function open(cell: Cell) {
@@ -91,10 +100,20 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     void onSearch({ closed: toggled(search.closed, all, zones), view: '' })
   }
 
-  /** A closed zone opens at its label. */
+  /** A closed zone opens at its label; another row or column is selected, or no longer. */
   function onLabel(side: AxisSide, index: number) {
     const line = (side === 'row' ? part?.rows : part?.columns)?.[index]
     if (line?.isClosed) toggle([line.zoneId])
+    else if (line) void onSearch({ select: line.id === search.select ? '' : line.id })
+  }
+
+  /** Show the row of a VM that was found, when the picture is magnified elsewhere. */
+  function select(id: string) {
+    const index = entries.findIndex((entry) => entry.id === id)
+    const find = (lines: Line[]) => lines.findIndex(({ first, count }) => index >= first && index < first + count)
+    const at = part && { row: find(part.rows), column: find(part.columns) }
+    const next = at && reveal(view, { row: Math.max(0, at.row), column: Math.max(0, at.column) }, shape)
+    void onSearch({ select: id, ...(next && !isWhole(next, shape) ? { view: written(next) } : {}) })
   }
 
   function zoomBy(ratio: number) {
@@ -137,6 +156,13 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         <StepStamp film={film} />
       </Head>
       <div className={styles.bar}>
+        <Find
+          by={shown.by}
+          entries={entries}
+          find={search.find ?? ''}
+          onFind={(find) => void onSearch({ find })}
+          onSelect={select}
+        />
         <Controls mesh={mesh} chosen={chosen} onSearch={onSearch} onAxis={onAxis} />
         <Arrangement
           order={search.order ?? 'zone'}
@@ -185,6 +211,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             marked={annotated.marked}
             onGroup={part.zones ? undefined : (id) => toggle(zonesUnder(part, id))}
             onLabel={onLabel}
+            highlighted={highlighted}
           />
           <Film meshId={mesh.id} shown={chosen} film={film} />
           <Legend
@@ -201,7 +228,19 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             onScale={(scale) => onSearch({ scale })}
           />
         </div>
-        <Side meshId={mesh.id} shown={shown} part={part} reading={reading} position={position} shape={shape} />
+        <Side meshId={mesh.id} shown={shown} part={part} reading={reading} position={position} shape={shape}>
+          {selected >= 0 && (
+            <SelectedLine
+              meshId={mesh.id}
+              shown={shown}
+              coding={coding}
+              matrix={matrix}
+              entries={entries}
+              index={selected}
+              onClear={() => void onSearch({ select: '' })}
+            />
+          )}
+        </Side>
       </div>
     </div>
   )

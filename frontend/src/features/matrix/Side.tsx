@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { pathQuery, type Shown } from '~/api/measurements'
 import type { Shape } from '~/charts/heatmap/view'
 import { useClock } from '~/ui/clock'
@@ -19,10 +20,12 @@ interface Props {
   reading: Reading
   position: Position
   shape: Shape
+  /** What is selected. */
+  children: ReactNode
 }
 
 /** The panel beside the heatmap: the zone pair it shows, the cell pointed at, and what is most unusual. */
-export function Side({ meshId, shown, part, reading, position, shape }: Props) {
+export function Side({ meshId, shown, part, reading, position, shape, children }: Props) {
   const clock = useClock()
   const settled = useSettled(position, part)
   const [row, column] = [settled && part.rows[settled.row], settled && part.columns[settled.column]]
@@ -32,9 +35,12 @@ export function Side({ meshId, shown, part, reading, position, shape }: Props) {
   const detail = useQuery({ ...pathQuery(meshId, source?.id ?? '', target?.id ?? ''), enabled: Boolean(isPath) })
   return (
     <aside className={styles.side}>
-      {part.zones && <ZonePair zones={part.zones} shape={shape} onAxis={position.onAxis} />}
+      {part.zones && (
+        <ZonePair meshId={meshId} zones={part.zones} when={shown.when} shape={shape} onAxis={position.onAxis} />
+      )}
+      {children}
       {zones?.row && zones.column && (
-        <ZoneDetail meshId={meshId} source={zones.row} target={zones.column} isLive={!shown.when} />
+        <ZoneDetail meshId={meshId} source={zones.row} target={zones.column} when={shown.when} />
       )}
       {shown.by === 'vm' && source && target && settled && (
         <CellDetail

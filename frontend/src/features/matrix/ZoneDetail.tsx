@@ -1,17 +1,19 @@
+import type { When } from '~/api/measurements'
 import styles from './matrix.module.css'
 import { strings } from './strings'
 import { UsualFigures } from './UsualFigures'
+import { ZoneFigures } from './ZoneFigures'
 import { ZoneProvider } from './ZoneProvider'
 
 interface Props {
   meshId: string
   source: { id: string; name: string }
   target: { id: string; name: string }
-  isLive: boolean
+  when: When | undefined
 }
 
-/** A zone pair: its delay now and usually. */
-export function ZoneDetail({ meshId, source, target, isLive }: Props) {
+/** A zone pair: its figures, and its delay now and usually. */
+export function ZoneDetail({ meshId, source, target, when }: Props) {
   return (
     <section className={styles.card} aria-label={strings.selectedZones}>
       <header className={styles.cardHead}>
@@ -21,7 +23,8 @@ export function ZoneDetail({ meshId, source, target, isLive }: Props) {
         </h2>
         <p>{strings.zoneHint}</p>
       </header>
-      {isLive && <UsualFigures meshId={meshId} by="zone" source={source.id} target={target.id} />}
+      <ZoneFigures meshId={meshId} source={source.id} target={target.id} when={when} />
+      {!when && <UsualFigures meshId={meshId} by="zone" source={source.id} target={target.id} />}
       <ZoneProvider meshId={meshId} source={source.id} target={target.id} />
     </section>
   )

@@ -32,6 +32,10 @@ export interface MatrixSearch {
   closed?: string
   /** The order of rows and columns. */
   order?: Order
+  /** The text whose rows and columns are marked. */
+  find?: string
+  /** The selected VM or zone, by its id. */
+  select?: string
   /** The cell under the cursor: row, column. */
   cell?: string
   /** The difference to an earlier range in percent. */
@@ -54,6 +58,9 @@ export const matrixSearch = searchParser<MatrixSearch>(
     zones: v.pipe(v.string(), v.regex(/^[^,]+,[^,]+$/)),
     closed: v.pipe(v.string(), v.regex(/^[\w-]+(,[\w-]+)*$/)),
     order: v.picklist(ORDERS),
+    // The router reads an address's digits as a number.
+    find: v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty(), v.maxLength(200)),
+    select: identifier,
     cell: numberList(2, (indices) => indices.every((index) => Number.isInteger(index) && index >= 0)),
     percent: flag,
     at: moment,

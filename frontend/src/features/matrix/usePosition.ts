@@ -40,7 +40,9 @@ function viewOf(text: string | undefined, shape: Shape): View {
     : wholeView(shape)
 }
 
-const written = ({ row, column, count }: View) => [row, column, count].map((part) => Number(part.toFixed(2))).join(',')
+/** Write a view as the address has it. */
+export const written = ({ row, column, count }: View) =>
+  [row, column, count].map((part) => Number(part.toFixed(2))).join(',')
 
 interface Options {
   search: MatrixSearch
@@ -97,7 +99,7 @@ export function usePosition({ search, onSearch, start, part }: Options): Positio
     (patch: MatrixSearch) => {
       remember.cancel()
       setKept(null)
-      void onSearch({ cell: '', view: '', zones: '', ...patch })
+      void onSearch({ cell: '', view: '', zones: '', select: '', ...patch })
     },
     [onSearch, remember],
   )
