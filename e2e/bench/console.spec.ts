@@ -48,7 +48,7 @@ test('all: new values', async ({ inside: page }) => {
       performance.clearMarks('heatmap drawn')
       Object.assign((window as unknown as { seen: object }).seen, { longest: 0 })
     })
-    await page.getByRole('radiogroup', { name: 'Statistic' }).getByText(statistic, { exact: true }).click()
+    await page.getByRole('combobox', { name: 'Statistic' }).selectOption(statistic)
     await page.waitForFunction(heatmapDrawn)
     spent.push(
       await page.evaluate(() => {

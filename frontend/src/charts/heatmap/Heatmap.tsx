@@ -43,6 +43,9 @@ interface Props {
   highlighted?: Record<Side, ReadonlySet<number>> | undefined
 }
 
+/** The edge of the page. */
+const BELOW = 12
+
 /** A grid of coloured square cells on a canvas, usable by pointer, keyboard and screen reader. */
 export function Heatmap(props: Props) {
   const { grid, axes, colours, worst, theme, figure, cursor, marked, highlighted } = props
@@ -53,7 +56,7 @@ export function Heatmap(props: Props) {
   const surface = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const scratch = useRef<HTMLCanvasElement>(null)
-  const stage = useStage(frame, props.below ?? 0)
+  const stage = useStage(frame, props.below ?? BELOW)
   const { density } = stage
   const room = useMemo(() => gutters(axes, props.view.count, stage), [axes, props.view.count, stage])
   const side = stage.width === 0 && stage.height === 0 ? 0 : sideOf(room, stage, size)

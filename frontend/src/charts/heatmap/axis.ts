@@ -71,7 +71,7 @@ const LEAST_HEADED = 12
 const LONGEST_HEADING = 14
 const LONGEST_LABEL = 19
 /** Room without labels: for the title of the axis. */
-const LEAST: Record<keyof Gutters, number> = { left: 56, top: 32 }
+const LEAST: Record<keyof Gutters, number> = { left: 48, top: 32 }
 /** Share of the width or height that labels may take. */
 const MOST = 0.42
 
@@ -114,6 +114,8 @@ const CHOICES = [
   [0, 10],
   [0, 7],
   [LONGEST_HEADING, 0],
+  [10, 0],
+  [8, 0],
   [0, 0],
 ] as const
 

@@ -56,12 +56,16 @@ export function Controls({ mesh, chosen, onSearch, onAxis }: Props) {
         />
       </Tooltip>
       <Tooltip label={strings.oneValueOnly(name)} disabled={hasStatistic}>
-        <SegmentedControl
+        <NativeSelect
           aria-label={strings.statistic}
+          w={80}
+          size="xs"
           data={STATISTIC_OPTIONS}
           disabled={!hasStatistic}
           value={chosen.statistic}
-          onChange={(value) => onSearch({ statistic: STATISTICS.find((s) => s === value) as Statistic, scale: '' })}
+          onChange={({ currentTarget: { value } }) =>
+            onSearch({ statistic: STATISTICS.find((s) => s === value) as Statistic, scale: '' })
+          }
         />
       </Tooltip>
       {mesh.flows > 1 && (

@@ -156,13 +156,6 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         <StepStamp film={film} />
       </Head>
       <div className={styles.bar}>
-        <Find
-          by={shown.by}
-          entries={entries}
-          find={search.find ?? ''}
-          onFind={(find) => void onSearch({ find })}
-          onSelect={select}
-        />
         <Controls mesh={mesh} chosen={chosen} onSearch={onSearch} onAxis={onAxis} />
         <Arrangement
           order={search.order ?? 'zone'}
@@ -172,9 +165,16 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
           again={again}
           onSearch={onSearch}
         />
+        <Find
+          by={shown.by}
+          entries={entries}
+          find={search.find ?? ''}
+          onFind={(find) => void onSearch({ find })}
+          onSelect={select}
+        />
         <ZoomButtons shape={shape} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
+        <Period mesh={mesh} shown={chosen} onSearch={onSearch} />
       </div>
-      <Period mesh={mesh} shown={chosen} onSearch={onSearch} />
       {vms > 1 && !shown.when && grid.looks.every((look) => look === LOOK.dotted || look === LOOK.lined) && (
         <Notice tone="info">{strings.waitingForWindow(mesh.window_s)}</Notice>
       )}
@@ -214,21 +214,30 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             highlighted={highlighted}
           />
           <Film meshId={mesh.id} shown={chosen} film={film} />
-          <Legend
-            shown={shown}
-            coding={coding}
-            grid={grid}
-            domain={domain}
-            isFixed={isFixed}
-            theme={theme}
-            position={position}
-            part={part}
-            value={reading.value}
-            pooled={pooled}
-            onScale={(scale) => onSearch({ scale })}
-          />
         </div>
-        <Side meshId={mesh.id} shown={shown} part={part} reading={reading} position={position} shape={shape}>
+        <Side
+          meshId={mesh.id}
+          shown={shown}
+          part={part}
+          reading={reading}
+          position={position}
+          shape={shape}
+          legend={
+            <Legend
+              shown={shown}
+              coding={coding}
+              grid={grid}
+              domain={domain}
+              isFixed={isFixed}
+              theme={theme}
+              position={position}
+              part={part}
+              value={reading.value}
+              pooled={pooled}
+              onScale={(scale) => onSearch({ scale })}
+            />
+          }
+        >
           {selected >= 0 && (
             <SelectedLine
               meshId={mesh.id}

@@ -20,12 +20,13 @@ interface Props {
   reading: Reading
   position: Position
   shape: Shape
+  legend: ReactNode
   /** What is selected. */
   children: ReactNode
 }
 
-/** The panel beside the heatmap: the zone pair it shows, the cell pointed at, and what is most unusual. */
-export function Side({ meshId, shown, part, reading, position, shape, children }: Props) {
+/** The panel beside the heatmap: the legend, the zone pair it shows, the cell pointed at, and what is most unusual. */
+export function Side({ meshId, shown, part, reading, position, shape, legend, children }: Props) {
   const clock = useClock()
   const settled = useSettled(position, part)
   const [row, column] = [settled && part.rows[settled.row], settled && part.columns[settled.column]]
@@ -35,6 +36,7 @@ export function Side({ meshId, shown, part, reading, position, shape, children }
   const detail = useQuery({ ...pathQuery(meshId, source?.id ?? '', target?.id ?? ''), enabled: Boolean(isPath) })
   return (
     <aside className={styles.side}>
+      {legend}
       {part.zones && (
         <ZonePair meshId={meshId} zones={part.zones} when={shown.when} shape={shape} onAxis={position.onAxis} />
       )}

@@ -30,7 +30,7 @@ export function ZoneFigures({ meshId, source, target, when }: Props) {
   const { versus: _, ...range } = when ?? { percent: false }
   const answers = useQueries({
     queries: FIGURES.map(([metric, statistic]) =>
-      matrixQuery(meshId, { by: 'zone', metric, statistic, slowest: false, when: when && range }),
+      matrixQuery(meshId, { by: 'zone', metric, statistic, app: undefined, slowest: false, when: when && range }),
     ),
   })
   const figure = (at: number) => {

@@ -57,7 +57,7 @@ export interface Summary {
   median: number | null
   measured: number
   lost: number
-  /** The worst first; as usual is not bad. */
+  /** The worst first; no change and no loss are not bad. */
   worst: Peer[]
 }
 
@@ -89,7 +89,7 @@ export function summaryOf(
     measured: measured.length,
     lost: present.length - measured.length,
     worst: present
-      .filter((one) => coding !== 'deviation' || badness(one) > 0)
+      .filter(({ code, isLost }) => isLost || valueOfCode(coding, code) !== 0)
       .sort((a, b) => badness(b) - badness(a))
       .slice(0, WORST_MOST)
       .map(({ peer, code, isLost }) => ({ ...peer, value: isLost ? null : valueOfCode(coding, code) })),

@@ -138,7 +138,7 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
     part: inZones,
     cells,
     worst: worst(coding),
-    values: `${coding} ${shown.statistic} ${shown.slowest} ${JSON.stringify(shown.when)}`,
+    values: `${coding} ${shown.app} ${shown.statistic} ${shown.slowest} ${JSON.stringify(shown.when)}`,
   })
 
   const grid = useMemo(
