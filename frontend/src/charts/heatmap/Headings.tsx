@@ -64,7 +64,13 @@ export function Headings({ label, groups, bands, start, cell, length, offset, up
             onKeyDown={(event) => move(event, index)}
             onClick={onGroup && (() => onGroup(group.id))}
           >
-            {isHeaded(band, extent) && <span className={isUpright ? styles.upright : undefined}>{band.texts[at]}</span>}
+            {isHeaded(band, extent) && (
+              // The name of the button is whole; a shortened one is only for the eye.
+              <span
+                className={isUpright ? `${styles.short} ${styles.upright}` : styles.short}
+                data-text={band.texts[at]}
+              />
+            )}
           </button>
         )
       })}

@@ -70,6 +70,8 @@ const LEAST_HEADED = 12
 /** In characters. */
 const LONGEST_HEADING = 14
 const LONGEST_LABEL = 19
+/** A heading cut to fewer characters is better written across its group. */
+const LEAST_READABLE = 8
 /** Room without labels: for the title of the axis. */
 const LEAST: Record<keyof Gutters, number> = { left: 48, top: 32 }
 /** Share of the width or height that labels may take. */
@@ -77,13 +79,15 @@ const MOST = 0.42
 
 const longestOf = (names: readonly string[]) => names.reduce((most, name) => Math.max(most, name.length), 0)
 
-/** Return the headings of one level along their groups if all fit there, otherwise across them. */
+/** Return the headings of one level along their groups if all can be read there, otherwise across them. */
 function bandOf(groups: readonly Group[], cell: number, offset: number, longest: number): Band {
   const names = groups.map(({ name }) => name)
   const least = groups.reduce((most, { count }) => Math.min(most, count), Number.POSITIVE_INFINITY) * cell
-  const along = shortened(names, Math.floor((least - 6) / HEADING_CHARACTER))
-  if (along) return { texts: along, offset, thickness: BAND, across: false }
-  const across = longest > 0 ? shortened(names, longest) : null
+  const most = Math.floor((least - 6) / HEADING_CHARACTER)
+  const along = shortened(names, most)
+  const across =
+    longest > 0 && (!along || (most < LEAST_READABLE && most < longestOf(names))) ? shortened(names, longest) : null
+  if (along && !across) return { texts: along, offset, thickness: BAND, across: false }
   const thickness = across ? Math.max(BAND, Math.ceil(longestOf(across) * HEADING_CHARACTER) + 8) : BAND
   return { texts: across ?? names.map(() => ''), offset, thickness, across: across !== null }
 }

@@ -22,7 +22,7 @@ export function Arrangement({ order, canCollapse, isAnyClosed, isOrdering, again
       <Tooltip label={strings.orderHint} multiline w={300}>
         <NativeSelect
           aria-label={strings.order}
-          w={124}
+          w={120}
           size="xs"
           data={ORDERS.map((value) => ({ value, label: strings.orders[value] }))}
           value={order}

@@ -32,7 +32,7 @@ export function Find({ by, entries, find, onFind, onSelect }: Props) {
       aria-label={label}
       placeholder={label}
       size="xs"
-      w={150}
+      w={124}
       leftSection={<SearchIcon />}
       data={data}
       limit={MOST}

@@ -47,7 +47,7 @@ export function SelectedLine({ meshId, shown, coding, matrix, entries, index, on
       <table className={styles.figures} aria-label={strings.rowAndColumn}>
         <thead>
           <tr>
-            <th />
+            <td />
             <th scope="col">{strings.fromIt}</th>
             <th scope="col">{strings.toIt}</th>
           </tr>
