@@ -34,7 +34,7 @@ interface Props {
   /** Rows and columns whose cells have a mark in their corner. */
   marked?: Marked | undefined
   /** The height of what stands below the picture in the same window, in CSS pixels. */
-  below?: number
+  below: number
   /** A heading was pressed. */
   onGroup?: ((id: string) => void) | undefined
   /** A label was pressed, or Shift or Ctrl with Space on a cell of its row or column. */
@@ -42,9 +42,6 @@ interface Props {
   /** Rows and columns that stand out. */
   highlighted?: Record<Side, ReadonlySet<number>> | undefined
 }
-
-/** The edge of the page. */
-const BELOW = 12
 
 /** A grid of coloured square cells on a canvas, usable by pointer, keyboard and screen reader. */
 export function Heatmap(props: Props) {
@@ -56,7 +53,7 @@ export function Heatmap(props: Props) {
   const surface = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const scratch = useRef<HTMLCanvasElement>(null)
-  const stage = useStage(frame, props.below ?? BELOW)
+  const stage = useStage(frame, props.below)
   const { density } = stage
   const room = useMemo(() => gutters(axes, props.view.count, stage), [axes, props.view.count, stage])
   const side = stage.width === 0 && stage.height === 0 ? 0 : sideOf(room, stage, size)
@@ -245,7 +242,11 @@ function Highlights({ of, view, cell, width, height }: HighlightsProps) {
         <div key={`row ${index}`} className={styles.highlight} style={{ left: 0, right: 0, top: at, height: cell }} />
       ))}
       {bands(of.column, view.column, width).map(({ index, at }) => (
-        <div key={`column ${index}`} className={styles.highlight} style={{ top: 0, bottom: 0, left: at, width: cell }} />
+        <div
+          key={`column ${index}`}
+          className={styles.highlight}
+          style={{ top: 0, bottom: 0, left: at, width: cell }}
+        />
       ))}
     </>
   )

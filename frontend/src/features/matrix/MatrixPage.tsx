@@ -11,15 +11,15 @@ import { clampView, isWhole, reveal, type Shape } from '~/charts/heatmap/view'
 import type { TimeSearch } from '~/lib/spans'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
-import { useAnnotated } from './annotated'
 import { Arrangement } from './Arrangement'
+import { useAnnotated } from './annotated'
 import { type Line, partKey, zonePairPart, zonesUnder } from './axes'
 import { Controls } from './Controls'
 import { toggled } from './closed'
+import { Find } from './Find'
 import { Film } from './film/Film'
 import { StepStamp } from './film/StepStamp'
 import { useFilm } from './film/useFilm'
-import { Find } from './Find'
 import { Head } from './Head'
 import { Legend } from './Legend'
 import { UNUSUAL_ROWS } from './MostUnusual'
@@ -43,6 +43,9 @@ interface Props {
   /** Resolves once the URL has changed. */
   onSearch: (patch: MatrixSearch) => Promise<void>
 }
+
+/** The film, the space above it and the edge of the page, in CSS pixels: the picture leaves them in the window. */
+const BELOW = 96
 
 const EMPTY: Shape = { rows: 0, columns: 0 }
 
@@ -212,6 +215,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             onGroup={part.zones ? undefined : (id) => toggle(zonesUnder(part, id))}
             onLabel={onLabel}
             highlighted={highlighted}
+            below={BELOW}
           />
           <Film meshId={mesh.id} shown={chosen} film={film} />
         </div>

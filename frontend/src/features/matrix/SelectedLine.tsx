@@ -47,7 +47,9 @@ export function SelectedLine({ meshId, shown, coding, matrix, entries, index, on
       <table className={styles.figures} aria-label={strings.rowAndColumn}>
         <thead>
           <tr>
-            <td />
+            <th scope="col">
+              <span className={styles.hidden}>{strings.figure}</span>
+            </th>
             <th scope="col">{strings.fromIt}</th>
             <th scope="col">{strings.toIt}</th>
           </tr>

@@ -74,6 +74,7 @@ export const strings = {
   selectedVm: 'Selected VM',
   selectedZone: 'Selected zone',
   rowAndColumn: 'Row and column',
+  figure: 'Figure',
   fromIt: 'From it',
   toIt: 'To it',
   median: 'Median',
