@@ -30,7 +30,7 @@ test('a value below the middle is as bad as one above, a lost one is worse than 
   const grid = square(4, (row, column) => (row === column ? 0 : row === 1 ? 80 : row === 3 ? 110 : 100))
   expect(byWorst(grid, FURTHEST, false).rows).toEqual([1, 3, 0, 2])
   const looks = grid.looks.slice()
-  looks[1] = LOOK.crossed
+  looks.fill(LOOK.crossed, 1, 4)
   expect(byWorst({ ...grid, looks }, FURTHEST, false).rows[0]).toBe(0)
 })
 

@@ -9,15 +9,22 @@ export interface Ordering {
   columns: number[]
 }
 
-/** A lost value is worse than any: codes are below this. */
-const LOST = 65_536
+const LOST = -2
 const MISSING = -1
 
-/** Return the distance of a cell from the best value, in codes; `MISSING` without a value. */
+/** Return the distance of a cell from the best value, in codes; `LOST` or `MISSING` without a value. */
 function badness(code: number, look: number, worst: Worst): number {
   if (look === LOOK.crossed) return LOST
   if (code === 0 || (look !== LOOK.plain && look !== LOOK.veiled)) return MISSING
   return worst.kind === 'furthest' ? Math.abs(code - worst.middle) : code
+}
+
+/** Return what counts for a lost value: a little more than the worst value of the grid. */
+function lostOf({ codes, looks }: Grid, worst: Worst): number {
+  let most = 0
+  for (let at = 0; at < codes.length; at++)
+    most = Math.max(most, badness(codes[at] as number, looks[at] as number, worst))
+  return most + 1
 }
 
 const descending = (scores: Float64Array): number[] =>
@@ -30,11 +37,13 @@ const descending = (scores: Float64Array): number[] =>
 export function byWorst(grid: Grid, worst: Worst, isSquare: boolean): Ordering {
   const { rows, columns, codes, looks } = grid
   const [down, across] = [new Float64Array(rows), new Float64Array(columns)]
+  const lost = lostOf(grid, worst)
   const [inRow, inColumn] = [new Uint32Array(rows), new Uint32Array(columns)]
   for (let row = 0, at = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++, at++) {
-      const bad = badness(codes[at] as number, looks[at] as number, worst)
-      if (bad === MISSING) continue
+      const value = badness(codes[at] as number, looks[at] as number, worst)
+      if (value === MISSING) continue
+      const bad = value === LOST ? lost : value
       down[row] = (down[row] as number) + bad
       across[column] = (across[column] as number) + bad
       inRow[row] = (inRow[row] as number) + 1
@@ -59,6 +68,7 @@ const PROFILE_MOST = 1_024
 export function profilesOf(grid: Grid, worst: Worst, side: 'rows' | 'columns', isSquare: boolean): Profiles {
   const { codes, looks } = grid
   const middle = worst.kind === 'furthest' ? worst.middle : 0
+  const lost = lostOf(grid, worst)
   const isRows = side === 'rows'
   const count = isRows ? grid.rows : grid.columns
   const peers = isRows ? grid.columns : grid.rows
@@ -73,7 +83,7 @@ export function profilesOf(grid: Grid, worst: Worst, side: 'rows' | 'columns', i
       for (let peer = 0; peer < peers; peer += step, feature++, at++) {
         const cell = isRow ? own * grid.columns + peer : peer * grid.columns + own
         const bad = badness(codes[cell] as number, looks[cell] as number, worst)
-        const value = bad === MISSING ? Number.NaN : (bad === LOST ? LOST : (codes[cell] as number)) - middle
+        const value = bad === MISSING ? Number.NaN : bad === LOST ? lost : (codes[cell] as number) - middle
         values[at] = value
         if (bad === MISSING) continue
         sums[feature] = (sums[feature] as number) + value

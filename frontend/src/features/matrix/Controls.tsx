@@ -45,7 +45,7 @@ export function Controls({ mesh, chosen, onSearch, onAxis }: Props) {
       <Tooltip label={about} position="bottom-start">
         <NativeSelect
           aria-label={strings.metric}
-          w={144}
+          w={152}
           size="xs"
           data={[
             { group: strings.measured, items: MATRIX_METRIC_OPTIONS },

@@ -138,7 +138,8 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
     part: inZones,
     cells,
     worst: worst(coding),
-    values: `${coding} ${shown.app} ${shown.statistic} ${shown.slowest} ${JSON.stringify(shown.when)}`,
+    // Another time has the same order: rows must not move while the film plays.
+    values: `${coding} ${shown.app} ${shown.statistic} ${shown.slowest}`,
   })
 
   const grid = useMemo(
