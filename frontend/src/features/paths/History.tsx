@@ -2,6 +2,7 @@ import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useAnnotationMarks } from '~/api/annotations'
+import { serverNow } from '~/api/connection'
 import { deviationQuery, pathRange, seriesQuery } from '~/api/measurements'
 import type { Path } from '~/api/types'
 import type { Statistic } from '~/lib/dimensions'
@@ -13,6 +14,7 @@ import { useEarlierSeries } from './earlierSeries'
 import { Incidents } from './Incidents'
 import { NewestWindow } from './NewestWindow'
 import { PathCharts } from './PathCharts'
+import { incidentSpans, usePathIncidents } from './pathIncidents'
 import styles from './paths.module.css'
 
 interface Props {
@@ -33,6 +35,8 @@ export function History({ meshId, source, target, path, time, statistic, clock }
   const outbound = useQuery(deviationQuery(meshId, 'vm', source, target)).data
   const inbound = useQuery(deviationQuery(meshId, 'vm', target, source)).data
   const marks = useAnnotationMarks(meshId, pathRange(time))
+  const incidents = usePathIncidents(meshId, source, target).data
+  const spans = useMemo(() => incidentSpans(incidents ?? [], serverNow()), [incidents])
   const usual = useMemo(() => ({ outbound, inbound }), [outbound, inbound])
   return (
     <div className={styles.history}>
@@ -49,6 +53,7 @@ export function History({ meshId, source, target, path, time, statistic, clock }
           theme={theme}
           waiting={series.isPlaceholderData}
           marks={marks}
+          spans={spans}
         />
       )}
       <div className={styles.side}>

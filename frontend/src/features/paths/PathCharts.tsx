@@ -3,6 +3,7 @@ import { pathRange } from '~/api/measurements'
 import type { Deviation, Series } from '~/api/types'
 import { newest, summary, type Values } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
+import type { Span } from '~/charts/series/spans'
 import type { TimeMark } from '~/lib/annotations'
 import type { Statistic } from '~/lib/dimensions'
 import { statisticName } from '~/lib/metrics'
@@ -30,6 +31,8 @@ interface Props {
   waiting: boolean
   /** Annotations within the range; undefined while they load. */
   marks: TimeMark[] | undefined
+  /** Times to shade: incidents. */
+  spans?: readonly Span[]
 }
 
 const delayTicks = (values: number[]) => {
@@ -47,6 +50,9 @@ function inWords(values: Values, format: (value: number) => string): string {
   return strings.valueRange(format(least), format(most), gaps > 0 ? strings.gaps(gaps) : '')
 }
 
+// One object: another one would redraw the charts.
+const NO_SPANS: readonly Span[] = []
+
 /** Of each chart, in pixels. */
 const HEIGHTS = { delay: 260, roundTrip: 170, loss: 130 }
 
@@ -59,7 +65,18 @@ const NOTHING: Pick<Series, 'points_at' | 'resolution_s' | 'outbound' | 'inbound
 }
 
 /** One-way delays, round trip and loss over the same time, with a common cursor. */
-export function PathCharts({ series: loaded, usual, earlier, statistic, time, clock, theme, waiting, marks }: Props) {
+export function PathCharts({
+  series: loaded,
+  usual,
+  earlier,
+  statistic,
+  time,
+  clock,
+  theme,
+  waiting,
+  marks,
+  spans = NO_SPANS,
+}: Props) {
   const series = loaded ?? NOTHING
   const [cursor, setCursor] = useState<number | null>(null)
   const onCursor = useCallback((index: number | null) => setCursor(index), [])
@@ -143,7 +160,7 @@ export function PathCharts({ series: loaded, usual, earlier, statistic, time, cl
   const known = newest(series.round_trip.delay_ns) ?? newest(series.outbound.delay_ns)
   const at = cursor ?? known
   const moment = at === null ? undefined : times[at]
-  const shared = { times, range, clock, theme, onCursor, group: 'path', onZoom: zoom, marks }
+  const shared = { times, range, clock, theme, onCursor, group: 'path', onZoom: zoom, marks, spans }
   return (
     <div className={styles.charts} data-waiting={waiting || undefined} aria-busy={!loaded}>
       <p className={styles.moment}>

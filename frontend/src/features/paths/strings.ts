@@ -69,6 +69,7 @@ export const strings = {
   toLower: 'to',
   incidents: 'Incidents on this path',
   incidentsLower: 'the incidents',
+  incidentsShaded: 'Their times are shaded on the charts.',
   noIncidents: 'None of the newest incidents includes this path.',
   incident: 'Incident',
   severity: 'Severity',
