@@ -34,7 +34,7 @@ export const strings = {
   requestId: 'Request',
   unexpectedError: 'An unexpected error occurred.',
   unreachable: 'Sinemora cannot be reached',
-  loadFailed: (subject: string) => `${subject} could not be loaded`,
+  loadFailed: (subject: string) => `${subject.charAt(0).toUpperCase()}${subject.slice(1)} could not be loaded`,
   reconnects: 'This page reconnects automatically.',
   tryAgain: 'Try again',
   waitingFor: (subject: string) => `Waiting for ${subject}`,
