@@ -27,6 +27,7 @@ const precompress: Plugin = {
 
 /** Pages of the documentation that the console shows as help, in reading order. */
 const HELP = [
+  'console',
   'glossary',
   'agent',
   'agent-measurements',

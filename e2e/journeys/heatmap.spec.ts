@@ -40,7 +40,7 @@ test('the heatmap shows the numbers of the API', async ({ inside: page, mesh }) 
 
 test('a new window appears without a reload', async ({ inside: page, mesh }) => {
   await page.goto(`/meshes/${mesh.id}`)
-  await expect(page.getByText('Live', { exact: true })).toBeVisible()
+  await expect(page.getByRole('status').getByText('Live', { exact: true })).toBeVisible()
   const window = page.getByText(/^Window \d/)
   const first = (await window.innerText()).slice(0, 26)
   let loads = 0

@@ -7,8 +7,8 @@ import { strings } from '~/features/shell/strings'
 export const Route = createFileRoute('/_app/help/$')({
   staticData: { title: strings.help },
   loader: async ({ params }) => {
-    // Without a name, the glossary: it comes first.
-    const name = params._splat || 'glossary'
+    // Without a name, the first page.
+    const name = params._splat || 'console'
     const page = await load[name]?.()
     if (!page) throw notFound()
     return { name, page: page.default }

@@ -11,7 +11,7 @@ import { NOW } from '~/lib/spans'
 export const Route = createFileRoute('/_app/meshes/$meshId/')({
   staticData: {
     title: strings.heatmap,
-    help: 'agent-measurements',
+    help: 'console#heatmap',
     time: { span: MATRIX_SPAN, isLive: true, compares: true },
   },
   validateSearch: matrixSearch,

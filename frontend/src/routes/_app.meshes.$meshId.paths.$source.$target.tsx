@@ -9,7 +9,7 @@ import { strings } from '~/features/shell/strings'
 export const Route = createFileRoute('/_app/meshes/$meshId/paths/$source/$target')({
   staticData: {
     title: strings.path,
-    help: 'agent-measurements#delays-and-loss',
+    help: 'console#path',
     time: { span: PATH_SPAN, compares: true },
   },
   validateSearch: pathSearch,

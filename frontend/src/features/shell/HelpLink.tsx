@@ -10,10 +10,10 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** A link to the help about the open page; to the glossary from pages without their own. */
+/** A link to the help about the open page; to the console's own from pages without one. */
 export function HelpLink() {
   const help = useMatches({ select: (matches) => matches.at(-1)?.staticData.help })
-  const [name = 'glossary', section] = help?.split('#') ?? []
+  const [name = 'console', section] = help?.split('#') ?? []
   return (
     <Tooltip label={strings.helpHint}>
       <ActionIcon
