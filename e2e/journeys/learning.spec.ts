@@ -77,7 +77,7 @@ test('a curve is renamed', async ({ inside: page }) => {
     const after = `after ${Date.now()}`
     await page.getByRole('dialog').getByLabel('Application').fill(after)
     await expectAccessible(page)
-    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await expect(page.getByRole('heading', { level: 1, name: after })).toBeVisible()
   } finally {
     await remove(page, `/v1/curves/${id}`)
