@@ -60,6 +60,9 @@ interface Inks {
 const REACH = 6
 const LABEL = { font: 10.5, gap: 4, top: 3 }
 
+/** Return the width of the axis in CSS pixels. A chart is first drawn before its elements have their size. */
+const widthOf = ({ bbox }: uPlot) => bbox.width / devicePixelRatio
+
 /** Draw a line at the start of each mark, its label at the top and a light shade over a span; hovering shows the label. */
 export function marksPlugin(current: () => readonly Mark[], inks: Inks): uPlot.Plugin {
   const tip = document.createElement('div')
@@ -68,7 +71,7 @@ export function marksPlugin(current: () => readonly Mark[], inks: Inks): uPlot.P
   const placedIn = (plot: uPlot) => {
     const { min, max } = plot.scales.x ?? {}
     const known = min != null && max != null && max > min
-    return known ? placeMarks(current(), [min, max], plot.over.clientWidth) : []
+    return known ? placeMarks(current(), [min, max], widthOf(plot)) : []
   }
   return {
     hooks: {
@@ -77,7 +80,7 @@ export function marksPlugin(current: () => readonly Mark[], inks: Inks): uPlot.P
       drawAxes: [
         (plot) => {
           const { ctx, bbox } = plot
-          const density = bbox.width / Math.max(1, plot.over.clientWidth)
+          const density = devicePixelRatio
           ctx.save()
           for (const { left, right } of placedIn(plot)) {
             ctx.fillStyle = inks.shade
@@ -91,7 +94,7 @@ export function marksPlugin(current: () => readonly Mark[], inks: Inks): uPlot.P
       draw: [
         (plot) => {
           const { ctx, bbox } = plot
-          const density = bbox.width / Math.max(1, plot.over.clientWidth)
+          const density = devicePixelRatio
           ctx.save()
           ctx.font = `500 ${LABEL.font * density}px "Inter Variable", system-ui, sans-serif`
           ctx.textBaseline = 'top'
@@ -117,9 +120,9 @@ export function marksPlugin(current: () => readonly Mark[], inks: Inks): uPlot.P
           tip.hidden = mark === null
           if (mark === null) return
           tip.textContent = mark.label
-          const isRight = left > plot.over.clientWidth / 2
+          const isRight = left > widthOf(plot) / 2
           tip.style.left = isRight ? '' : `${left + 10}px`
-          tip.style.right = isRight ? `${plot.over.clientWidth - left + 10}px` : ''
+          tip.style.right = isRight ? `${widthOf(plot) - left + 10}px` : ''
         },
       ],
     },

@@ -80,7 +80,19 @@ function List({ annotations, edits }: { annotations: Annotation[]; edits: boolea
         rows={annotations}
         id={(row) => row.id}
         columns={[
-          { title: strings.text, cell: (row) => row.text, as: 'head', by: { key: 'text', value: (row) => row.text } },
+          {
+            title: strings.text,
+            cell: (row) =>
+              row.url ? (
+                <Anchor size="sm" href={row.url} target="_blank" rel="noreferrer">
+                  {row.text}
+                </Anchor>
+              ) : (
+                row.text
+              ),
+            as: 'head',
+            by: { key: 'text', value: (row) => row.text },
+          },
           {
             title: strings.kind,
             cell: (row) => KIND_NAMES[row.kind],
@@ -107,15 +119,6 @@ function List({ annotations, edits }: { annotations: Annotation[]; edits: boolea
             cell: (row) => row.source,
             as: 'quiet',
             by: { key: 'source', value: (row) => row.source },
-          },
-          {
-            title: strings.link,
-            cell: (row) =>
-              row.url && (
-                <Anchor size="sm" href={row.url} target="_blank" rel="noreferrer">
-                  {strings.details}
-                </Anchor>
-              ),
           },
           ...(edits
             ? [

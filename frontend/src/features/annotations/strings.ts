@@ -36,7 +36,6 @@ export const strings = {
   sourceHint: 'Person or program; empty: you',
   link: 'Link',
   linkExample: 'https://ci.example.com/4711',
-  details: 'Details',
   actions: 'Actions',
   counted: (count: number, noun: string) => `${count} ${noun}`,
   vm: 'VM',
