@@ -6,12 +6,10 @@ import { serverNow } from '~/api/connection'
 import { incidentsQuery } from '~/api/incidents'
 import type { Vm } from '~/api/types'
 import { coversVm } from '~/lib/culprits'
-import { Age } from '~/ui/Age'
-import { useClock } from '~/ui/clock'
+import { IncidentRows } from '~/ui/IncidentRows'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
-import { SEVERITIES } from '~/ui/severity'
 import { strings } from './strings'
 
 /** The applications with tasks on a VM. */
@@ -59,7 +57,6 @@ export function VmApplications({ vmId }: { vmId: string }) {
 
 /** The newest incidents of a VM, its zone, its paths and its meshes. */
 export function VmIncidents({ vm, meshIds }: { vm: Vm; meshIds: readonly string[] }) {
-  const clock = useClock()
   const query = useQuery(incidentsQuery(undefined, ['open', 'acknowledged', 'resolved']))
   return (
     <Panel title={strings.incidents}>
@@ -68,37 +65,7 @@ export function VmIncidents({ vm, meshIds }: { vm: Vm; meshIds: readonly string[
           const place = { id: vm.id, zoneId: vm.zone.id }
           const rows = incidents.filter(({ mesh, culprit }) => meshIds.includes(mesh.id) && coversVm(culprit, place))
           if (rows.length === 0) return <p className={pageStyles.quiet}>{strings.noIncidents}</p>
-          return (
-            <Records
-              label={strings.incidents}
-              rows={rows}
-              id={({ id }) => id}
-              columns={[
-                {
-                  title: strings.incident,
-                  cell: ({ id, title }) => (
-                    <Anchor
-                      size="sm"
-                      renderRoot={(root) => <Link {...root} to="/incidents/$incidentId" params={{ incidentId: id }} />}
-                    >
-                      {title}
-                    </Anchor>
-                  ),
-                  as: 'head',
-                },
-                { title: strings.severity, cell: ({ severity }) => SEVERITIES[severity].word },
-                {
-                  title: strings.started,
-                  cell: ({ onset_at }) => <Age at={onset_at} clock={clock} now={serverNow} />,
-                },
-                {
-                  title: strings.ended,
-                  cell: ({ ended_at }) =>
-                    ended_at ? <Age at={ended_at} clock={clock} now={serverNow} /> : strings.ongoing,
-                },
-              ]}
-            />
-          )
+          return <IncidentRows rows={rows} now={serverNow} />
         }}
       </QueryResult>
     </Panel>

@@ -117,7 +117,7 @@ test('the history names the applications on the path and what it costs them', as
 
 test('the history names the incidents that include the path', async () => {
   await open()
-  const list = within(await screen.findByRole('region', { name: 'Incidents on this path' }))
+  const list = within(await screen.findByRole('region', { name: 'Incidents' }))
   const links = list.getAllByRole('link').map((link) => link.getAttribute('href'))
   expect(links).toEqual(['/incidents/i', '/incidents/k'])
 })
