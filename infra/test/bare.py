@@ -87,6 +87,8 @@ class Machine:
         self.log.write_text("")
         self.checkout = CHECKOUTS[who]
         self.home = str(Path(self.checkout).parent)
+        # A run that was killed leaves its copy.
+        run("rm", "-rf", "--one-file-system", self.tree, log=self.log)
         run("cp", "-a", "--reflink=auto", base, self.tree, log=self.log)
         if who == "user":
             run("chroot", self.tree, "useradd", "--create-home", USER, log=self.log)
