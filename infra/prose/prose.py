@@ -3,7 +3,8 @@
     python3 infra/prose/prose.py [PATH …]     every finding as `file:line: kind: text`
     python3 infra/prose/prose.py --count      the number of findings of each kind, as JSON
 
-It reads Markdown pages, the UI's `strings.ts`, docstrings of Python and Rust, and descriptions in `openapi.json`.
+It reads Markdown pages, the UI's `strings.ts`, doc comments of Python, Rust and TypeScript, and descriptions in
+`openapi.json`.
 Judgement decides what to do with a finding.
 """
 
@@ -32,6 +33,9 @@ _NOT_A_VERB = re.compile(
     r"(What|Whether|Who|Whom|Whose|Which|How|Where|When|Why|The|A|An|All|Every|Each|Its|No|So|As|Of|From|In|At|"
     r"One|Some|Many|Only|That|This|These|Those|Two|Nothing|Whatever|Is|Are|It)\b"
 )
+# A doc comment states; it does not ask.
+_QUESTION = re.compile(r"(What|Whether|Who|How)\b")
+_DOCUMENTED = (".py", ".rs", ".ts", ".tsx")
 _SENTENCE = re.compile(r"[^.!?:;|]+[.!?:;|]?")
 _CODE = re.compile(r"`[^`]*`|\[[^]]*\]\([^)]*\)|<[^>]*>|https?://\S+|\{[^}]*\}")
 
@@ -70,8 +74,8 @@ def files(paths: list[str]) -> Iterator[Path]:
     ).stdout.splitlines()
     for name in listed:
         path = ROOT / name
-        readable = path.suffix in (".md", ".py", ".rs") or path.name in ("strings.ts", "openapi.json")
-        if readable and "_pb2" not in name and path.is_file():
+        readable = path.suffix in (".md", *_DOCUMENTED) or path.name == "openapi.json"
+        if readable and not re.search(r"_pb2|\.gen\.ts$", name) and path.is_file():
             yield path
 
 
@@ -85,20 +89,25 @@ def read(path: Path) -> list[Finding]:
             pieces = _python(path)
         case ".rs":
             pieces = _rust(path)
-        case ".ts":
+        case ".ts" if path.name == "strings.ts":
             pieces = _strings(path)
+        case ".ts" | ".tsx":
+            pieces = _typescript(path)
         case _:
             pieces = _openapi(path)
+    is_doc = path.suffix in _DOCUMENTED and path.name != "strings.ts"
     return [
         Finding(name, line, kind, text)
         for line, callable_doc, piece in pieces
-        for kind, text in judge(piece, callable_doc=callable_doc)
+        for kind, text in judge(piece, is_doc=is_doc, callable_doc=callable_doc)
     ]
 
 
-def judge(text: str, *, callable_doc: bool = False) -> Iterator[tuple[str, str]]:
+def judge(text: str, *, is_doc: bool = False, callable_doc: bool = False) -> Iterator[tuple[str, str]]:
     """Yield kind and sentence of everything worth a second reading in a text."""
     plain = _CODE.sub("x", text)
+    if is_doc and not callable_doc and _QUESTION.match(plain):
+        yield "question", _short(text)
     if callable_doc and _NOT_A_VERB.match(plain):
         yield "verb", _short(text)
     for sentence in _SENTENCE.findall(" ".join(plain.split())):
@@ -166,6 +175,14 @@ def _rust(path: Path) -> Iterator[tuple[int, bool, str]]:
             does = bool(re.match(r"(pub(\([a-z]+\))? )?(const |async |unsafe )*fn ", stripped))
             yield start, does, " ".join(lines)
             lines = []
+
+
+def _typescript(path: Path) -> Iterator[tuple[int, bool, str]]:
+    """Yield the doc comments of a module; those of functions must start with a verb, those of components need not."""
+    source = path.read_text("utf-8")
+    for comment in re.finditer(r"/\*\*(.*?)\*/\s*((?:export |async |default )*function [a-z])?", source, re.DOTALL):
+        text = " ".join(line.strip(" *") for line in comment[1].splitlines())
+        yield source.count("\n", 0, comment.start()) + 1, comment[2] is not None, text.strip()
 
 
 def _strings(path: Path) -> Iterator[tuple[int, bool, str]]:

@@ -1,4 +1,4 @@
-/** What an incident costs the applications it affects, in words. */
+/** Costs of an incident to the applications it affects, in words. */
 
 import { formatShare } from './performance'
 import { strings } from './strings'

@@ -1,4 +1,4 @@
-/** What the culprit of an incident covers: VMs and paths. */
+/** VMs and paths that the culprit of an incident covers. */
 
 interface Place {
   id: string

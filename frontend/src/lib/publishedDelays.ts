@@ -9,7 +9,7 @@
 export const PUBLISHED_SOURCE = 'D. A. Popescu, UCAM-CL-TR-937, table 4.3'
 
 export const PATH_CLASSES = ['same_zone', 'between_zones', 'between_regions', 'between_providers'] as const
-/** Where the two ends of a path are. */
+/** Class of a path by the places of its ends. */
 export type PathClass = (typeof PATH_CLASSES)[number]
 
 /** Providers by the names that agents report. */

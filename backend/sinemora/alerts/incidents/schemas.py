@@ -104,7 +104,7 @@ class ReasonRead(Read):
 
 
 class VerdictRead(Read):
-    """Whether the network, a clock, an agent or an application is at fault, with the reasons."""
+    """Verdict: the network, a clock, an agent or an application is at fault, with the reasons."""
 
     kind: VerdictKind
     reasons: list[ReasonRead]

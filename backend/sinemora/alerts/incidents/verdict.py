@@ -20,7 +20,7 @@ _COST_MIN = 0.0005
 
 
 class VerdictKind(StrEnum):
-    """What an incident is a fault of. `undecided`: no usual values are known yet."""
+    """Cause of an incident. `undecided`: no usual values are known yet, or delays are usual."""
 
     network = "network"
     clock = "clock"

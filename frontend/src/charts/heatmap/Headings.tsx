@@ -12,14 +12,14 @@ interface Props {
   length: number
   /** From the edge to the picture. */
   offset: number
-  /** True beside rows. */
+  /** Headings of rows, at the left, instead of columns, at the top. */
   upright?: boolean
   onGroup?: ((id: string) => void) | undefined
 }
 
 const KEYS: Record<string, number> = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 }
 
-/** Headings of groups beside their rows or columns; one stays in view as long as a part of its group does. */
+/** Headings of groups of rows or columns. A heading stays in view while a part of its group does. */
 export function Headings({ label, groups, bands, start, cell, length, offset, upright = false, onGroup }: Props) {
   const [reached, setReached] = useState('')
   const placed = groups.flatMap((level, depth) =>

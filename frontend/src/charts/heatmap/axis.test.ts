@@ -35,7 +35,7 @@ describe.each([
   const extent = { width: 1_000, height: 760 }
   const room = gutters({ rows: axis, columns: axis }, zones * vms, extent)
 
-  test.each(['left', 'top'] as const)('every zone has a name of its own at the %s', (side) => {
+  test.each(['left', 'top'] as const)('every zone has a different name at the %s', (side) => {
     for (const { texts } of room[side].bands) {
       expect(texts.every((text) => text.length >= 3)).toBe(true)
       expect(new Set(texts).size).toBe(texts.length)
@@ -47,7 +47,7 @@ describe.each([
   })
 })
 
-test('labels stand beside few VMs only', () => {
+test('only few VMs have labels', () => {
   const extent = { width: 1_000, height: 760 }
   const labels = (vms: number) =>
     gutters({ rows: axisOf(3, vms), columns: axisOf(3, vms) }, 3 * vms, extent).left.labels

@@ -151,7 +151,7 @@ export function gutters({ rows, columns }: AxisPair, count: number, { width, hei
 const SMALLEST = 160
 const LARGEST_CELL = 104
 
-/** Return the side of the largest square of `size`×`size` cells beside the labels: whole pixels a cell for few cells. */
+/** Return the side of the largest square of `size`×`size` cells next to the labels: whole pixels a cell for few cells. */
 export function sideOf({ left, top }: Gutters, { width, height }: Extent, size: number): number {
   const room = Math.max(SMALLEST, Math.min(width - left.size, height - top.size))
   return Math.max(0, size <= 100 ? Math.min(Math.floor(room / size), LARGEST_CELL) * size : Math.floor(room))

@@ -29,7 +29,7 @@ function rank(code: number, look: number, middle: number): number {
   return look === LOOK.lined || look === LOOK.ruled ? 2 : look === LOOK.dotted ? 1 : 3
 }
 
-/** Where the rows or columns of a grid go: `at` their new index, or -1; several may share one of the `count`. */
+/** New places of the rows or columns of a grid: `at` is the index of each, or -1. Several may share one of the `count`. */
 export interface Places {
   at: Int32Array
   count: number

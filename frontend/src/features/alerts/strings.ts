@@ -294,7 +294,7 @@ export const strings = {
   suspects: 'Suspects',
   explains: 'Explains',
   ofAffected: (count: string, total: string) => `${count} of ${total} affected paths`,
-  itsOwnPaths: 'Of its own paths',
+  itsOwnPaths: 'Of all its paths',
   affectedOf: (count: string, total: string) => `${count} of ${total} affected`,
   worstPaths: 'Paths with the largest change',
   path: 'Path',

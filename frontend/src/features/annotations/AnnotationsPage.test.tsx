@@ -126,7 +126,7 @@ test('a change keeps what was not touched, and names the version that was read',
   })
 })
 
-test('a refused field has the reason beside it, and the dialog stays', async () => {
+test('a refused field shows the reason, and the dialog stays', async () => {
   await open({ 'POST /v1/annotations': () => refuse('ends_at', 'must be after the start') }, { add: true })
   await userEvent.type(await screen.findByLabelText('Text'), 'x')
   await press('Save')

@@ -287,7 +287,7 @@ test('the keyboard selects the row or the column of a cell, and lets it go', asy
   expect(screen.queryByRole('region', { name: 'Selected VM' })).toBeNull()
 })
 
-test('a zone pair has figures of its own: of the samples of all its paths together', async () => {
+test('the figures of a zone pair are those of the samples of all its paths', async () => {
   await open({ zones: 'b,c', metric: 'one_way_delay' })
   const pair = within(await screen.findByRole('region', { name: 'Zone pair' }))
   const figures = within(pair.getByRole('table', { name: 'Delay, loss and clock error' }))

@@ -21,11 +21,11 @@ interface Props {
   position: Position
   shape: Shape
   legend: ReactNode
-  /** What is selected. */
+  /** Sums of the selected row or column. */
   children: ReactNode
 }
 
-/** The panel beside the heatmap: the legend, the zone pair it shows, the cell pointed at, and what is most unusual. */
+/** The panel at the right of the heatmap: legend, zone pair, cell under the pointer, and the most unusual paths. */
 export function Side({ meshId, shown, part, reading, position, shape, legend, children }: Props) {
   const clock = useClock()
   const settled = useSettled(position, part)

@@ -77,7 +77,7 @@ test('zones of one region stand together, however they are called, and keep thei
   expect(cells(part).slice(0, 6)).toEqual([14, 15, 16, 12, 13, 17])
 })
 
-test('a provider is a level of its own when there are several, and tells regions of one name apart', () => {
+test('several providers are a level, which distinguishes regions of one name', () => {
   const zones = [zone('a', 'west'), zone('b', 'west', 'gcp'), zone('c', 'east', 'gcp'), zone('d', 'west')]
   expect(names(wholePart(ROSTER, 'vm', zones))).toEqual([
     ['aws', 'gcp'],
@@ -121,7 +121,7 @@ test('a heading stands for its zones', () => {
   expect(zonesUnder(part, 'unknown')).toEqual([])
 })
 
-test('VMs of one name are told apart by their zones', () => {
+test('VMs of one name are distinguished by their zones', () => {
   const twins = { ...ROSTER, vms: ROSTER.vms.map((vm, at) => (at === 2 ? { ...vm, name: 'a-1' } : vm)) }
   const { labels } = wholePart(twins, 'vm').axes.rows
   expect(labels.slice(0, 3)).toEqual(['a-1 (zone a)', 'a-2', 'a-1 (zone b)'])

@@ -15,11 +15,11 @@ import { zonePairOf } from './zones'
 interface Props {
   mesh: Mesh
   path: Pick<Path, 'source' | 'target'>
-  /** What the page shows of the path, to choose. */
+  /** Choices of the content of the page. */
   controls: ReactNode
 }
 
-/** The head of the page of a path: its name, the ways to its neighbours, and an alert for it. */
+/** The head of the page of a path: its name, links to its VMs and zone pair, and an alert for it. */
 export function PathHead({ mesh, path: { source, target }, controls }: Props) {
   return (
     <header className={styles.head}>

@@ -25,7 +25,7 @@ test('a page is saved under a name, with its filters', async () => {
   )
 })
 
-test('a name that exists is refused beside the field, and stays', async () => {
+test('a name that exists is refused with the reason, and stays in the field', async () => {
   mockApi({ 'GET /v1/saved-views': [], 'POST /v1/saved-views': () => fail(409, "A view named 'Loss' exists.") })
   await showPage(<SavedViews />)
   const menu = await open()

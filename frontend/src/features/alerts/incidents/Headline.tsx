@@ -9,7 +9,7 @@ import { strings } from '../strings'
 import { impactSentence } from './impactWords'
 import styles from './incidents.module.css'
 
-/** What happens, where, how much over usual, since when, and who suffers. */
+/** The headline: the change, its place, its size over usual, its start, and the applications that lose performance. */
 export function Headline({ incident }: { incident: Incident }) {
   const clock = useClock()
   const now = useNow(1_000, serverNow)

@@ -11,7 +11,7 @@ import { ActionError, Loading } from '~/ui/State'
 import { DELIVERY_STATES } from '../deliveryWords'
 import { strings } from '../strings'
 
-/** Who was notified of an incident, when, and whether it arrived. */
+/** Notifications of an incident: receiver, time and result. */
 export function Notifications({ incident: { id, silenced_by } }: { incident: Incident }) {
   const clock = useClock()
   const { data, error } = useQuery(incidentDeliveriesQuery(id))

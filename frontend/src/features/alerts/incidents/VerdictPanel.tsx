@@ -4,7 +4,7 @@ import { strings } from '../strings'
 import styles from './incidents.module.css'
 import { reasonSentence, VERDICTS } from './verdictWords'
 
-/** Whether the network, a clock, an agent or an application is at fault, and why. */
+/** The verdict: network, clock, agent or application, with its reasons. */
 export function VerdictPanel({ verdict: { kind, reasons } }: { verdict: Incident['verdict'] }) {
   return (
     <Panel title={strings.applicationOrNetwork}>

@@ -30,7 +30,7 @@ export function RulePage({ ruleId }: { ruleId: string }) {
 interface Props {
   meshId: string
   rule?: Rule
-  /** What a new rule begins with. Its form can be sent at once: its first field has the focus. */
+  /** Initial values of a new rule. Its first field has the focus, so that Enter sends the form. */
   initial?: Draft | undefined
 }
 
