@@ -30,13 +30,15 @@ interface Props<T> {
   /** The row that the page is about. */
   isCurrent?: (row: T) => boolean
   sorting?: Sorting
+  /** About eight rows show at once; the others are reached by scrolling. Paper shows all. */
+  low?: boolean
 }
 
 /** A table of records that scrolls sideways inside itself; focusable, so that the keyboard can scroll it too. */
-export function Records<T>({ label, rows, id, columns, isCurrent, sorting }: Props<T>) {
+export function Records<T>({ label, rows, id, columns, isCurrent, sorting, low = false }: Props<T>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard (axe: scrollable-region-focusable)
-    <section className={styles.scroll} aria-label={label} tabIndex={0}>
+    <section className={low ? styles.low : styles.scroll} aria-label={label} tabIndex={0}>
       <table className={styles.table}>
         <thead>
           <tr>

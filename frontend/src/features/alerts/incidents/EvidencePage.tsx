@@ -112,21 +112,24 @@ function Spikes({ report: { spikes, vms } }: { report: Report }) {
   const nameOf = (id: string) => vms.find((vm) => vm.id === id)?.name ?? id
   return (
     <Panel title={strings.spikes}>
-      {spikes.map(({ source, target, window_started_at: at, max_ns: max, median_ns: median, exchanges }) => (
-        <div key={`${at} ${source} ${target}`} className={styles.spike}>
-          <p>{strings.spikeLine(nameOf(source), nameOf(target), utc(at), formatDelay(max), formatDelay(median))}</p>
-          <Records
-            label={strings.exchangesOf(nameOf(source), nameOf(target), utc(at))}
-            rows={exchanges}
-            id={(exchange) => exchange.at_ns}
-            columns={[
-              { title: strings.inWindow, cell: ({ at_ns }) => formatDelay(at_ns), as: 'head' },
-              { title: strings.outbound, cell: ({ outbound_ns }) => formatDelay(outbound_ns), as: 'number' },
-              { title: strings.inbound, cell: ({ inbound_ns }) => formatDelay(inbound_ns), as: 'number' },
-            ]}
-          />
-        </div>
-      ))}
+      <div className={styles.spikes}>
+        {spikes.map(({ source, target, window_started_at: at, max_ns: max, median_ns: median, exchanges }) => (
+          <div key={`${at} ${source} ${target}`} className={styles.spike}>
+            <p>{strings.spikeLine(nameOf(source), nameOf(target), utc(at), formatDelay(max), formatDelay(median))}</p>
+            <Records
+              label={strings.exchangesOf(nameOf(source), nameOf(target), utc(at))}
+              rows={exchanges}
+              low
+              id={(exchange) => exchange.at_ns}
+              columns={[
+                { title: strings.inWindow, cell: ({ at_ns }) => formatDelay(at_ns), as: 'head' },
+                { title: strings.outbound, cell: ({ outbound_ns }) => formatDelay(outbound_ns), as: 'number' },
+                { title: strings.inbound, cell: ({ inbound_ns }) => formatDelay(inbound_ns), as: 'number' },
+              ]}
+            />
+          </div>
+        ))}
+      </div>
     </Panel>
   )
 }
