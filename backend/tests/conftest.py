@@ -11,6 +11,9 @@ Each process of pytest-xdist starts its servers, migrates one database and runs 
 and the isolation of tenants keeps it apart from the rows of earlier tests. A test that reads or sweeps the rows of all
 tenants has the marker `whole_store`: it begins with empty tables. A test that stops servers or changes settings of the
 API has the marker `own_app`: an API runs for it alone.
+
+Property tests have no time limit for one example, since the machine may be busy with other tests; `make check` runs
+fewer examples (`--hypothesis-profile=quick`).
 """
 
 import os
@@ -26,6 +29,7 @@ from uuid import uuid4
 import pytest
 from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
+from hypothesis import settings as property_settings
 from redis import Redis
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.pool import NullPool
@@ -46,6 +50,10 @@ from tests.external import SETTING, ExternalPostgres
 # A password is hashed and checked for nearly every test: as quickly as argon2 can.
 security._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 security._no_user_hash = security._hasher.hash(PASSWORD)
+
+property_settings.register_profile("patient", deadline=None)
+property_settings.register_profile("quick", deadline=None, max_examples=20)
+property_settings.load_profile("patient")
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """A plug-in of pytest that keeps only the tests which need no server, no network and no started product."""
 
+import inspect
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     def pure(item: pytest.Item) -> bool:
         folder = Path(item.path).relative_to(tests).parts[0]
-        return folder not in _WITH_PROCESSES and not _SERVERS & set(getattr(item, "fixturenames", ()))
+        servers = _SERVERS & set(getattr(item, "fixturenames", ()))
+        return folder not in _WITH_PROCESSES and not servers and not _asks_later(item)
 
     config.hook.pytest_deselected(items=[item for item in items if not pure(item)])
     items[:] = [item for item in items if pure(item)]
+
+
+def _asks_later(item: pytest.Item) -> bool:
+    """Return true for a test that asks for its fixtures by name when it runs."""
+    return isinstance(item, pytest.Function) and "request" in inspect.signature(item.function).parameters

@@ -115,7 +115,7 @@ QUICK = (
     Suite(
         "pytest-pure",
         "backend",
-        ("pytest", "-p", "pure_tests", "--numprocesses=2", "--junitxml={report}"),
+        ("pytest", "-p", "pure_tests", "--hypothesis-profile=quick", "--numprocesses=2", "--junitxml={report}"),
         "junit",
         {"PYTHONPATH": str(ROOT / "infra" / "test")},
     ),

@@ -70,7 +70,7 @@ def test_groups_share_no_machine():
     assert [[(one.source, one.target) for one in group] for group in groups] == [[(0, 1), (1, 2)], [(4, 5), (6, 5)]]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_any_order_found_can_be_walked(data):
     machines = data.draw(st.integers(2, 6))

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sinemora.curves.core.curve import CurveError, polynomial, through
@@ -22,7 +22,6 @@ latencies = st.floats(0, 5000)
 
 
 @pytest.mark.parametrize(("key", "threshold", "powers"), PRINTED)
-@settings(deadline=None)
 @given(x=st.floats(0, 1000))
 def test_published_formulas_are_exact_in_their_domain(key, threshold, powers, x):
     exact = sum(Fraction(c) * Fraction(x) ** k for k, c in enumerate(powers.split())) if x >= threshold else 1
@@ -119,7 +118,6 @@ def test_ten_microsecond_tables_round_to_the_nearest_step():
         assert table.nearest([added_us])[0, 0] == curve(step)
 
 
-@settings(deadline=None)
 @given(st.lists(latencies, min_size=1, max_size=50))
 def test_tables_agree_with_the_curves(added_us):
     # The largest bend between steps: all curves but the jumps at a threshold are straight to 1e-4 within 1 µs.

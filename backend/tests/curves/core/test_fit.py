@@ -31,7 +31,6 @@ def noisy(key, n, noise, seed, repeats=1, baseline=1.0):
 
 
 @pytest.mark.parametrize("family", ALL, ids=lambda family: family.name)
-@settings(deadline=None)
 @given(data=st.data())
 def test_every_member_of_every_family_is_lawful(family, data):
     z = np.array([data.draw(st.lists(st.floats(-8, 8), min_size=family.dimensions, max_size=family.dimensions))])
@@ -42,7 +41,6 @@ def test_every_member_of_every_family_is_lawful(family, data):
     assert (np.diff(p) <= 1e-12).all()
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-3, 3), min_size=5, max_size=5))
 def test_written_polynomials_are_the_fitted_ones(z):
     z = np.array([z])
@@ -56,7 +54,7 @@ def test_written_polynomials_are_the_fitted_ones(z):
 positive = st.floats(1e-3, 1e3)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     rows=st.lists(st.tuples(st.integers(0, 10**7), positive), min_size=3, max_size=20, unique_by=lambda row: row[0]),
     baseline=st.none() | positive,

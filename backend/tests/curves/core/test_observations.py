@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sinemora.curves.core.observations import SAMPLES_MAX, ObservationError, normalise
@@ -58,7 +58,6 @@ def test_without_spread_or_repeats_the_error_is_not_known():
     assert normalise([0, 1, 2], [3, 2, 1], spread=[0, 0, 0]).errors is None
 
 
-@settings(deadline=None)
 @given(st.integers(SAMPLES_MAX + 1, 3 * SAMPLES_MAX), st.booleans())
 def test_many_latencies_are_averaged_with_their_neighbours(n, spread):
     x = np.arange(n, dtype=float)

@@ -3,7 +3,7 @@
 import contextlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sinemora.curves.core.observations import ObservationError
@@ -81,7 +81,6 @@ def test_says_what_is_wrong_and_where(content, pointer, words):
     assert caught.value.pointer == pointer
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200) | st.text(alphabet='added_us,rate\n0123456789.{}[]":', max_size=200).map(str.encode))
 def test_nothing_but_its_own_error_comes_out(content):
     with contextlib.suppress(ObservationError):

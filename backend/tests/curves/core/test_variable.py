@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sinemora.curves.core.library import published
@@ -42,7 +42,6 @@ def test_small_variance_hurts_memcached_where_its_static_curve_is_almost_flat():
     assert 0.9 < result.factor < 0.98
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(1, 1e4), min_size=1, max_size=5), st.integers(1, 4))
 def test_excess_is_the_mean_slowest_of_all_possible_draws(round_trips_us, waits):
     slowest = [max(draws) for draws in itertools.product(round_trips_us, repeat=waits)]
@@ -50,7 +49,6 @@ def test_excess_is_the_mean_slowest_of_all_possible_draws(round_trips_us, waits)
     assert excess_us(round_trips_us, waits) == pytest.approx(expected, abs=1e-9)
 
 
-@settings(deadline=None)
 @given(st.sampled_from(SHAPES), st.floats(0, 500), st.floats(0, 900))
 def test_variance_never_helps(shape, magnitude_us, median_us):
     result = under_variance(published("strads-lasso").curve, median_us, deviations(shape, magnitude_us), 8)

@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sinemora.measurements.aggregate import matrix
@@ -59,7 +59,6 @@ def number(values: list[int], statistic: Statistic) -> int:
     }[statistic]
 
 
-@settings(max_examples=100)
 @given(st.lists(st.integers(-(10**6), frame.INT32_MAX) | st.integers(0, 5_000), min_size=1, max_size=60))
 def test_quantiles_lie_between_the_smallest_and_the_largest_delay_and_keep_their_bin(values):
     stats = frame_of(RawWindow(1, {2: Raw((values, [], []))})).stats
@@ -86,7 +85,6 @@ worlds = st.dictionaries(
 ).map(lambda found: [(end, RawWindow(client, {target: raw})) for (client, target), (end, raw) in found.items()])
 
 
-@settings(max_examples=100)
 @given(worlds, st.sampled_from(Metric), st.sampled_from(Statistic))
 def test_vm_matrix_is_the_naive_one(windows, metric, statistic):
     pairs, _ = pairs_of(windows)
@@ -124,7 +122,6 @@ def naive_cell(known, source, target, metric, statistic):
     return state, number(delays, statistic)
 
 
-@settings(max_examples=100)
 @given(worlds, st.sampled_from([Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP, Metric.LOSS]), st.sampled_from(Statistic))
 def test_zone_matrix_merges_all_values_of_its_paths(windows, metric, statistic):
     pairs, sketches = pairs_of(windows)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sinemora.measurements.aggregate import rollup
@@ -30,7 +30,6 @@ def raws(draw):
 windows = st.builds(RawWindow, st.integers(1, 3), st.dictionaries(st.integers(1, 6), raws(), min_size=1))
 
 
-@settings(max_examples=150)
 @given(st.lists(windows, min_size=1, max_size=6))
 def test_merged_frames_are_those_of_all_raw_values(parts):
     merged = {part.vm_key: part for part in frames_of(merged_of([frame_of(part) for part in parts]))}
