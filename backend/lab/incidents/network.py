@@ -2,7 +2,7 @@
 
 Medians, deviations and spikes per week are those of traces of one message per second over about a week. The
 variation of delay within a minute, ten minutes and an hour is that of the same clouds (D. A. Popescu, A. W. Moore,
-"PTPmesh", and Popescu's dissertation UCAM-CL-TR-914, tables 4.3 and 4.4, figures of section 4). Delay is the sum of a
+"PTPmesh", and Popescu's dissertation UCAM-CL-TR-937, tables 4.3 and 4.4, figures of section 4). Delay is the sum of a
 base of the path, white noise, and autoregressive noise with memories of two minutes, twenty minutes and four hours. The
 ends and zones of a path share parts of that noise, so that paths depend on one another as real ones do.
 """

@@ -1,7 +1,7 @@
 """Performance of applications under given round trips: the curve of each, link by link.
 
 The performance of an application is the weighted mean over its links. The links of a star lead from the root to every
-other task, with equal weights (D. A. Popescu, UCAM-CL-TR-914, sec. 6: the latency between root and tasks determines the
+other task, with equal weights (D. A. Popescu, UCAM-CL-TR-937, sec. 6: the latency between root and tasks determines the
 performance of a job). Unknown links do not count; `measured` has the number of known links.
 """
 

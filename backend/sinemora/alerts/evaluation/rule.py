@@ -169,7 +169,7 @@ def defaults(window_s: int = 10) -> list[Rule]:
 def spike_windows(window_s: int) -> tuple[int, int]:
     """Return M of N windows with a spike that the spikiest quiet path does not reach by chance.
 
-    That path has 2,380 spikes a week (UCAM-CL-TR-914, table 4.3, Azure UK West): one minute in four has one.
+    That path has 2,380 spikes a week (UCAM-CL-TR-937, table 4.3, Azure UK West): one minute in four has one.
     """
     share = min(0.9, window_s * _SPIKES_A_WEEK / (7 * 86_400))
     for y in range(6, WINDOWS_MAX + 1, 2):

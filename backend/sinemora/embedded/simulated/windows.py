@@ -2,7 +2,7 @@
 
 A delay is the base of the path, a course over the day, noise with memories of two minutes, twenty minutes and four
 hours, a skewed part of each exchange, and the faults. The variation within a minute, ten minutes and an hour is that of
-published traces (D. A. Popescu, A. W. Moore, "PTPmesh", and Popescu's dissertation UCAM-CL-TR-914, tables 4.3 and 4.4,
+published traces (D. A. Popescu, A. W. Moore, "PTPmesh", and Popescu's dissertation UCAM-CL-TR-937, tables 4.3 and 4.4,
 figures of section 4): in a zone that of Google's US West, between zones that of Amazon's EU West. They have no paths
 between regions; those get the variation of the noisiest cloud, Azure's UK West.
 
