@@ -80,6 +80,9 @@ export const strings = {
   switchToDark: 'Switch to the dark theme',
   switchToLight: 'Switch to the light theme',
   keyboardShortcuts: 'Keyboard shortcuts',
+  singleKeys: 'Shortcuts of one character',
+  singleKeysHint: (keys: string) =>
+    `Off: letters, / and ? do nothing. ${keys}, Esc and the keys inside the heatmap still work. This browser remembers it.`,
   everywhere: 'Everywhere',
   opensPalette: 'Search pages, VMs, paths and actions',
   focusesSearch: 'Go to the search field of the page, or search everything',

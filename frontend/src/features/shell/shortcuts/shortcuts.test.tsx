@@ -74,3 +74,23 @@ test('a letter follows the link that the page gives it, but not from a field', a
   await userEvent.keyboard('u')
   await expect.poll(() => router.state.location.pathname).toBe('/incidents')
 })
+
+test('shortcuts of one character can be switched off; Ctrl-K stays, and leads back to the switch', async () => {
+  await openShell('/vms', <input type="search" aria-label="Filter VMs" />)
+  await userEvent.keyboard('?')
+  const toggle = await screen.findByRole<HTMLInputElement>('switch', { name: 'Shortcuts of one character' })
+  expect(toggle.checked).toBe(true)
+  await userEvent.click(toggle)
+  await userEvent.keyboard('{Escape}')
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+
+  await userEvent.keyboard('?/')
+  expect(screen.queryByRole('dialog')).toBeNull()
+  expect(document.activeElement).not.toBe(screen.getByRole('searchbox', { name: 'Filter VMs' }))
+
+  await userEvent.keyboard('{Control>}k{/Control}')
+  await userEvent.type(await screen.findByRole('combobox'), 'shortcuts')
+  await userEvent.click(await screen.findByRole('option', { name: /Keyboard shortcuts/ }))
+  expect((await screen.findByRole<HTMLInputElement>('switch')).checked).toBe(false)
+  expect(localStorage.getItem('sinemora-single-key-shortcuts')).toBe('false')
+})

@@ -1,4 +1,5 @@
 import { useEffect } from 'react'
+import { useSingleKeys } from './useSingleKeys'
 
 /** A window that a shortcut opens over the page. */
 export type Overlay = 'palette' | 'shortcuts'
@@ -19,11 +20,12 @@ function letterOf(key: string): (() => void) | undefined {
 }
 
 /** Return what a key asks for; undefined where the key belongs to a field or an open dialog. */
-function shortcutOf(event: KeyboardEvent): Overlay | (() => void) | undefined {
+function shortcutOf(event: KeyboardEvent, singleKeys: boolean): Overlay | (() => void) | undefined {
   const { target, key, altKey, ctrlKey, metaKey, shiftKey } = event
   if (event.defaultPrevented || altKey || (target instanceof Element && target.closest(TYPES))) return undefined
   if (document.querySelector('[aria-modal="true"]')) return undefined
   if (ctrlKey || metaKey) return key.toLowerCase() === 'k' && !shiftKey ? 'palette' : undefined
+  if (!singleKeys) return undefined
   if (key === '?') return 'shortcuts'
   if (key === '/') {
     const field = document.querySelector<HTMLElement>(PAGE_SEARCH)
@@ -32,11 +34,15 @@ function shortcutOf(event: KeyboardEvent): Overlay | (() => void) | undefined {
   return isLetter(key) ? letterOf(key) : undefined
 }
 
-/** Handle the shortcuts that work anywhere on the page: Ctrl-K or Cmd-K, "?", "/", and the letters of the page. */
+/**
+ * Handle the shortcuts that work anywhere on the page: Ctrl-K or Cmd-K, and those of one character, which a person can
+ * switch off: "?", "/", and the letters of the page.
+ */
 export function useShortcuts(show: (overlay: Overlay) => void) {
+  const [singleKeys] = useSingleKeys()
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent) {
-      const asked = shortcutOf(event)
+      const asked = shortcutOf(event, singleKeys)
       if (!asked) return
       event.preventDefault()
       if (typeof asked === 'function') asked()
@@ -44,5 +50,5 @@ export function useShortcuts(show: (overlay: Overlay) => void) {
     }
     document.addEventListener('keydown', onKeyDown)
     return () => document.removeEventListener('keydown', onKeyDown)
-  }, [show])
+  }, [show, singleKeys])
 }
