@@ -77,7 +77,7 @@ test('an API key is shown once and can be deleted', async ({ inside: page }) => 
   const answer = await page.request.get('/v1/meshes', { headers: { Authorization: `Bearer ${key}`, Cookie: '' } })
   expect(answer.ok()).toBe(true)
   await page
-    .getByRole('row', { name: new RegExp(`^${name}`) })
+    .getByRole('row', { name: new RegExp(name) })
     .getByRole('button', { name: `Delete ${name}` })
     .click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()

@@ -60,18 +60,21 @@ const DECISIONS = {
 } as const
 export type IncidentDecision = keyof typeof DECISIONS
 
-export const useDecideIncident = (incidentId: string, etag: string) =>
-  useAction(
-    (decision: IncidentDecision) =>
-      unwrap(
-        client.POST(DECISIONS[decision], {
-          params: { path: { incident_id: incidentId } },
-          body: { text: '' },
-          headers: { 'If-Match': etag },
-        }),
-      ),
-    [['incidents']],
+const decide = (decision: IncidentDecision, incidentId: string, etag: string) =>
+  unwrap(
+    client.POST(DECISIONS[decision], {
+      params: { path: { incident_id: incidentId } },
+      body: { text: '' },
+      headers: { 'If-Match': etag },
+    }),
   )
+
+export const useDecideIncident = (incidentId: string, etag: string) =>
+  useAction((decision: IncidentDecision) => decide(decision, incidentId, etag), [['incidents']])
+
+/** One decision on incidents of a list. Every window raises the version of a firing one, so any version is taken. */
+export const useDecideIncidents = (decision: IncidentDecision) =>
+  useAction((incidentId: string) => decide(decision, incidentId, '*'), [['incidents']])
 
 export const useAssignIncident = (incidentId: string, etag: string) =>
   useAction(

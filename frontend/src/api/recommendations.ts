@@ -3,7 +3,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
-import type { RecommendationInput } from './types'
+import type { RecommendationInput, RecommendationSummary } from './types'
 
 export const recommendationsQuery = queryOptions({
   queryKey: ['recommendations'],
@@ -58,27 +58,37 @@ const DECISIONS = {
   apply: '/v1/recommendations/{recommendation_id}/apply',
 } as const
 
+const decide = (decision: keyof typeof DECISIONS, recommendationId: string, etag: string) =>
+  unwrap(
+    client.POST(DECISIONS[decision], {
+      params: { path: { recommendation_id: recommendationId } },
+      headers: { 'If-Match': etag },
+    }),
+  )
+
+const dismiss = (reason: string, recommendationId: string, etag: string) =>
+  unwrap(
+    client.POST('/v1/recommendations/{recommendation_id}/dismiss', {
+      params: { path: { recommendation_id: recommendationId } },
+      body: { reason },
+      headers: { 'If-Match': etag },
+    }),
+  )
+
 export const useDecide = (recommendationId: string, etag: string) =>
   useAction(
-    (decision: keyof typeof DECISIONS) =>
-      unwrap(
-        client.POST(DECISIONS[decision], {
-          params: { path: { recommendation_id: recommendationId } },
-          headers: { 'If-Match': etag },
-        }),
-      ),
+    (decision: keyof typeof DECISIONS) => decide(decision, recommendationId, etag),
     [['recommendations'], ['applications']],
   )
 
 export const useDismiss = (recommendationId: string, etag: string) =>
-  useAction(
-    (reason: string) =>
-      unwrap(
-        client.POST('/v1/recommendations/{recommendation_id}/dismiss', {
-          params: { path: { recommendation_id: recommendationId } },
-          body: { reason },
-          headers: { 'If-Match': etag },
-        }),
-      ),
-    [['recommendations']],
-  )
+  useAction((reason: string) => dismiss(reason, recommendationId, etag), [['recommendations']])
+
+/** A recommendation of the list, at the version it was read at. */
+type Listed = Pick<RecommendationSummary, 'id' | 'version'>
+
+export const useAcceptListed = () =>
+  useAction(({ id, version }: Listed) => decide('accept', id, `"${version}"`), [['recommendations'], ['applications']])
+
+export const useDismissListed = () =>
+  useAction(({ id, version }: Listed) => dismiss('', id, `"${version}"`), [['recommendations']])

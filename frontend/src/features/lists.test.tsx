@@ -27,49 +27,92 @@ interface List {
   page: ReactNode
   /** The request for its rows. */
   request: string
-  /** The text of an empty list: the next step. */
+  /** The text of an empty list. */
   empty: RegExp
+  /** The next step: a link, or a button. */
+  next: string
 }
 
 const LISTS: List[] = [
-  { title: 'Receivers', page: <ReceiversPage />, request: 'GET /v1/receivers', empty: /^No receivers yet.*Add one/ },
-  { title: 'Silences', page: <SilencesPage />, request: 'GET /v1/silences', empty: /^No silences yet.*Create one/ },
+  {
+    title: 'Receivers',
+    page: <ReceiversPage />,
+    request: 'GET /v1/receivers',
+    empty: /^No receivers yet/,
+    next: 'Add one',
+  },
+  {
+    title: 'Silences',
+    page: <SilencesPage />,
+    request: 'GET /v1/silences',
+    empty: /^No silences yet/,
+    next: 'Create one',
+  },
   {
     title: 'Alert rules',
     page: <RulesPage mesh="m" onMesh={nothing} />,
     request: 'GET /v1/alert-rules',
-    empty: /^No rules yet.*Create a rule/,
+    empty: /^No rules yet/,
+    next: 'Create a rule',
   },
   {
     title: 'Annotations',
     page: <AnnotationsPage search={{}} onSearch={nothing} />,
     request: 'GET /v1/annotations',
     empty: /^No annotations yet/,
+    next: 'Add annotation',
   },
-  { title: 'Applications', page: <ApplicationsPage />, request: 'GET /v1/applications', empty: /^Add an application/ },
+  {
+    title: 'Applications',
+    page: <ApplicationsPage />,
+    request: 'GET /v1/applications',
+    empty: /^Add an application/,
+    next: 'Add application',
+  },
   {
     title: 'Incidents',
     page: <IncidentsPage show="all" onShow={nothing} />,
     request: 'GET /v1/incidents',
     empty: /^No incidents yet/,
+    next: 'See the alert rules that open them',
   },
-  { title: 'Meshes', page: <MeshesPage />, request: 'GET /v1/meshes', empty: /Create one to start/ },
-  { title: 'VMs', page: <VmsPage />, request: 'GET /v1/vms', empty: /^Run one command on each machine/ },
-  { title: 'Zones', page: <ZonesPage />, request: 'GET /v1/zones', empty: /^Add a zone$/ },
-  { title: 'Jobs', page: <JobsPage />, request: 'GET /v1/jobs', empty: /appear here/ },
+  { title: 'Meshes', page: <MeshesPage />, request: 'GET /v1/meshes', empty: /Create one to start/, next: 'New mesh' },
+  {
+    title: 'VMs',
+    page: <VmsPage />,
+    request: 'GET /v1/vms',
+    empty: /^Run one command on each machine/,
+    next: 'Add a VM',
+  },
+  { title: 'Zones', page: <ZonesPage />, request: 'GET /v1/zones', empty: /^No zones yet/, next: 'Add a VM' },
+  { title: 'Jobs', page: <JobsPage />, request: 'GET /v1/jobs', empty: /appear here/, next: 'Find better placements' },
   {
     title: 'Recommendations',
     page: <RecommendationsPage />,
     request: 'GET /v1/recommendations',
     empty: /^No recommendations yet/,
+    next: 'application',
   },
-  { title: 'API keys', page: <ApiKeysPage />, request: 'GET /v1/api-keys', empty: /^New key$/ },
-  { title: 'Usage', page: <UsagePage />, request: 'GET /v1/usage', empty: /^No pinned ranges yet/ },
+  {
+    title: 'API keys',
+    page: <ApiKeysPage />,
+    request: 'GET /v1/api-keys',
+    empty: /^No API keys yet/,
+    next: 'Create one',
+  },
+  {
+    title: 'Usage',
+    page: <UsagePage />,
+    request: 'GET /v1/usage',
+    empty: /^No pinned ranges yet/,
+    next: 'Choose a mesh',
+  },
   {
     title: 'Simulations',
     page: <SimulationsPage />,
     request: 'GET /v1/simulations',
     empty: /^A simulation runs a cluster/,
+    next: 'API key',
   },
 ]
 
@@ -84,13 +127,15 @@ const EMPTY = {
 
 const MESH = { id: 'm', name: 'production', window_s: 10, rate_hz: 8, vm_count: 2 }
 
-describe.each(LISTS)('$title', ({ title, page, request, empty }) => {
+describe.each(LISTS)('$title', ({ title, page, request, empty, next }) => {
   const responses = request === 'GET /v1/alert-rules' ? { ...EMPTY, 'GET /v1/meshes': [MESH] } : EMPTY
 
   test('an empty list names the next step', async () => {
     mockApi(responses)
     await showPage(page)
     expect(await screen.findByText(empty)).toBeTruthy()
+    const main = screen.queryByRole('link', { name: next }) ?? screen.getByRole('button', { name: next })
+    expect(main).toBeTruthy()
     expect(screen.queryByRole('alert')).toBeNull()
     expect(screen.queryByText(/^Loading/)).toBeNull()
   })

@@ -39,6 +39,8 @@ export class Problem extends Error {
   readonly code: string
   readonly requestId: string | null
   readonly errors: FieldError[]
+  /** Seconds to wait before the same request can succeed; null if the server names none. */
+  readonly retryAfterS: number | null
 
   constructor(body: ProblemBody, response: Response) {
     super(textOf(body) ?? strings.serverAnswered(response.status))
@@ -47,6 +49,8 @@ export class Problem extends Error {
     this.code = body.code ?? 'http_error'
     this.requestId = body.request_id ?? response.headers.get('X-Request-Id')
     this.errors = body.errors ?? []
+    const seconds = Number.parseInt(response.headers.get('Retry-After') ?? '', 10)
+    this.retryAfterS = Number.isNaN(seconds) ? null : seconds
   }
 
   /** Return the error of a form field, by its name in the body. */

@@ -31,10 +31,69 @@ export const strings = {
   percentDifference: 'Difference in percent',
   percentDifferenceHint: 'This period minus the earlier one, divided by the earlier one.',
   sd: 'SD',
+  policies: {
+    exact: {
+      name: 'Optimal (servers stay put)',
+      line: 'Tasks move, servers (roots) stay. A proven bound shows how close to the best this is.',
+    },
+    gang: {
+      name: 'Optimal (servers may move)',
+      line: 'Chooses the VM of each server (root) together with the VMs of its tasks.',
+    },
+    robust: {
+      name: 'Robust: optimise for tail latency',
+      line: 'Servers stay put; a path counts by its slow periods, not by its usual latency.',
+    },
+    pack: {
+      name: 'Capacity and anti-affinity',
+      line: 'Also keeps CPU, memory, and tasks that must be on different VMs.',
+    },
+    graph: {
+      name: 'Graph: search over all tasks',
+      line: 'For tasks that communicate in any pattern: the best placement found, without a proof.',
+    },
+    nomora: {
+      name: 'NoMora, as published',
+      line: 'The policy of the literature (UCAM-CL-TR-937), to compare with.',
+    },
+  },
+  simulatedPolicies: {
+    random: { name: 'Random', line: 'Each task gets a random free slot.' },
+    load_spreading: { name: 'Load spreading', line: 'Each task gets a slot of the machine with the most free slots.' },
+    nomora_105_110: {
+      name: 'NoMora, narrow thresholds',
+      line: 'As published: a random root, tasks by the cost thresholds 105 and 110; no moves.',
+    },
+    nomora_110_115: {
+      name: 'NoMora, wide thresholds',
+      line: 'As published: a random root, tasks by the cost thresholds 110 and 115; no moves.',
+    },
+    nomora_preempt: {
+      name: 'NoMora, priced moves',
+      line: 'As published, thresholds 105 and 110; running tasks may move, at a price that rises with their run time.',
+    },
+    nomora_preempt_beta0: {
+      name: 'NoMora, free moves',
+      line: 'As published, thresholds 105 and 110; running tasks may move at no price.',
+    },
+    never_move: { name: 'Optimal start', line: 'Arriving tasks get the best free slots; no moves.' },
+    exact: { name: 'Always optimal', line: 'All tasks move to the best placement in every round.' },
+    budget: { name: 'Worthwhile moves', line: 'Tasks move only if the gain exceeds the price of a move.' },
+    gang: { name: 'Servers with their tasks', line: 'Roots are chosen together with their tasks; no moves.' },
+    gang_budget: {
+      name: 'Servers with their tasks, worthwhile moves',
+      line: 'Roots are chosen together with their tasks; tasks move only if the gain exceeds the price.',
+    },
+    robust_budget: {
+      name: 'Robust, worthwhile moves',
+      line: 'As “Servers with their tasks, worthwhile moves”, by the p99 of each minute instead of its mean.',
+    },
+  },
   deploy: 'Deploy',
   maintenance: 'Maintenance',
   note: 'Note',
   serverAnswered: (status: number) => `The server responded with status ${status}.`,
+  notStarted: 'Not started.',
   unreachable: 'Sinemora cannot be reached at the moment.',
   last5Minutes: 'Last 5 minutes',
   last15Minutes: 'Last 15 minutes',

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import styles from './page.module.css'
 import { useNamedPage } from './pageName'
+import { Term } from './Term'
 
 /** A page of lists and forms: title, a sentence on what it is for, and its main action. */
 export function Page(props: { title: string; lead?: ReactNode; action?: ReactNode; children: ReactNode }) {
@@ -19,10 +20,18 @@ export function Page(props: { title: string; lead?: ReactNode; action?: ReactNod
   )
 }
 
-export function Panel({ title, children }: { title?: string; children: ReactNode }) {
+interface PanelProps {
+  id?: string
+  title?: string
+  /** Glossary term whose meaning the title shows. */
+  term?: string
+  children: ReactNode
+}
+
+export function Panel({ id, title, term, children }: PanelProps) {
   return (
-    <section className={styles.panel}>
-      {title && <h2>{title}</h2>}
+    <section id={id} className={styles.panel}>
+      {title && <h2>{term ? <Term of={term}>{title}</Term> : title}</h2>}
       {children}
     </section>
   )

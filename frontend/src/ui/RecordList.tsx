@@ -5,22 +5,26 @@ import { type ComponentProps, useEffect, useMemo, useRef, useState } from 'react
 import { PAGE_ROWS } from '~/lib/paging'
 import type { ListSearch, Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
+import { type Bulk, BulkBar, canSelect } from './BulkBar'
 import { nextSort, orderOf, viewOf } from './listView'
 import styles from './page.module.css'
 import { Records } from './Records'
 import { strings } from './strings'
+import { useSelection } from './useSelection'
 
 /** A shorter list is seen at a glance. */
 const SEARCHED_FROM = 10
 const TYPING_MS = 200
 
-interface Props<T> extends Omit<ComponentProps<typeof Records<T>>, 'sorting'> {
+interface Props<T> extends Omit<ComponentProps<typeof Records<T>>, 'sorting' | 'selecting'> {
   /** More rows are loading. */
   isPartial?: boolean
+  /** Actions on several rows at once; false for those who may not edit. */
+  bulk?: Bulk<T> | false
 }
 
 /** The list of a page: search, order and page are in the address. A short list has no search. */
-export function RecordList<T>({ isPartial = false, ...props }: Props<T>) {
+export function RecordList<T>({ isPartial = false, bulk = false, ...props }: Props<T>) {
   const { label, rows, columns } = props
   const search: ListSearch = useSearch({ strict: false })
   const navigate = useNavigate()
@@ -29,6 +33,11 @@ export function RecordList<T>({ isPartial = false, ...props }: Props<T>) {
   const { q, sort, page } = search
   const view = useMemo(() => viewOf(rows, columns, { q, sort, page }), [rows, columns, q, sort, page])
   const order = orderOf(sort)
+  const selection = useSelection(rows, props.id)
+  const selecting =
+    bulk && rows.some((row) => canSelect(bulk, row))
+      ? { selection, name: bulk.name, canSelect: (row: T) => canSelect(bulk, row) }
+      : undefined
   return (
     <div className={styles.list}>
       {(rows.length >= SEARCHED_FROM || q) && (
@@ -53,6 +62,7 @@ export function RecordList<T>({ isPartial = false, ...props }: Props<T>) {
         <Records
           {...props}
           rows={view.rows}
+          selecting={selecting}
           sorting={{ ...order, ask: (key) => set({ sort: nextSort(sort, key), page: undefined }) }}
         />
       )}
@@ -75,6 +85,7 @@ export function RecordList<T>({ isPartial = false, ...props }: Props<T>) {
           </span>
         </Group>
       )}
+      {bulk && <BulkBar bulk={bulk} selection={selection} shown={view.rows} />}
     </div>
   )
 }

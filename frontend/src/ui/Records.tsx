@@ -1,10 +1,14 @@
-import { Anchor } from '@mantine/core'
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import styles from './page.module.css'
+import { strings } from './strings'
+import { Term } from './Term'
+import type { Selection } from './useSelection'
 
 export interface Column<T> {
   title: string
+  /** Glossary term of the title, whose meaning a title that does not sort shows. */
+  term?: string
   cell: (row: T, index: number) => ReactNode
   /** `head` names the row, `number` stands at the right, `wrap` may take several lines, `quiet` matters less. */
   as?: 'head' | 'number' | 'wrap' | 'quiet'
@@ -21,6 +25,14 @@ interface Sorting {
   ask: (key: string) => void
 }
 
+/** Check boxes before the rows. */
+interface Selecting<T> {
+  selection: Selection<T>
+  /** Name of a row in the label of its check box. */
+  name: (row: T) => string
+  canSelect: (row: T) => boolean
+}
+
 interface Props<T> {
   /** The accessible name of the table. */
   label: string
@@ -30,19 +42,25 @@ interface Props<T> {
   /** The row that the page is about. */
   isCurrent?: (row: T) => boolean
   sorting?: Sorting
+  selecting?: Selecting<T> | undefined
   /** About eight rows show at once; the others are reached by scrolling. Paper shows all. */
   low?: boolean
 }
 
 /** A table of records that scrolls sideways inside itself; focusable, so that the keyboard can scroll it too. */
-export function Records<T>({ label, rows, id, columns, isCurrent, sorting, low = false }: Props<T>) {
+export function Records<T>({ label, rows, id, columns, isCurrent, sorting, selecting, low = false }: Props<T>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard (axe: scrollable-region-focusable)
     <section className={low ? styles.low : styles.scroll} aria-label={label} tabIndex={0}>
       <table className={styles.table}>
         <thead>
           <tr>
-            {columns.map(({ title, as, by }) => (
+            {selecting && (
+              <th scope="col" className={styles.select}>
+                <SelectPage selecting={selecting} rows={rows} />
+              </th>
+            )}
+            {columns.map(({ title, term, as, by }) => (
               <th
                 key={title}
                 scope="col"
@@ -54,6 +72,8 @@ export function Records<T>({ label, rows, id, columns, isCurrent, sorting, low =
                     {title}
                     <SortMark order={ariaSort(by.key, sorting)} />
                   </button>
+                ) : term ? (
+                  <Term of={term}>{title}</Term>
                 ) : (
                   title
                 )}
@@ -64,6 +84,11 @@ export function Records<T>({ label, rows, id, columns, isCurrent, sorting, low =
         <tbody>
           {rows.map((row, index) => (
             <tr key={id(row)} aria-current={isCurrent?.(row) || undefined}>
+              {selecting && (
+                <td className={styles.select}>
+                  <SelectRow selecting={selecting} row={row} rows={rows} />
+                </td>
+              )}
               {columns.map(({ title, cell, as }) =>
                 as === 'head' ? (
                   <th key={title} scope="row">
@@ -83,6 +108,42 @@ export function Records<T>({ label, rows, id, columns, isCurrent, sorting, low =
   )
 }
 
+function SelectPage<T>({ selecting, rows }: { selecting: Selecting<T>; rows: readonly T[] }) {
+  const { selection, canSelect } = selecting
+  const possible = rows.filter(canSelect)
+  const count = possible.filter(selection.has).length
+  return (
+    <input
+      type="checkbox"
+      aria-label={strings.selectPage}
+      checked={count > 0 && count === possible.length}
+      ref={(box) => {
+        if (box) box.indeterminate = count > 0 && count < possible.length
+      }}
+      disabled={possible.length === 0}
+      onChange={({ currentTarget }) => selection.set(possible, currentTarget.checked)}
+    />
+  )
+}
+
+/** The kit's boxes cost a list too much time. With Shift, by pointer or by key, the rows since the last one follow. */
+function SelectRow<T>(props: { selecting: Selecting<T>; row: T; rows: readonly T[] }) {
+  const { row, rows } = props
+  const { selection, name, canSelect } = props.selecting
+  return (
+    <input
+      type="checkbox"
+      aria-label={strings.selectRow(name(row))}
+      checked={selection.has(row)}
+      disabled={!canSelect(row)}
+      onChange={({ currentTarget, nativeEvent }) => {
+        const isRange = (nativeEvent as MouseEvent).shiftKey
+        selection.toggle(row, currentTarget.checked, isRange ? rows.filter(canSelect) : undefined)
+      }}
+    />
+  )
+}
+
 function ariaSort(key: string | undefined, sorting: Sorting | undefined): 'ascending' | 'descending' | undefined {
   if (!key || key !== sorting?.key) return undefined
   return sorting.descending ? 'descending' : 'ascending'
@@ -96,8 +157,8 @@ function SortMark({ order }: { order: 'ascending' | 'descending' | undefined }) 
 /** An action on one record; `label` names the record, because many rows offer the same action. */
 export function RowAction({ label, onClick, children }: { label: string; onClick: () => void; children: ReactNode }) {
   return (
-    <Anchor component="button" type="button" size="sm" onClick={onClick} aria-label={label}>
+    <button type="button" className={styles.action} onClick={onClick} aria-label={label}>
       {children}
-    </Anchor>
+    </button>
   )
 }

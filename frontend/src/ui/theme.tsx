@@ -57,9 +57,15 @@ export const theme = createTheme({
     Anchor: Anchor.extend({ defaultProps: { underline: 'hover' } }),
     Button: Button.extend({
       defaultProps: { size: 'xs' },
-      // The accent is light on a dark page, where Mantine's choice of white would not be readable.
+      // The accent and red are light on a dark page, where Mantine's choice of white would not be readable.
       vars: (_, { variant = 'filled', color }) => ({
-        root: variant === 'filled' && !color ? { '--button-color': 'light-dark(#ffffff, #0b1017)' } : {},
+        root:
+          variant === 'filled' && (!color || color === 'red')
+            ? {
+                '--button-color': 'light-dark(#ffffff, #0b1017)',
+                ...(color ? { '--button-bg': 'var(--bad)', '--button-hover': 'var(--bad)' } : {}),
+              }
+            : {},
       }),
     }),
     Input: Input.extend({ defaultProps: { size: 'sm' } }),

@@ -5,6 +5,7 @@ import type { IncidentSummary } from '~/api/incidents'
 import { timeOf } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { Age } from '~/ui/Age'
+import type { Bulk } from '~/ui/BulkBar'
 import { useClock } from '~/ui/clock'
 import { RecordList } from '~/ui/RecordList'
 import { Records } from '~/ui/Records'
@@ -17,14 +18,17 @@ interface Props {
   incidents: IncidentSummary[]
   /** The list of the page: search, order and page are in the address. */
   isPage?: boolean
+  /** Actions on several incidents of the page. */
+  bulk?: Bulk<IncidentSummary> | false
 }
 
 /** Incidents, newest first. */
-export function IncidentList({ label, incidents, isPage = false }: Props) {
+export function IncidentList({ label, incidents, isPage = false, bulk = false }: Props) {
   const clock = useClock()
   const Table = isPage ? RecordList<IncidentSummary> : Records<IncidentSummary>
   return (
     <Table
+      {...(isPage ? { bulk } : {})}
       label={label}
       rows={incidents}
       id={(incident) => incident.id}

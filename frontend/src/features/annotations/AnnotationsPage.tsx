@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { type Annotation, annotationsQuery, useDeleteAnnotation } from '~/api/annotations'
 import { KIND_NAMES } from '~/lib/annotations'
+import { idsOf } from '~/lib/inTurn'
 import { formatMoment, timeOf, zoneName } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
@@ -79,6 +80,19 @@ function List({ annotations, edits }: { annotations: Annotation[]; edits: boolea
         label={strings.annotations}
         rows={annotations}
         id={(row) => row.id}
+        bulk={
+          edits && {
+            nouns: [strings.annotationNoun, strings.annotationsLower],
+            name: ({ text }) => text,
+            actions: [
+              {
+                label: strings.delete,
+                effect: strings.deleteSeveralEffect,
+                run: (rows, watch) => remove.each(idsOf(rows), watch),
+              },
+            ],
+          }
+        }
         columns={[
           {
             title: strings.text,

@@ -15,6 +15,8 @@ export const strings = {
   deleteName: (name: string) => `Delete ${name}`,
   edit: 'Edit',
   delete: 'Delete',
+  annotationNoun: 'annotation',
+  deleteSeveralEffect: 'Their marks disappear from all charts and heatmaps.',
   deleteEffect: 'Its mark disappears from all charts and heatmaps.',
   text: 'Text',
   textExample: 'checkout 4.2',

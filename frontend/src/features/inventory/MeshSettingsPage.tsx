@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { vmsQuery } from '~/api/inventory'
 import { rosterQuery, useAddVm, useDeleteMesh, useRemoveVm, useUpdateMesh } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
+import { idsOf } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
 import { Confirm } from '~/ui/Confirm'
 import { MeshFields, meshOf } from '~/ui/MeshFields'
@@ -63,6 +64,17 @@ function Members({ mesh }: { mesh: Mesh }) {
           label={strings.members}
           rows={roster.vms}
           id={(vm) => vm.id}
+          bulk={{
+            nouns: [strings.vm, strings.vms],
+            name: ({ name }) => name,
+            actions: [
+              {
+                label: strings.remove,
+                effect: strings.removeMembersEffect,
+                run: (members, watch) => remove.each(idsOf(members), watch),
+              },
+            ],
+          }}
           columns={[
             { title: strings.vm, cell: (vm) => vm.name, as: 'head', by: { key: 'name', value: (vm) => vm.name } },
             { title: strings.zone, cell: (vm) => vm.zone_name, by: { key: 'zone', value: (vm) => vm.zone_name } },

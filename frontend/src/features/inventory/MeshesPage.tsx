@@ -1,7 +1,9 @@
 import { Anchor, Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { meshesQuery } from '~/api/meshes'
+import { useEdits } from '~/api/access'
+import { meshesQuery, useDeleteMesh } from '~/api/meshes'
+import { idsOf } from '~/lib/inTurn'
 import { formatCount } from '~/lib/units'
 import { Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
@@ -18,6 +20,8 @@ const newMesh = (
 
 export function MeshesPage() {
   const meshes = useQuery(meshesQuery)
+  const remove = useDeleteMesh()
+  const edits = useEdits()
   if (meshes.error && !meshes.data) {
     return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
   }
@@ -35,6 +39,19 @@ export function MeshesPage() {
         label={strings.meshes}
         rows={meshes.data}
         id={(mesh) => mesh.id}
+        bulk={
+          edits && {
+            nouns: [strings.meshNoun, strings.meshesLower],
+            name: ({ name }) => name,
+            actions: [
+              {
+                label: strings.delete,
+                effect: strings.deleteMeshesEffect,
+                run: (rows, watch) => remove.each(idsOf(rows), watch),
+              },
+            ],
+          }
+        }
         columns={[
           {
             title: strings.mesh,
@@ -55,8 +72,8 @@ export function MeshesPage() {
             as: 'number',
             by: { key: 'vms', value: (mesh) => mesh.vm_count },
           },
-          { title: strings.window, cell: (mesh) => strings.seconds(mesh.window_s), as: 'number' },
-          { title: strings.rate, cell: (mesh) => strings.hertz(mesh.rate_hz), as: 'number' },
+          { title: strings.window, term: 'window', cell: (mesh) => strings.seconds(mesh.window_s), as: 'number' },
+          { title: strings.rate, term: 'exchange', cell: (mesh) => strings.hertz(mesh.rate_hz), as: 'number' },
           {
             title: strings.actions,
             cell: (mesh) => (

@@ -1,13 +1,15 @@
-import { Anchor, Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Button } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import { firstVmsQuery, revokedAgentsQuery, useDeleteVm, useRevokeAgent, vmsQuery } from '~/api/inventory'
 import type { Agent, Vm } from '~/api/types'
+import { idsOf } from '~/lib/inTurn'
 import { timeOf } from '~/lib/time'
 import { Age } from '~/ui/Age'
+import type { Bulk } from '~/ui/BulkBar'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { Page, pageStyles } from '~/ui/Page'
@@ -19,23 +21,35 @@ import { AGENT_STATUS } from './agentStatus'
 import { NewMaster } from './NewMaster'
 import { strings } from './strings'
 
-/** Agents report about once per window, so the list is refetched. */
+/** Agents report about once per window, so the list is refetched; a long one less often, because it costs more. */
 const REFRESH_MS = 5_000
+const LONG_REFRESH_MS = 30_000
+const LONG_ROWS = 500
 
 const addVms = <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.addVm}</Button>
 
 /** The machines and the agents on them. */
 export function VmsPage() {
-  const vms = useQuery({ ...vmsQuery, refetchInterval: REFRESH_MS })
-  const first = useQuery({ ...firstVmsQuery, enabled: !vms.data })
+  const isLoaded = useQueryClient().getQueryData(vmsQuery.queryKey) !== undefined
+  // Its few rows are on the screen before all are asked for, which takes the server longer.
+  const first = useQuery({ ...firstVmsQuery, enabled: !isLoaded })
+  const vms = useQuery({
+    ...vmsQuery,
+    enabled: isLoaded || first.isSuccess,
+    refetchInterval: ({ state }) => ((state.data?.length ?? 0) > LONG_ROWS ? LONG_REFRESH_MS : REFRESH_MS),
+  })
   const agents = useQuery({ ...revokedAgentsQuery, refetchInterval: REFRESH_MS })
   const edits = useEdits()
   const clock = useClock()
+  const bulk = useBulk()
   const [revoking, setRevoking] = useState<Vm | null>(null)
   const [deleting, setDeleting] = useState<Vm | null>(null)
 
-  if (vms.error && !vms.data) return <Failed what={strings.vms} error={vms.error} retry={() => void vms.refetch()} />
   const rows = vms.data ?? first.data
+  const failed = [first, vms].find(({ error }) => error)
+  if (failed && !rows) {
+    return <Failed what={strings.vms} error={failed.error} retry={() => void failed.refetch()} />
+  }
   if (!rows) return <Loading what={strings.vms} />
   if (rows.length === 0) {
     return (
@@ -56,14 +70,15 @@ export function VmsPage() {
         label={strings.vmsAndAgents}
         rows={rows}
         isPartial={!vms.data}
+        bulk={edits && bulk}
         id={(vm) => vm.id}
         columns={[
           {
             title: strings.vm,
             cell: (vm) => (
-              <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId: vm.id }} />}>
+              <Link to="/vms/$vmId" params={{ vmId: vm.id }} className={pageStyles.link}>
                 {vm.name}
-              </Anchor>
+              </Link>
             ),
             as: 'head',
             by: { key: 'name', value: (vm) => vm.name },
@@ -95,7 +110,7 @@ export function VmsPage() {
           {
             title: strings.actions,
             cell: (vm) =>
-              vm.agent && vm.agent.status !== 'revoked' ? (
+              hasAgent(vm) ? (
                 <RowAction label={strings.revokeAgentOf(vm.name)} onClick={() => setRevoking(vm)}>
                   {strings.revoke}
                 </RowAction>
@@ -112,6 +127,32 @@ export function VmsPage() {
       <DeleteDialog vm={deleting} onClose={() => setDeleting(null)} />
     </Page>
   )
+}
+
+/** A VM with an agent that may report: it is revoked before the VM is deleted. */
+const hasAgent = ({ agent }: Vm) => agent !== null && agent.status !== 'revoked'
+
+function useBulk(): Bulk<Vm> {
+  const revoke = useRevokeAgent()
+  const remove = useDeleteVm()
+  return {
+    nouns: [strings.vm, strings.vms],
+    name: ({ name }) => name,
+    actions: [
+      {
+        label: strings.revokeAgents,
+        applies: hasAgent,
+        effect: strings.revokeSeveralEffect,
+        run: (vms, watch) => revoke.each(idsOf(vms.flatMap(({ agent }) => agent ?? [])), watch),
+      },
+      {
+        label: strings.delete,
+        applies: (vm) => !hasAgent(vm),
+        effect: strings.deleteVmsEffect,
+        run: (vms, watch) => remove.each(idsOf(vms), watch),
+      },
+    ],
+  }
 }
 
 function ProbeAddress({ vm }: { vm: Vm }) {

@@ -1,11 +1,15 @@
-import { Button, TextInput } from '@mantine/core'
+import { Anchor, Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
+import { useEdits } from '~/api/access'
 import { useCreateZone, useDeleteZone, vmsQuery, zonesQuery } from '~/api/inventory'
 import type { Zone } from '~/api/types'
+import { idsOf } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
+import { NoRows } from '~/ui/NoRows'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
@@ -17,6 +21,7 @@ export function ZonesPage() {
   const zones = useQuery(zonesQuery)
   const { data: vms } = useQuery(vmsQuery)
   const remove = useDeleteZone()
+  const edits = useEdits()
   const [deleting, setDeleting] = useState<Zone | null>(null)
   if (zones.error && !zones.data) {
     return <Failed what={strings.zones} error={zones.error} retry={() => void zones.refetch()} />
@@ -25,11 +30,34 @@ export function ZonesPage() {
   const count = (zone: Zone) => vms?.filter((vm) => vm.zone.id === zone.id).length
   return (
     <Page title={strings.zones} lead={strings.zonesLead}>
-      {zones.data.length > 0 && (
+      {zones.data.length === 0 ? (
+        <NoRows
+          next={
+            <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/onboarding" />}>
+              {strings.addVm}
+            </Anchor>
+          }
+        >
+          {strings.noZones}
+        </NoRows>
+      ) : (
         <RecordList
           label={strings.zones}
           rows={zones.data}
           id={(zone) => zone.id}
+          bulk={
+            edits && {
+              nouns: [strings.zoneNoun, strings.zonesLower],
+              name: ({ name }) => name,
+              actions: [
+                {
+                  label: strings.delete,
+                  effect: strings.deleteZonesEffect,
+                  run: (rows, watch) => remove.each(idsOf(rows), watch),
+                },
+              ],
+            }
+          }
           columns={[
             {
               title: strings.zone,

@@ -1,13 +1,15 @@
 import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
-import { accuracyQuery, recommendationsQuery } from '~/api/recommendations'
+import { accuracyQuery, recommendationsQuery, useAcceptListed, useDismissListed } from '~/api/recommendations'
 import type { Accuracy, RecommendationSummary } from '~/api/types'
 import { formatChange, formatShare } from '~/lib/performance'
-import { timeOf } from '~/lib/time'
+import { formatMoment, timeOf, zoneName } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
+import type { Bulk } from '~/ui/BulkBar'
 import { useClock } from '~/ui/clock'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
@@ -49,8 +51,33 @@ export function RecommendationsPage() {
 
 function List({ items }: { items: RecommendationSummary[] }) {
   const clock = useClock()
+  const edits = useEdits()
+  const accept = useAcceptListed()
+  const dismiss = useDismissListed()
+  const bulk: Bulk<RecommendationSummary> = {
+    nouns: [strings.recommendationNoun, strings.recommendationsLower],
+    name: ({ mesh, created_at }) =>
+      strings.recommendationOf(
+        mesh.name,
+        `${formatMoment(new Date(created_at), clock)} ${zoneName(clock, new Date(created_at))}`,
+      ),
+    actions: [
+      {
+        label: strings.accept,
+        applies: ({ state, moves }) => state === 'proposed' && moves > 0,
+        run: (rows, watch) => accept.each(rows, watch),
+      },
+      {
+        label: strings.dismiss,
+        applies: ({ state, moves }) => (state === 'proposed' || state === 'accepted') && moves > 0,
+        effect: strings.dismissEffect,
+        run: (rows, watch) => dismiss.each(rows, watch),
+      },
+    ],
+  }
   return (
     <RecordList
+      bulk={edits && bulk}
       label={strings.recommendations}
       rows={items}
       id={(recommendation) => recommendation.id}

@@ -2,12 +2,6 @@
 
 export const strings = {
   noMoves: 'None',
-  policyExact: 'Optimal (servers stay put)',
-  policyGang: 'Optimal (servers may move)',
-  policyRobust: 'Robust: optimise for tail latency',
-  policyPack: 'Capacity and anti-affinity',
-  policyGraph: 'Graph: search over all tasks',
-  policyNomora: 'NoMora, as published',
   policyDefault: 'Policy default',
   objectiveMean: 'Mean task performance',
   objectiveSlowdown: 'Mean slowdown',
@@ -59,7 +53,7 @@ export const strings = {
   riskTail: 'using the slowest 5 % of the exchanges of a path',
   lessThanTenth: 'less than 0.1 %',
   basis: 'Basis',
-  policyUsed: 'Policy:',
+  policyUsed: 'Policy',
   objectiveUsed: ', objective:',
   costAndBound: (certificate: string, cost: string, bound: string) =>
     `${certificate} Cost ${cost}, proven lower bound ${bound}.`,
@@ -98,6 +92,10 @@ export const strings = {
   resultNotAsPredicted: 'Gain not as predicted.',
   resultSummary: (predicted: string, measured: string, observed: string, windows: string, low: string, high: string) =>
     `Predicted gain ${predicted}, measured gain ${measured}: performance ${observed} in ${windows} windows since, predicted range ${low} to ${high}.`,
+  recommendationNoun: 'recommendation',
+  recommendationOf: (mesh: string, time: string) => `${mesh}, ${time}`,
+  dismissEffect:
+    'Their moves can no longer be accepted or applied. To record a reason, open a recommendation and dismiss it there.',
   recommendations: 'Recommendations',
   recommendationsLead:
     'Placement moves, their predicted gain, and the measured result. Sinemora never moves anything itself.',

@@ -3,11 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { apiKeysQuery, useCreateApiKey, useDeleteApiKey } from '~/api/access'
 import type { ApiKey } from '~/api/types'
+import { idsOf } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
 import { formatDay, timeOf } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
+import { NoRows, ToForm } from '~/ui/NoRows'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
@@ -35,11 +37,24 @@ export function ApiKeysPage() {
   return (
     <Page title={strings.apiKeys} lead={strings.apiKeysLead}>
       <NewKey />
-      {keys.data.length > 0 && (
+      {keys.data.length === 0 ? (
+        <NoRows next={<ToForm form="new-key">{strings.createOne}</ToForm>}>{strings.noKeys}</NoRows>
+      ) : (
         <RecordList
           label={strings.apiKeys}
           rows={keys.data}
           id={(key) => key.id}
+          bulk={{
+            nouns: [strings.keyNoun, strings.keysNoun],
+            name: ({ name }) => name,
+            actions: [
+              {
+                label: strings.delete,
+                effect: strings.deleteKeysEffect,
+                run: (rows, watch) => remove.each(idsOf(rows), watch),
+              },
+            ],
+          }}
           columns={[
             { title: strings.name, cell: (key) => key.name, as: 'head', by: { key: 'name', value: (key) => key.name } },
             { title: strings.prefix, cell: (key) => `${key.prefix}…` },
@@ -100,7 +115,7 @@ function NewKey() {
   }
 
   return (
-    <Panel title={strings.newKey}>
+    <Panel id="new-key" title={strings.newKey}>
       <form className={pageStyles.form} onSubmit={submit}>
         <TextInput
           name="name"

@@ -1,8 +1,12 @@
 import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
-import { simulationsQuery } from '~/api/simulations'
+import { simulationsQuery, useDeleteSimulation } from '~/api/simulations'
+import type { Simulation } from '~/api/types'
+import { idsOf } from '~/lib/inTurn'
+import { policyOf, SIMULATED_POLICIES } from '~/lib/policies'
 import { timeOf } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
@@ -18,6 +22,8 @@ import { strings } from './strings'
 export function SimulationsPage() {
   const clock = useClock()
   const query = useQuery(simulationsQuery)
+  const remove = useDeleteSimulation()
+  const edits = useEdits()
   if (query.error && !query.data) {
     return <Failed what={strings.simulations} error={query.error} retry={() => void query.refetch()} />
   }
@@ -39,6 +45,19 @@ export function SimulationsPage() {
         label={strings.simulations}
         rows={query.data}
         id={(simulation) => simulation.id}
+        bulk={
+          edits && {
+            nouns: [strings.simulationNoun, strings.simulationsLower],
+            name: ({ name }) => name,
+            actions: [
+              {
+                label: strings.delete,
+                effect: strings.deleteSeveralEffect,
+                run: (rows, watch) => remove.each(idsOf(rows), watch),
+              },
+            ],
+          }
+        }
         columns={[
           {
             title: strings.simulation,
@@ -63,8 +82,13 @@ export function SimulationsPage() {
           },
           { title: strings.duration, cell: ({ world }) => formatHours(world.seconds), as: 'number' },
           { title: strings.policies, cell: (simulation) => formatCount(simulation.policies.length), as: 'number' },
-          { title: strings.bestPolicyHeader, cell: ({ policies }) => best(policies)?.policy ?? NO_VALUE },
-          { title: strings.area, cell: ({ policies }) => `${best(policies)?.area_percent.toFixed(1)} %`, as: 'number' },
+          { title: strings.bestPolicyHeader, term: 'policy', cell: ({ policies }) => bestName(policies) },
+          {
+            title: strings.area,
+            term: 'area',
+            cell: ({ policies }) => `${best(policies)?.area_percent.toFixed(1)} %`,
+            as: 'number',
+          },
           {
             title: strings.created,
             cell: (simulation) => <Age at={simulation.created_at} clock={clock} now={serverNow} />,
@@ -78,6 +102,11 @@ export function SimulationsPage() {
       </Panel>
     </Page>
   )
+}
+
+function bestName(policies: Simulation['policies']): string {
+  const top = best(policies)
+  return top ? policyOf(SIMULATED_POLICIES, top.policy).name : NO_VALUE
 }
 
 function HandOver() {

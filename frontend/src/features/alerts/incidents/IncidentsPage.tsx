@@ -1,8 +1,12 @@
-import { Button, Group, SegmentedControl } from '@mantine/core'
+import { Anchor, Button, Group, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type IncidentState, incidentsQuery } from '~/api/incidents'
-import { Page, pageStyles } from '~/ui/Page'
+import { useEdits } from '~/api/access'
+import { type IncidentState, type IncidentSummary, incidentsQuery, useDecideIncidents } from '~/api/incidents'
+import { idsOf } from '~/lib/inTurn'
+import type { Bulk } from '~/ui/BulkBar'
+import { NoRows } from '~/ui/NoRows'
+import { Page } from '~/ui/Page'
 import { Failed, Loading } from '~/ui/State'
 import { IncidentList } from '../IncidentList'
 import { strings } from '../strings'
@@ -27,6 +31,8 @@ interface Props {
 export function IncidentsPage({ show, onShow }: Props) {
   const { states, none } = SHOWN[show]
   const incidents = useQuery(incidentsQuery(undefined, states))
+  const edits = useEdits()
+  const bulk = useBulk()
   if (incidents.error && !incidents.data) {
     return <Failed what={strings.incidents} error={incidents.error} retry={() => void incidents.refetch()} />
   }
@@ -58,10 +64,40 @@ export function IncidentsPage({ show, onShow }: Props) {
       {!incidents.data ? (
         <Loading what={strings.incidentsLower} />
       ) : incidents.data.length === 0 ? (
-        <p className={pageStyles.lead}>{none}</p>
+        <NoRows
+          next={
+            <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/alert-rules" />}>
+              {strings.seeRules}
+            </Anchor>
+          }
+        >
+          {none}
+        </NoRows>
       ) : (
-        <IncidentList label={strings.incidents} incidents={incidents.data} isPage />
+        <IncidentList label={strings.incidents} incidents={incidents.data} isPage bulk={edits && bulk} />
       )}
     </Page>
   )
+}
+
+/** Decisions on several incidents. None is confirmed: an incident can be reopened. */
+function useBulk(): Bulk<IncidentSummary> {
+  const acknowledge = useDecideIncidents('acknowledge')
+  const resolve = useDecideIncidents('resolve')
+  return {
+    nouns: [strings.incidentNoun, strings.incidentsNoun],
+    name: ({ title }) => title,
+    actions: [
+      {
+        label: strings.acknowledge,
+        applies: ({ state }) => state === 'open',
+        run: (rows, watch) => acknowledge.each(idsOf(rows), watch),
+      },
+      {
+        label: strings.resolve,
+        applies: ({ state }) => state !== 'resolved',
+        run: (rows, watch) => resolve.each(idsOf(rows), watch),
+      },
+    ],
+  }
 }

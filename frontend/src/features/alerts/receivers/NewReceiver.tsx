@@ -23,7 +23,7 @@ export function NewReceiver() {
   }
 
   return (
-    <Panel title={strings.newReceiver}>
+    <Panel id="new-receiver" title={strings.newReceiver}>
       <form className={pageStyles.form} onSubmit={submit}>
         <NativeSelect
           label={strings.kind}

@@ -11,9 +11,12 @@ import {
   useTestReceiver,
   useWriteRouting,
 } from '~/api/receivers'
+import { idsOf } from '~/lib/inTurn'
 import { NO_VALUE } from '~/lib/units'
+import type { Bulk } from '~/ui/BulkBar'
 import { Confirm } from '~/ui/Confirm'
-import { Page, pageStyles } from '~/ui/Page'
+import { NoRows, ToForm } from '~/ui/NoRows'
+import { Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
@@ -38,7 +41,7 @@ export function ReceiversPage() {
       {!receivers.data ? (
         <Loading what={strings.receiversLower} />
       ) : receivers.data.length === 0 ? (
-        <p className={pageStyles.lead}>{strings.noReceivers}</p>
+        <NoRows next={edits && <ToForm form="new-receiver">{strings.addOne}</ToForm>}>{strings.noReceivers}</NoRows>
       ) : (
         <List receivers={receivers.data} edits={edits} />
       )}
@@ -60,6 +63,19 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
   const remove = useDeleteReceiver()
   const [deleting, setDeleting] = useState<Receiver | null>(null)
   const [changing, setChanging] = useState<Receiver | null>(null)
+
+  const bulk: Bulk<Receiver> = {
+    nouns: [strings.receiverNoun, strings.receiversLower],
+    name: ({ name }) => name,
+    actions: [
+      { label: strings.test, run: (rows, watch) => test.each(idsOf(rows), watch) },
+      {
+        label: strings.delete,
+        effect: strings.deleteReceiversEffect,
+        run: (rows, watch) => remove.each(idsOf(rows), watch),
+      },
+    ],
+  }
 
   const actions = (receiver: Receiver) => {
     const isDefault = routing !== undefined && isAtRoot(routing.root, receiver.name)
@@ -94,6 +110,7 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
         label={strings.receivers}
         rows={receivers}
         id={(receiver) => receiver.id}
+        bulk={edits && bulk}
         columns={[
           {
             title: strings.receiver,

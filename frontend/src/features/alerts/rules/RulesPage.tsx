@@ -6,7 +6,10 @@ import { useEdits } from '~/api/access'
 import { meshesQuery } from '~/api/meshes'
 import { type Rule, rulesFile, rulesQuery, useBringRules, useChangeRule, useDeleteRule } from '~/api/rules'
 import type { Mesh } from '~/api/types'
+import { idsOf } from '~/lib/inTurn'
+import type { Bulk } from '~/ui/BulkBar'
 import { Confirm } from '~/ui/Confirm'
+import { NoRows } from '~/ui/NoRows'
 import { Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
@@ -79,7 +82,21 @@ function RulesOf({ meshId, meshes, onMesh }: { meshId: string; meshes: Mesh[]; o
       {!rules.data ? (
         <Loading what={strings.rulesLower} />
       ) : rules.data.length === 0 ? (
-        <p className={pageStyles.lead}>{strings.noRules}</p>
+        <NoRows
+          next={
+            edits && (
+              <Anchor
+                inherit
+                underline="always"
+                renderRoot={(root) => <Link {...root} to="/alert-rules/new" search={{ mesh: meshId }} />}
+              >
+                {strings.createFirstRule}
+              </Anchor>
+            )
+          }
+        >
+          {strings.noRules}
+        </NoRows>
       ) : (
         <List rules={rules.data} edits={edits} />
       )}
@@ -92,6 +109,28 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
   const change = useChangeRule()
   const remove = useDeleteRule()
   const [deleting, setDeleting] = useState<Rule | null>(null)
+  const enable = (enabled: boolean): Bulk<Rule>['actions'][number] => ({
+    label: enabled ? strings.enable : strings.disable,
+    applies: (rule) => rule.enabled !== enabled,
+    run: (rows, watch) =>
+      change.each(
+        rows.map((rule) => ({ rule, changes: { enabled } })),
+        watch,
+      ),
+  })
+  const bulk: Bulk<Rule> = {
+    nouns: [strings.ruleNoun, strings.rulesLower],
+    name: ({ name }) => name,
+    actions: [
+      enable(true),
+      enable(false),
+      {
+        label: strings.delete,
+        effect: strings.deleteRulesEffect,
+        run: (rows, watch) => remove.each(idsOf(rows), watch),
+      },
+    ],
+  }
   return (
     <>
       <ActionError error={change.error} />
@@ -99,6 +138,7 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
         label={strings.rules}
         rows={rules}
         id={(rule) => rule.id}
+        bulk={edits && bulk}
         columns={[
           {
             title: strings.rule,
@@ -120,7 +160,7 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
             by: { key: 'condition', value: (rule) => conditionWords(rule.condition) },
           },
           { title: strings.scope, cell: (rule) => scopeWords(rule.scope), as: 'wrap' },
-          { title: strings.evaluation, cell: patienceWords },
+          { title: strings.evaluation, term: 'rule', cell: patienceWords },
           {
             title: strings.severity,
             cell: (rule) => SEVERITIES[rule.severity].word,

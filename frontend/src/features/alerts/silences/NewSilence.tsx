@@ -68,7 +68,7 @@ export function NewSilence() {
   }
 
   return (
-    <Panel title={strings.newSilence}>
+    <Panel id="new-silence" title={strings.newSilence}>
       <form className={pageStyles.panelForm} onSubmit={submit}>
         <MatcherFields
           matchers={matchers}

@@ -3,10 +3,13 @@ import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import { type Silence, silencesQuery, useEndSilence } from '~/api/silences'
+import { idsOf } from '~/lib/inTurn'
 import { formatMoment, timeOf, zoneName } from '~/lib/time'
+import type { Bulk } from '~/ui/BulkBar'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
-import { Page, pageStyles } from '~/ui/Page'
+import { NoRows, ToForm } from '~/ui/NoRows'
+import { Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
 import { Failed, Loading } from '~/ui/State'
@@ -28,7 +31,7 @@ export function SilencesPage() {
       {!silences.data ? (
         <Loading what={strings.silencesLower} />
       ) : silences.data.length === 0 ? (
-        <p className={pageStyles.lead}>{strings.noSilences}</p>
+        <NoRows next={edits && <ToForm form="new-silence">{strings.createOne}</ToForm>}>{strings.noSilences}</NoRows>
       ) : (
         <List silences={silences.data} edits={edits} />
       )}
@@ -44,12 +47,25 @@ function List({ silences, edits }: { silences: Silence[]; edits: boolean }) {
   const [ending, setEnding] = useState<Silence | null>(null)
   const momentOf = (at: string) => `${formatMoment(new Date(at), clock)} ${zoneName(clock, new Date(at))}`
   const isOver = ({ ends_at }: Silence) => Date.parse(ends_at) <= now
+  const bulk: Bulk<Silence> = {
+    nouns: [strings.silenceNoun, strings.silencesLower],
+    name: ({ comment }) => comment,
+    actions: [
+      {
+        label: strings.end,
+        applies: (silence) => !isOver(silence),
+        effect: strings.endSilencesEffect,
+        run: (rows, watch) => end.each(idsOf(rows), watch),
+      },
+    ],
+  }
   return (
     <>
       <RecordList
         label={strings.silences}
         rows={silences}
         id={(silence) => silence.id}
+        bulk={edits && bulk}
         columns={[
           {
             title: strings.reason,
