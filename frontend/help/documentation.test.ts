@@ -27,5 +27,6 @@ test('the glossary gives each term its meaning and its standard', () => {
   })
   expect(terms.client).toEqual(terms.responder)
   expect(terms['usual value']).toEqual(terms.baseline)
+  expect(terms.p99).toEqual(terms.percentile)
   for (const { meaning } of Object.values(terms)) expect(meaning).not.toMatch(/[|`]/)
 })

@@ -71,7 +71,7 @@ export function termsOf(markdown: string): Record<string, Term> {
       .map((cell) => cell.trim().replaceAll('`', ''))
     if (!name || !meaning || name === 'term' || name.startsWith('---')) continue
     const [, plain = '', onScreen] = /^(.*?)(?: \((?:on screen: )?(.*)\))?$/.exec(name) ?? []
-    for (const word of [...plain.split(', '), ...(onScreen ? [onScreen] : [])])
+    for (const word of [...plain.split(', '), ...(onScreen?.split(', ') ?? [])])
       terms[word.toLowerCase()] = { meaning, standard: standard ?? '' }
   }
   return terms

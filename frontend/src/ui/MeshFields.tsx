@@ -1,6 +1,7 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { NumberField } from './NumberField'
 import { strings } from './strings'
+import { Term } from './Term'
 
 const RATES = [1, 2, 4, 8, 16, 32, 64, 128] as const
 
@@ -29,7 +30,7 @@ export function MeshFields({ name, windowS = 10, rateHz = 8, problem }: Props) {
       />
       <NumberField
         name="window_s"
-        label={strings.windowSeconds}
+        label={<Term of="window">{strings.windowSeconds}</Term>}
         min={1}
         max={60}
         required
@@ -40,7 +41,7 @@ export function MeshFields({ name, windowS = 10, rateHz = 8, problem }: Props) {
       />
       <NativeSelect
         name="rate_hz"
-        label={strings.rateHertz}
+        label={<Term of="exchange">{strings.rateHertz}</Term>}
         data={RATES.map(String)}
         defaultValue={String(rateHz)}
         error={problem('rate_hz')}

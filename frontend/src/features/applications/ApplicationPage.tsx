@@ -10,6 +10,7 @@ import { Confirm } from '~/ui/Confirm'
 import { Page } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Failed, Loading, Notice } from '~/ui/State'
+import { Term } from '~/ui/Term'
 import styles from './applications.module.css'
 import { Options } from './Options'
 import { strings } from './strings'
@@ -58,7 +59,9 @@ function Figures({ application, now }: { application: Application; now: Applicat
   return (
     <dl className={styles.figures}>
       <div>
-        <dt>{strings.performanceNow}</dt>
+        <dt>
+          <Term of="performance">{strings.performanceNow}</Term>
+        </dt>
         <dd className={now?.below_objective ? styles.below : undefined}>
           {known ? formatShare(now.performance) : NO_VALUE}{' '}
           {known && now.low !== null && now.low !== now.high && (
@@ -67,11 +70,15 @@ function Figures({ application, now }: { application: Application; now: Applicat
         </dd>
       </div>
       <div>
-        <dt>{strings.worstLink}</dt>
+        <dt>
+          <Term of="link">{strings.worstLink}</Term>
+        </dt>
         <dd>{now?.worst == null ? NO_VALUE : formatShare(now.worst)}</dd>
       </div>
       <div>
-        <dt>{strings.objective}</dt>
+        <dt>
+          <Term of="objective">{strings.objective}</Term>
+        </dt>
         <dd>{application.objective === null ? NO_VALUE : formatShare(application.objective)}</dd>
       </div>
       <div>
@@ -79,7 +86,9 @@ function Figures({ application, now }: { application: Application; now: Applicat
         <dd>{now ? strings.countOf(now.measured, now.links) : NO_VALUE}</dd>
       </div>
       <div>
-        <dt>{strings.curve}</dt>
+        <dt>
+          <Term of="performance curve">{strings.curve}</Term>
+        </dt>
         <dd>
           <Anchor
             renderRoot={(root) => <Link {...root} to="/curves/$curveId" params={{ curveId: application.curve.id }} />}
@@ -102,7 +111,7 @@ function Links({ now }: { now: ApplicationPerformance }) {
       columns={[
         { title: strings.from, cell: (link) => link.source },
         { title: strings.to, cell: (link) => link.target },
-        { title: strings.roundTrip, cell: (link) => formatDelay(link.round_trip_ns), as: 'number' },
+        { title: strings.roundTrip, term: 'round trip', cell: (link) => formatDelay(link.round_trip_ns), as: 'number' },
         { title: strings.performance, cell: (link) => formatShare(link.performance), as: 'number' },
         {
           title: strings.state,
@@ -125,6 +134,7 @@ function Tasks({ application }: { application: Application }) {
         { title: strings.vm, cell: (task) => task.vm?.name ?? strings.noVm },
         {
           title: strings.role,
+          term: 'root',
           cell: (task) => [task.root && 'root', task.pinned && 'pinned'].filter(Boolean).join(', ') || 'task',
           as: 'quiet',
         },

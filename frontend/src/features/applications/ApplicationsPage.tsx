@@ -69,6 +69,7 @@ export function ApplicationsPage() {
           },
           {
             title: strings.performanceNow,
+            term: 'performance',
             cell: (application) => <PerformanceNow application={application} />,
             as: 'number',
           },

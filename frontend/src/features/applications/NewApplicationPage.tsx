@@ -10,6 +10,7 @@ import { Problem } from '~/lib/problem'
 import { NumberField } from '~/ui/NumberField'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Empty, Failed, Loading } from '~/ui/State'
+import { Term } from '~/ui/Term'
 import { strings } from './strings'
 
 /** Add an application around a root; graphs and constraints are declared by YAML or the API. */
@@ -85,7 +86,7 @@ function Form({ meshes }: { meshes: Mesh[] }) {
           />
           <NativeSelect
             name="curve"
-            label={strings.curve}
+            label={<Term of="performance curve">{strings.curve}</Term>}
             error={field('curve')}
             data={(curves.data ?? []).map(({ id, name, origin }) => ({
               value: id,
@@ -94,7 +95,7 @@ function Form({ meshes }: { meshes: Mesh[] }) {
           />
           <NumberField
             name="objective"
-            label={strings.objectivePercent}
+            label={<Term of="objective">{strings.objectivePercent}</Term>}
             placeholder={strings.none}
             min={1}
             max={100}
@@ -105,7 +106,7 @@ function Form({ meshes }: { meshes: Mesh[] }) {
         </div>
         <div className={pageStyles.form}>
           <NativeSelect
-            label={strings.serverRoot}
+            label={<Term of="root">{strings.serverRoot}</Term>}
             description={strings.serverRootHint}
             required
             value={root}

@@ -4,6 +4,7 @@ import { formatMicroseconds, formatShare } from '~/lib/performance'
 import { formatMoment, zoneName } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
+import { Term } from '~/ui/Term'
 import styles from './curves.module.css'
 import { strings } from './strings'
 
@@ -20,15 +21,15 @@ export function About({ curve }: { curve: CurveDetail }) {
         {curve.metric === 'rate' ? strings.metricRate : strings.metricDuration}
         {curve.unit && `; ${curve.unit}`}
       </Fact>
-      <Fact term={strings.baseline}>
+      <Fact term={<Term of="performance baseline">{strings.baseline}</Term>}>
         {version.baseline === null ? strings.notStated : `${significant(version.baseline)} ${curve.unit}`}
       </Fact>
-      <Fact term={strings.flatThreshold}>
+      <Fact term={<Term of="flat threshold">{strings.flatThreshold}</Term>}>
         {threshold
           ? `${formatMicroseconds(threshold.at_us)}${threshold.low_us !== null && threshold.high_us !== null ? strings.thresholdInterval(formatMicroseconds(threshold.low_us), formatMicroseconds(threshold.high_us)) : ''}`
           : strings.none}
       </Fact>
-      <Fact term={strings.measuredRange}>
+      <Fact term={<Term of="measured range">{strings.measuredRange}</Term>}>
         {strings.measuredRangeValue(formatMicroseconds(version.domain_us), formatShare(version.smallest))}
       </Fact>
       {version.noise !== null && <Fact term={strings.noise}>{strings.noiseValue(formatShare(version.noise))}</Fact>}
@@ -51,7 +52,7 @@ function significant(value: number): string {
   return Number(value.toPrecision(4)).toLocaleString('en', { maximumFractionDigits: 6 }).replaceAll(',', '\u202f')
 }
 
-function Fact({ term, children }: { term: string; children: ReactNode }) {
+function Fact({ term, children }: { term: ReactNode; children: ReactNode }) {
   return children === null ? null : (
     <>
       <dt>{term}</dt>

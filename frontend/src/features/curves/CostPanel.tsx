@@ -8,6 +8,7 @@ import type { Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
 import { NumberField } from '~/ui/NumberField'
 import { ActionError, Notice } from '~/ui/State'
+import { Term } from '~/ui/Term'
 import { AddedLatency } from './AddedLatency'
 import styles from './curves.module.css'
 import type { CurveSearch, Waiting } from './search'
@@ -118,7 +119,7 @@ function Counting({ cost, search, onSearch }: { cost: Cost } & Pick<Props, 'sear
     <div className={styles.place}>
       <NumberField
         key={search.reference ?? 'default'}
-        label={strings.testBedRoundTrip}
+        label={<Term of="test bed round trip">{strings.testBedRoundTrip}</Term>}
         description={strings.testBedHint}
         min={0}
         step="any"
@@ -131,7 +132,7 @@ function Counting({ cost, search, onSearch }: { cost: Cost } & Pick<Props, 'sear
         onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
       />
       <NativeSelect
-        label={strings.waiting}
+        label={<Term of="waiting pattern">{strings.waiting}</Term>}
         description={strings.waitingHint}
         data={[
           { value: 'requests', label: strings.waitingRequests },

@@ -12,6 +12,7 @@ import type { Patch } from '~/lib/searchParams'
 import { Confirm } from '~/ui/Confirm'
 import { Page } from '~/ui/Page'
 import { Failed, Loading, Notice } from '~/ui/State'
+import { Term } from '~/ui/Term'
 import { About } from './About'
 import { CostPanel } from './CostPanel'
 import styles from './curves.module.css'
@@ -91,7 +92,9 @@ function Shown({ curve, etag, search, onSearch }: { curve: CurveDetail; etag: st
       </section>
       {version.samples.length > 0 && (
         <section className={styles.panel}>
-          <h2>{strings.residuals}</h2>
+          <h2>
+            <Term of="residual">{strings.residuals}</Term>
+          </h2>
           <p className={styles.text}>{strings.residualsLead}</p>
           <Residuals
             label={residualsInWords(version.samples.map(({ standardised }) => standardised))}

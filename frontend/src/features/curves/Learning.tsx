@@ -18,6 +18,7 @@ import { formatCount } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
+import { NoRows, ToForm } from '~/ui/NoRows'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { type Status, StatusMark } from '~/ui/StatusMark'
 import styles from './curves.module.css'
@@ -57,7 +58,9 @@ export function Sources() {
     return <Failed what={strings.metricSources} error={sources.error} retry={() => void sources.refetch()} />
   }
   if (!sources.data) return <Loading what={strings.metricSourcesLower} />
-  if (sources.data.length === 0) return <p className={styles.text}>{strings.noMetricSources}</p>
+  if (sources.data.length === 0) {
+    return <NoRows next={<ToForm form="new-source">{strings.addOne}</ToForm>}>{strings.noMetricSources}</NoRows>
+  }
   return sources.data.map((source) => (
     <section key={source.id} className={styles.panel} aria-label={source.name}>
       <h2>{source.name}</h2>

@@ -61,7 +61,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
     )
   }
   return (
-    <form className={styles.panel} onSubmit={submit} aria-label={strings.addSource}>
+    <form id="new-source" className={styles.panel} onSubmit={submit} aria-label={strings.addSource}>
       <h2>{strings.addSource}</h2>
       <div className={pageStyles.form}>
         <TextInput

@@ -18,11 +18,17 @@ export function Candidates({ version }: { version: CurveDetail['version'] }) {
         rows={version.candidates}
         id={(candidate) => candidate.family}
         columns={[
-          { title: strings.family, cell: (candidate) => candidate.words, as: 'head' },
-          { title: strings.weight, cell: (candidate) => formatShare(candidate.weight), as: 'number' },
+          { title: strings.family, term: 'family', cell: (candidate) => candidate.words, as: 'head' },
+          {
+            title: strings.weight,
+            term: 'model weight',
+            cell: (candidate) => formatShare(candidate.weight),
+            as: 'number',
+          },
           { title: strings.typicalError, cell: (candidate) => formatShare(candidate.error), as: 'number' },
           {
             title: strings.logScore,
+            term: 'log score',
             cell: (candidate) => candidate.log_score.toFixed(1).replace('-', '−'),
             as: 'number',
           },

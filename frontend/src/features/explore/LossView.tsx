@@ -10,6 +10,7 @@ import { formatCount, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { MarkList } from '~/ui/MarkList'
 import { Records } from '~/ui/Records'
+import { Term } from '~/ui/Term'
 import { useZoomTime } from '~/ui/time'
 import styles from './explore.module.css'
 import { QueryResult } from './QueryResult'
@@ -56,7 +57,9 @@ export function LossView({
                   )}
             </p>
             <figure className={styles.chart}>
-              <figcaption>{strings.loss}</figcaption>
+              <figcaption>
+                <Term of="loss">{strings.loss}</Term>
+              </figcaption>
               <SeriesChart
                 times={times}
                 range={range}

@@ -75,9 +75,9 @@ export function MoversView({
                 },
                 { title: strings.before, cell: (item) => format(item.base_value), as: 'number' },
                 { title: strings.now, cell: (item) => format(item.value), as: 'number' },
-                { title: strings.change, cell: (item) => change(item.difference), as: 'number' },
+                { title: strings.change, term: 'mover', cell: (item) => change(item.difference), as: 'number' },
                 { title: strings.changePercent, cell: (item) => formatSignedPercent(item.percent), as: 'number' },
-                { title: strings.clockError, cell: (item) => clocksOf(item.beyond_clock_error) },
+                { title: strings.clockError, term: 'clock error', cell: (item) => clocksOf(item.beyond_clock_error) },
               ]}
             />
           </div>

@@ -10,6 +10,7 @@ import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { MarkList } from '~/ui/MarkList'
+import { Term } from '~/ui/Term'
 import { useZoomTime } from '~/ui/time'
 import styles from './explore.module.css'
 import { QueryResult } from './QueryResult'
@@ -89,7 +90,9 @@ export function SeriesView({
               })}
             </ul>
             <figure className={styles.chart}>
-              <figcaption>{title(response.metric, statistic)}</figcaption>
+              <figcaption>
+                <Term of={facts(response.metric).name}>{title(response.metric, statistic)}</Term>
+              </figcaption>
               <SeriesChart
                 {...shared}
                 label={strings.metricOf(title(response.metric, statistic), lines.map((line) => line.label).join(', '))}

@@ -41,12 +41,18 @@ export function SpikesView({ meshId, parameters, clock, open, onOpen }: Props) {
                 id={(spike) => spike.id}
                 columns={[
                   { title: strings.path, cell: (spike) => `${spike.source.name} → ${spike.target.name}`, as: 'head' },
-                  { title: strings.window, cell: ({ started_at }) => moment(new Date(started_at)) },
-                  { title: strings.rise, cell: (spike) => formatSignedDelay(spike.rise_ns), as: 'number' },
+                  { title: strings.window, term: 'window', cell: ({ started_at }) => moment(new Date(started_at)) },
+                  {
+                    title: strings.rise,
+                    term: 'spike',
+                    cell: (spike) => formatSignedDelay(spike.rise_ns),
+                    as: 'number',
+                  },
                   { title: statisticName('max'), cell: (spike) => formatDelay(spike.max_ns), as: 'number' },
                   { title: statisticName('p50'), cell: (spike) => formatDelay(spike.median_ns), as: 'number' },
                   {
                     title: strings.evidence,
+                    term: 'evidence',
                     cell: (spike) => (
                       <Button
                         variant={spike.id === open ? 'filled' : 'default'}

@@ -7,6 +7,7 @@ import { formatCount, formatDelay, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
+import { Term } from '~/ui/Term'
 import styles from './explore.module.css'
 import { QueryResult } from './QueryResult'
 import { strings } from './strings'
@@ -32,7 +33,7 @@ export function VariabilityView({ meshId, parameters }: { meshId: string; parame
             {items.map((item) => (
               <figure key={item.selection} className={styles.chart}>
                 <figcaption>
-                  {strings.sdWithin(item.title)}
+                  <Term of="variability">{strings.sdWithin(item.title)}</Term>
                   <span className={styles.values}>
                     {item.intervals.map(({ interval }, n) => (
                       <span key={interval}>

@@ -45,3 +45,17 @@ test('a term shows its meaning and its standard', async () => {
   fireEvent.focus(screen.getByText('Clock error'))
   expect(await screen.findByText(/^Bound on .* one-way delay \(RFC 7679, 3.7\)$/)).toBeTruthy()
 })
+
+test('every term that a page explains is in the glossary', async () => {
+  const { default: terms } = await import('virtual:glossary')
+  const sources = import.meta.glob<string>('../../{features,ui}/**/*.tsx', {
+    query: '?raw',
+    import: 'default',
+    eager: true,
+  })
+  const used = Object.values(sources).flatMap((source) =>
+    [...source.matchAll(/(?:<Term of="|\bterm="|\bterm: ')([^"']+)["']/g)].map(([, term]) => term as string),
+  )
+  expect(used.length).toBeGreaterThan(40)
+  for (const term of used) expect(terms[term.toLowerCase()], term).toBeDefined()
+})

@@ -38,7 +38,14 @@ export function VmPage({ vmId }: { vmId: string }) {
   const place = `${zone.provider}, ${zone.region}, ${zone.name}${zone.physical_id ? ` (${zone.physical_id})` : ''}`
   return (
     <Page title={vm.data.name} lead={place} action={allVms}>
-      {agentId === undefined && <Empty title={strings.noAgent}>{strings.noAgentLead}</Empty>}
+      {agentId === undefined && (
+        <Empty
+          title={strings.noAgent}
+          action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.addVm}</Button>}
+        >
+          {strings.noAgentLead}
+        </Empty>
+      )}
       {agentId !== undefined && agent.error && !agent.data && (
         <Failed what={strings.theAgent} error={agent.error} retry={() => void agent.refetch()} />
       )}

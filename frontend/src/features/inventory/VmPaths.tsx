@@ -7,6 +7,7 @@ import { formatCount, formatDelay, formatRatio, formatSignedDelay, NO_VALUE } fr
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
+import { Term } from '~/ui/Term'
 import { strings } from './strings'
 
 /** The paths from and to a VM, mesh by mesh: the usual, and the worst peers. */
@@ -31,6 +32,7 @@ function InMesh({ vmId, of: { mesh, clock_error_ns, outbound, inbound } }: { vmI
   return (
     <Panel title={strings.pathsIn(mesh.name)}>
       <p className={pageStyles.lead}>
+        <Term of="clock error">{strings.clockError}</Term>{' '}
         {clock_error_ns === null ? strings.clockUnknown : strings.clockNow(formatDelay(clock_error_ns))}
       </p>
       <Direction meshId={mesh.id} vmId={vmId} of={outbound} name={strings.outboundPaths} />
@@ -83,15 +85,21 @@ function Direction({ meshId, vmId, of, name }: DirectionProps) {
               ),
               as: 'head',
             },
-            { title: strings.p50Now, cell: ({ value_ns }) => formatDelay(value_ns), as: 'number' },
-            { title: strings.usual, cell: ({ baseline_ns }) => formatDelay(baseline_ns), as: 'number' },
+            { title: strings.p50Now, term: 'p50', cell: ({ value_ns }) => formatDelay(value_ns), as: 'number' },
+            {
+              title: strings.usual,
+              term: 'usual value',
+              cell: ({ baseline_ns }) => formatDelay(baseline_ns),
+              as: 'number',
+            },
             {
               title: strings.change,
+              term: 'change from usual',
               cell: ({ deviation_ns, is_unusual }) =>
                 is_unusual === null ? NO_VALUE : is_unusual ? formatSignedDelay(deviation_ns) : strings.asUsual,
               as: 'number',
             },
-            { title: strings.loss, cell: ({ loss }) => formatRatio(loss), as: 'number' },
+            { title: strings.loss, term: 'loss', cell: ({ loss }) => formatRatio(loss), as: 'number' },
           ]}
         />
       )}

@@ -7,6 +7,7 @@ import { incidentsQuery } from '~/api/incidents'
 import type { Vm } from '~/api/types'
 import { coversVm } from '~/lib/culprits'
 import { IncidentRows } from '~/ui/IncidentRows'
+import { NoRows } from '~/ui/NoRows'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
@@ -23,7 +24,18 @@ export function VmApplications({ vmId }: { vmId: string }) {
             const tasks = application.tasks.filter(({ vm }) => vm?.id === vmId)
             return tasks.length > 0 ? [{ application, tasks }] : []
           })
-          if (rows.length === 0) return <p className={pageStyles.quiet}>{strings.noApplications}</p>
+          if (rows.length === 0)
+            return (
+              <NoRows
+                next={
+                  <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/applications" />}>
+                    {strings.seeApplications}
+                  </Anchor>
+                }
+              >
+                {strings.noApplications}
+              </NoRows>
+            )
           return (
             <Records
               label={strings.applications}

@@ -1,5 +1,6 @@
 import { Anchor, Button, Progress } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { client, unwrap } from '~/api/client'
 import { jobsQuery } from '~/api/jobs'
 import type { Job } from '~/api/types'
@@ -39,7 +40,18 @@ export function JobsPage() {
     return <Failed what={strings.jobs} error={jobs.error} retry={() => void jobs.refetch()} />
   if (!jobs.data) return <Loading what={strings.jobsLower} />
   if (jobs.data.items.length === 0) {
-    return <Empty title={strings.noJobs}>{strings.noJobsLead}</Empty>
+    return (
+      <Empty
+        title={strings.noJobs}
+        action={
+          <Button variant="default" renderRoot={(root) => <Link {...root} to="/recommendations" />}>
+            {strings.findPlacements}
+          </Button>
+        }
+      >
+        {strings.noJobsLead}
+      </Empty>
+    )
   }
   return (
     <Page title={strings.jobs} lead={strings.jobsLead}>

@@ -9,7 +9,9 @@ export const strings = {
   jobs: 'Jobs',
   jobsLower: 'jobs',
   noJobs: 'No jobs yet',
-  noJobsLead: 'Requests that take longer than a page can wait, such as a download of many days, appear here.',
+  noJobsLead:
+    'Requests that take longer than a page can wait, such as a search for better placements or a download of many days, appear here.',
+  findPlacements: 'Find better placements',
   jobsLead: 'Long-running work: progress and results of the newest 100 jobs.',
   job: 'Job',
   state: 'State',

@@ -2,6 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { Deviations, MeshHealth } from '~/api/overview'
 import { formatCount, formatDelay, formatRatio, formatSignedPercent, NO_VALUE } from '~/lib/units'
+import { Term } from '~/ui/Term'
 import { changesOf, typical } from './deviation'
 import styles from './overview.module.css'
 import { strings } from './strings'
@@ -22,11 +23,12 @@ export function Numbers({ mesh, deviations }: Props) {
       <Figure name={strings.pathsMeasured} isShort={measured < planned}>
         {strings.of(formatCount(measured), formatCount(planned))}
       </Figure>
-      <Figure name={strings.loss} isShort={mesh.loss !== null && mesh.loss > 0}>
+      <Figure name={strings.loss} term="loss" isShort={mesh.loss !== null && mesh.loss > 0}>
         {formatRatio(mesh.loss)}
       </Figure>
       <Figure
         name={strings.delayFromUsual}
+        term="change from usual"
         hint={
           deviations.data &&
           (pairs > 0 ? strings.delayHint(formatDelay(nowNs), strings.zonePairs(pairs)) : strings.noUsualYet)
@@ -43,15 +45,17 @@ export function Numbers({ mesh, deviations }: Props) {
 
 interface FigureProps {
   name: string
+  /** Glossary term of the name. */
+  term?: string
   hint?: string | undefined
   isShort?: boolean
   children: ReactNode
 }
 
-function Figure({ name, hint, isShort, children }: FigureProps) {
+function Figure({ name, term, hint, isShort, children }: FigureProps) {
   return (
     <div>
-      <dt>{name}</dt>
+      <dt>{term ? <Term of={term}>{name}</Term> : name}</dt>
       <dd data-short={isShort || undefined}>{children}</dd>
       {hint && <dd className={styles.hint}>{hint}</dd>}
     </div>

@@ -53,14 +53,16 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
               </th>
               <th scope="col" colSpan={2}>
                 <span className={styles.key} style={{ background: 'var(--round-trip)' }} />
-                <Term>{strings.roundTrip}</Term>
+                {strings.roundTrip}
               </th>
             </tr>
           </thead>
           <tbody>
             {STATISTICS.map((statistic) => (
               <tr key={statistic}>
-                <th scope="row">{statisticName(statistic)}</th>
+                <th scope="row">
+                  {statistic === 'p99' ? <Term of="p99">{statisticName(statistic)}</Term> : statisticName(statistic)}
+                </th>
                 <Both ns={outbound[`${statistic}_ns`]} />
                 <Both ns={inbound[`${statistic}_ns`]} />
                 <Both ns={roundTrip[`${statistic}_ns`]} />
@@ -79,9 +81,7 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
               </td>
             </tr>
             <tr>
-              <th scope="row">
-                <Term>{strings.loss}</Term>
-              </th>
+              <th scope="row">{strings.loss}</th>
               <Lost direction={outbound} />
               <Lost direction={inbound} />
               <td colSpan={2} />
@@ -96,6 +96,7 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
         </table>
       </section>
       <p className={styles.source}>
+        <Term>{strings.asymmetry}</Term>{' '}
         {strings.asymmetrySummary(
           formatSignedDelay(skew),
           SOURCES[outbound.asymmetry_source] ?? strings.sourceOther(outbound.asymmetry_source),

@@ -11,6 +11,7 @@ import { isMoving, type TimeSearch } from '~/lib/spans'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { commonDelayUnit, formatDelay, formatRatio } from '~/lib/units'
 import { MarkList } from '~/ui/MarkList'
+import { Term } from '~/ui/Term'
 import { useZoomTime } from '~/ui/time'
 import { type EarlierSeries, valuesAt } from './earlierSeries'
 import styles from './paths.module.css'
@@ -177,6 +178,7 @@ export function PathCharts({
       </p>
       <Chart
         title={strings.oneWayDelay(statisticName(statistic))}
+        term="one-way delay"
         note={strings.bandIsClockError}
         lines={delays}
         at={at}
@@ -200,6 +202,7 @@ export function PathCharts({
       </Chart>
       <Chart
         title={strings.roundTripStatistic(statisticName(statistic))}
+        term="round trip"
         note={strings.noClock}
         lines={roundTrips}
         at={at}
@@ -216,7 +219,15 @@ export function PathCharts({
           height={HEIGHTS.roundTrip}
         />
       </Chart>
-      <Chart title={strings.loss} lines={losses} at={at} format={formatRatio} height={HEIGHTS.loss} isEmpty={!loaded}>
+      <Chart
+        title={strings.loss}
+        term="loss"
+        lines={losses}
+        at={at}
+        format={formatRatio}
+        height={HEIGHTS.loss}
+        isEmpty={!loaded}
+      >
         <SeriesChart
           {...shared}
           label={strings.lossSummary(
@@ -254,6 +265,8 @@ function usualWords(statistic: Statistic, usual: Props['usual']): string {
 
 interface ChartProps {
   title: string
+  /** Glossary term of the title. */
+  term: string
   note?: string
   lines: Line[]
   at: number | null
@@ -268,11 +281,13 @@ interface ChartProps {
 }
 
 /** A chart under its title, with the values at the cursor. */
-function Chart({ title, note, lines, at, format, withError, height, isEmpty, footnote, children }: ChartProps) {
+function Chart({ title, term, note, lines, at, format, withError, height, isEmpty, footnote, children }: ChartProps) {
   return (
     <figure className={styles.chart}>
       <figcaption>
-        <h2>{title}</h2>
+        <h2>
+          <Term of={term}>{title}</Term>
+        </h2>
         {note && <span className={styles.note}>{note}</span>}
         <span className={styles.values}>
           {lines.map((line) => (

@@ -37,8 +37,9 @@ export const strings = {
   loss: 'Loss',
   samples: 'Samples',
   sourceOther: (source: string) => `${source}.`,
+  asymmetry: 'Asymmetry',
   asymmetrySummary: (asymmetry: string, source: string) =>
-    `Asymmetry ${asymmetry} (p50 outbound minus inbound). Asymmetry source: ${source}`,
+    `${asymmetry} (p50 outbound minus inbound). Asymmetry source: ${source}`,
   countOf: (count: string, total: string) => `${count} of ${total}`,
   exchangeCount: (count: string) => `${count} exchanges`,
   noValue: 'no value',

@@ -30,6 +30,7 @@ export function Effects({ recommendation }: { recommendation: Recommendation }) 
         { title: strings.gain, cell: ({ expected }) => formatChange(expected.gain.mean), as: 'number' },
         {
           title: strings.objective,
+          term: 'objective',
           cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
           as: 'number',
         },

@@ -26,7 +26,7 @@ test('moves are requested with the chosen policy, and their page opens once they
       ),
   })
   const router = await showPage(<FindMoves />)
-  await userEvent.selectOptions(screen.getByLabelText('Policy'), 'NoMora, as published')
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Policy' }), 'NoMora, as published')
   await userEvent.click(screen.getByLabelText('Include the flow network'))
   await find()
   expect(await screen.findByText('Searching…')).toBeTruthy()
@@ -43,10 +43,10 @@ test('a search that fails gives the reason, and the form keeps its choices', asy
     'GET /v1/jobs/j': { id: 'j', state: 'failed', error: { detail: 'No application runs on this mesh.' } },
   })
   await showPage(<FindMoves />)
-  await userEvent.selectOptions(screen.getByLabelText('Policy'), 'Capacity and anti-affinity')
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Policy' }), 'Capacity and anti-affinity')
   await find()
   expect(await screen.findByText('No application runs on this mesh.')).toBeTruthy()
-  expect(screen.getByLabelText<HTMLSelectElement>('Policy').value).toBe('pack')
+  expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Policy' }).value).toBe('pack')
 })
 
 test('a refused request gives the reason', async () => {

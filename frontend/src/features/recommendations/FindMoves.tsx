@@ -5,13 +5,15 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { meshesQuery } from '~/api/meshes'
 import { useAskForMoves, workQuery } from '~/api/recommendations'
 import type { RecommendationInput } from '~/api/types'
+import { POLICIES, policyOf } from '~/lib/policies'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
-import { OBJECTIVES, options, POLICIES } from './names'
+import { Term } from '~/ui/Term'
+import { OBJECTIVES, options } from './names'
 import { strings } from './strings'
 
-const POLICY_OPTIONS = options(POLICIES)
+const POLICY_OPTIONS = Object.entries(POLICIES).map(([value, { name }]) => ({ value, label: name }))
 const OBJECTIVE_OPTIONS = [{ value: '', label: strings.policyDefault }, ...options(OBJECTIVES)]
 
 /** Request moves on a mesh, follow the job, and open the recommendation. */
@@ -47,15 +49,19 @@ export function FindMoves() {
         />
         <NativeSelect
           name="policy"
-          label={strings.policy}
+          label={<Term of="policy">{strings.policy}</Term>}
           data={POLICY_OPTIONS}
           value={policy}
           onChange={({ currentTarget }) => setPolicy(currentTarget.value)}
         />
-        <NativeSelect name="objective" label={strings.objective} data={OBJECTIVE_OPTIONS} />
+        <NativeSelect
+          name="objective"
+          label={<Term of="placement objective">{strings.objective}</Term>}
+          data={OBJECTIVE_OPTIONS}
+        />
         <NumberField
           name="moves_max"
-          label={strings.maximumMoves}
+          label={<Term of="move budget">{strings.maximumMoves}</Term>}
           min={0}
           max={10_000}
           defaultValue={10}
@@ -64,7 +70,7 @@ export function FindMoves() {
         />
         <NumberField
           name="minutes"
-          label={strings.lookBackMinutes}
+          label={<Term of="look-back">{strings.lookBackMinutes}</Term>}
           min={2}
           max={1_440}
           defaultValue={30}
@@ -76,6 +82,9 @@ export function FindMoves() {
           {strings.findMoves}
         </Button>
       </form>
+      <p className={pageStyles.lead} aria-live="polite">
+        {policyOf(POLICIES, policy).line}
+      </p>
       <ActionError error={ask.error} />
       {jobId && <JobProgress key={jobId} jobId={jobId} />}
     </Panel>

@@ -2,6 +2,7 @@ import type { Move } from '~/api/types'
 import { formatShare } from '~/lib/performance'
 import { formatDelay } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
+import { Term } from '~/ui/Term'
 import styles from './recommendations.module.css'
 import { strings } from './strings'
 
@@ -16,14 +17,18 @@ export function Moves({ steps }: { steps: Move[] }) {
           </h3>
           <dl className={styles.facts}>
             <div>
-              <dt>{strings.roundTrip}</dt>
+              <dt>
+                <Term of="round trip">{strings.roundTrip}</Term>
+              </dt>
               <dd>
                 {step.round_trip_before_ns !== null && `${formatDelay(step.round_trip_before_ns)} → `}
                 {formatDelay(step.round_trip_after_ns)}
               </dd>
             </div>
             <div>
-              <dt>{strings.taskPerformance}</dt>
+              <dt>
+                <Term of="performance">{strings.taskPerformance}</Term>
+              </dt>
               <dd>
                 {formatShare(step.gain?.before.mean)} → {formatShare(step.gain?.after.mean)}
               </dd>
@@ -34,7 +39,9 @@ export function Moves({ steps }: { steps: Move[] }) {
             </div>
             {step.slack_us !== null && (
               <div>
-                <dt>{strings.latencyMargin}</dt>
+                <dt>
+                  <Term of="latency margin">{strings.latencyMargin}</Term>
+                </dt>
                 <dd>{formatDelay(step.slack_us * 1_000)}</dd>
               </div>
             )}

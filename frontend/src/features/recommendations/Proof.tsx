@@ -1,10 +1,12 @@
 import type { Recommendation } from '~/api/types'
 import { formatShare } from '~/lib/performance'
+import { POLICIES, policyOf } from '~/lib/policies'
 import { formatWindow } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
-import { OBJECTIVES, POLICIES } from './names'
+import { Term } from '~/ui/Term'
+import { OBJECTIVES } from './names'
 import { strings } from './strings'
 
 const COUNTED = {
@@ -18,13 +20,15 @@ export function Proof({ recommendation }: { recommendation: Recommendation }) {
   const { best_found, certificate, constraints, evidence, price_change_per_hour, rejected } = recommendation.answer
   const { from, to } = evidence.window
   const clock = useClock()
+  const policy = policyOf(POLICIES, recommendation.policy)
   const noise = evidence.min_gain < 0.0005 ? strings.lessThanTenth : formatShare(evidence.min_gain)
   return (
     <Panel title={strings.basis}>
       <p className={pageStyles.lead}>
-        {strings.policyUsed} <i>{POLICIES[recommendation.policy] ?? recommendation.policy}</i>
+        <Term of="policy">{strings.policyUsed}</Term> <i>{policy.name}</i>
         {recommendation.question.policy === 'robust' && `, ${COUNTED[recommendation.question.risk]}`}
-        {strings.objectiveUsed} <i>{OBJECTIVES[recommendation.answer.objective] ?? recommendation.answer.objective}</i>.
+        {strings.objectiveUsed} <i>{OBJECTIVES[recommendation.answer.objective] ?? recommendation.answer.objective}</i>.{' '}
+        {policy.line}
       </p>
       {certificate && (
         <p className={pageStyles.lead}>

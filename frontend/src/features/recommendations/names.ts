@@ -1,15 +1,6 @@
-/** Names of policies and objectives, in the order they are offered. */
+/** Names of objectives, in the order they are offered. */
 
 import { strings } from './strings'
-
-export const POLICIES: Record<string, string> = {
-  exact: strings.policyExact,
-  gang: strings.policyGang,
-  robust: strings.policyRobust,
-  pack: strings.policyPack,
-  graph: strings.policyGraph,
-  nomora: strings.policyNomora,
-}
 
 export const OBJECTIVES: Record<string, string> = {
   loss: strings.objectiveMean,

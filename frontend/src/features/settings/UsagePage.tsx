@@ -7,6 +7,7 @@ import { formatMoment, zoneName } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
+import { NoRows } from '~/ui/NoRows'
 import { Page, Panel } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
 import { Failed, Loading } from '~/ui/State'
@@ -83,7 +84,15 @@ function KeptRanges() {
   return (
     <Panel title={strings.pinnedRanges}>
       {pins.data.length === 0 ? (
-        <p>{strings.noPinnedRanges}</p>
+        <NoRows
+          next={
+            <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/meshes" />}>
+              {strings.chooseMesh}
+            </Anchor>
+          }
+        >
+          {strings.noPinnedRanges}
+        </NoRows>
       ) : (
         <Records
           label={strings.pinnedRanges}

@@ -7,6 +7,7 @@ import { simulationQuery, useDeleteSimulation } from '~/api/simulations'
 import type { PolicyOutcome, SimulationDetail } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
 import { formatShare } from '~/lib/performance'
+import { policyOf, SIMULATED_POLICIES } from '~/lib/policies'
 import { formatMoment, zoneName } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
@@ -16,6 +17,7 @@ import { lineStyle } from '~/ui/lineStyle'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Failed, Loading } from '~/ui/State'
+import { Term } from '~/ui/Term'
 import { best, distributionOf, formatHours, formatSeconds, formatTail, lowestScore } from './outcomes'
 import styles from './simulations.module.css'
 import { strings } from './strings'
@@ -58,7 +60,7 @@ function Distribution({ policies }: { policies: PolicyOutcome[] }) {
       <CurveChart
         label={strings.distributionSummary(
           formatCount(policies.length),
-          top ? strings.bestPolicy(top.policy, top.area_percent.toFixed(1)) : '',
+          top ? strings.bestPolicy(policyOf(SIMULATED_POLICIES, top.policy).name, top.area_percent.toFixed(1)) : '',
         )}
         height={320}
         lines={policies.map((outcome, n) => ({ key: outcome.policy, ...lineStyle(n), ...distributionOf(outcome) }))}
@@ -72,7 +74,7 @@ function Distribution({ policies }: { policies: PolicyOutcome[] }) {
         {policies.map(({ policy }, n) => (
           <li key={policy}>
             <LineKey n={n} />
-            {policy}
+            {policyOf(SIMULATED_POLICIES, policy).name}
           </li>
         ))}
       </ul>
@@ -90,15 +92,22 @@ function Outcomes({ policies }: { policies: PolicyOutcome[] }) {
         columns={[
           {
             title: strings.policy,
+            term: 'policy',
             cell: ({ policy }, n) => (
               <>
                 <LineKey n={n} />
-                {policy}
+                {policyOf(SIMULATED_POLICIES, policy).name} <span className={pageStyles.quiet}>{policy}</span>
               </>
             ),
             as: 'head',
           },
-          { title: strings.area, cell: (outcome) => `${outcome.area_percent.toFixed(1)} %`, as: 'number' },
+          { title: strings.meaning, cell: ({ policy }) => policyOf(SIMULATED_POLICIES, policy).line, as: 'wrap' },
+          {
+            title: strings.area,
+            term: 'area',
+            cell: (outcome) => `${outcome.area_percent.toFixed(1)} %`,
+            as: 'number',
+          },
           {
             title: strings.publishedArea,
             cell: (outcome) => (outcome.source_percent === null ? NO_VALUE : `${outcome.source_percent.toFixed(1)} %`),
@@ -141,15 +150,17 @@ function World({ world }: { world: SimulationDetail['world'] }) {
       <Fact term={strings.step}>{formatSeconds(world.step_s)}</Fact>
       <Fact term={strings.moveInterval}>{formatSeconds(world.round_s)}</Fact>
       <Fact term={strings.measuredOver}>{formatSeconds(world.window_s)}</Fact>
-      <Fact term={strings.lookBack}>{formatSeconds(world.history_s)}</Fact>
+      <Fact term={<Term of="look-back">{strings.lookBack}</Term>}>{formatSeconds(world.history_s)}</Fact>
       <Fact term={strings.measurementNoise}>{world.noise ? `±${(world.noise * 100).toFixed(0)} %` : strings.none}</Fact>
-      <Fact term={strings.movePrice}>{strings.costPoints(formatCount(world.move_price))}</Fact>
+      <Fact term={<Term of="cost point">{strings.movePrice}</Term>}>
+        {strings.costPoints(formatCount(world.move_price))}
+      </Fact>
       <Fact term={strings.seed}>{world.seed}</Fact>
     </dl>
   )
 }
 
-function Fact({ term, children }: { term: string; children: ReactNode }) {
+function Fact({ term, children }: { term: ReactNode; children: ReactNode }) {
   return (
     <div>
       <dt>{term}</dt>

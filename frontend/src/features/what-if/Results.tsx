@@ -1,4 +1,5 @@
-import { useComputedColorScheme } from '@mantine/core'
+import { Anchor, useComputedColorScheme } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import type { Fate, WhatIf } from '~/api/types'
 import { TripsGrid } from '~/charts/trips/TripsGrid'
 import { formatChange, formatShare } from '~/lib/performance'
@@ -28,7 +29,10 @@ export function Results({ result }: { result: WhatIf }) {
       )}
       {result.applications.length === 0 ? (
         <Notice tone="info" title={strings.noApplications}>
-          {strings.noApplicationsLead}
+          {strings.noApplicationsLead}{' '}
+          <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/applications/new" />}>
+            {strings.addApplication}
+          </Anchor>
         </Notice>
       ) : (
         <Records
@@ -48,6 +52,7 @@ export function Results({ result }: { result: WhatIf }) {
             { title: strings.change, cell: ({ gain }) => formatChange(gain?.gain.mean), as: 'number' },
             {
               title: strings.objective,
+              term: 'objective',
               cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
               as: 'number',
             },

@@ -35,6 +35,7 @@ export function Affected({ applications }: Pick<Incident, 'applications'>) {
             },
             {
               title: strings.predictedLoss,
+              term: 'performance lost',
               cell: ({ performance }) => (performance === null ? NO_VALUE : formatShare(1 - performance)),
               as: 'number',
             },
@@ -45,6 +46,7 @@ export function Affected({ applications }: Pick<Incident, 'applications'>) {
             },
             {
               title: strings.objective,
+              term: 'objective',
               cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
               as: 'number',
             },

@@ -39,12 +39,14 @@ export function WorstPaths({ incident }: { incident: Incident }) {
         },
         {
           title: kind === 'spike' ? strings.median : strings.usual,
+          term: kind === 'spike' ? 'p50' : 'usual value',
           cell: ({ usual }) => valueWords(metric, usual),
           as: 'number',
         },
         { title: title(metric, statistic), cell: ({ value }) => valueWords(metric, value), as: 'number' },
         {
           title: strings.change,
+          term: 'change from usual',
           cell: ({ value, usual }) => changeWords(metric, value, usual),
           as: 'number',
         },

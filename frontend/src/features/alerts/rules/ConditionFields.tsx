@@ -2,6 +2,7 @@ import { NativeSelect } from '@mantine/core'
 import { facts, METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
+import { Term } from '~/ui/Term'
 import { strings } from '../strings'
 import { type Draft, type PartProps, unitName } from './draft'
 import { KINDS, TIMESCALE_OPTIONS } from './ruleWords'
@@ -32,7 +33,7 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
         )}
         {ofValue && facts(metric).hasStatistic && (
           <NativeSelect
-            label={strings.statistic}
+            label={<Term of="p99">{strings.statistic}</Term>}
             value={draft.statistic}
             onChange={(event) => patch({ statistic: event.currentTarget.value as Draft['statistic'] })}
             data={STATISTIC_OPTIONS}
@@ -53,7 +54,7 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
         {kind === 'baseline' && (
           <>
             <NumberField
-              label={strings.deviations}
+              label={<Term of="standard deviation">{strings.deviations}</Term>}
               min={0.1}
               max={100}
               step="any"
@@ -64,7 +65,7 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
               w={120}
             />
             <NativeSelect
-              label={strings.baseline}
+              label={<Term of="baseline">{strings.baseline}</Term>}
               value={draft.timescale}
               onChange={(event) => patch({ timescale: event.currentTarget.value as Draft['timescale'] })}
               data={TIMESCALE_OPTIONS}

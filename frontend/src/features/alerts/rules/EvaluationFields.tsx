@@ -1,5 +1,6 @@
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
+import { Term } from '~/ui/Term'
 import { strings } from '../strings'
 import type { PartProps } from './draft'
 
@@ -11,7 +12,7 @@ export function EvaluationFields({ draft, patch, wrong }: PartProps) {
     <Panel title={strings.evaluation}>
       <div className={pageStyles.form}>
         <NumberField
-          label={strings.breachingWindows}
+          label={<Term of="breach">{strings.breachingWindows}</Term>}
           min={1}
           max={16}
           required
@@ -41,7 +42,7 @@ export function EvaluationFields({ draft, patch, wrong }: PartProps) {
           w={160}
         />
         <NumberField
-          label={strings.pendingFor}
+          label={<Term of="pending">{strings.pendingFor}</Term>}
           min={0}
           max={DAY_S}
           required
@@ -51,7 +52,7 @@ export function EvaluationFields({ draft, patch, wrong }: PartProps) {
           w={150}
         />
         <NumberField
-          label={strings.keepFiringFor}
+          label={<Term of="firing">{strings.keepFiringFor}</Term>}
           min={0}
           max={DAY_S}
           required
