@@ -7,6 +7,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createRouter, RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { sessionQuery } from '~/api/access'
 import { whenSignedOut } from '~/api/client'
 import { connection } from '~/api/connection'
 import { passes } from '~/lib/problem'
@@ -44,6 +45,12 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
   }
+}
+
+// The code of the page loads while the session is asked for, instead of after it.
+void queryClient.prefetchQuery(sessionQuery)
+for (const { routeId } of router.matchRoutes(router.latestLocation)) {
+  void router.loadRouteChunk(router.routesById[routeId as keyof typeof router.routesById])
 }
 
 focusPages(router)
