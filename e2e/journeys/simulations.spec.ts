@@ -16,7 +16,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
     ).toBeVisible()
     const outcomes = page.getByRole('region', { name: 'Policies' })
     await expect(outcomes.getByRole('row', { name: /^Random/ })).toContainText('47.2 %')
-    await expect(outcomes.getByRole('row', { name: / gang_budget / })).toContainText('0.93 %')
+    await expect(outcomes.getByRole('row', { name: /^Servers with their tasks, worthwhile moves/ })).toContainText(
+      '0.93 %',
+    )
     await expect(page.getByText('trace google2011')).toBeVisible()
     await expectAccessible(page)
     await page.getByRole('button', { name: 'Delete…' }).click()

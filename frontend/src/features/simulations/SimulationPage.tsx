@@ -96,12 +96,11 @@ function Outcomes({ policies }: { policies: PolicyOutcome[] }) {
             cell: ({ policy }, n) => (
               <>
                 <LineKey n={n} />
-                {policyOf(SIMULATED_POLICIES, policy).name} <span className={pageStyles.quiet}>{policy}</span>
+                {policyOf(SIMULATED_POLICIES, policy).name}
               </>
             ),
             as: 'head',
           },
-          { title: strings.meaning, cell: ({ policy }) => policyOf(SIMULATED_POLICIES, policy).line, as: 'wrap' },
           {
             title: strings.area,
             term: 'area',
@@ -129,6 +128,16 @@ function Outcomes({ policies }: { policies: PolicyOutcome[] }) {
           { title: strings.responseTime, cell: (outcome) => formatTail(outcome.response_s), as: 'number' },
         ]}
       />
+      <ul className={styles.policies} aria-label={strings.meanings}>
+        {policies.map(({ policy }) => {
+          const { name, line } = policyOf(SIMULATED_POLICIES, policy)
+          return (
+            <li key={policy} className={pageStyles.lead}>
+              <strong>{name}</strong> ({policy}): {line}
+            </li>
+          )
+        })}
+      </ul>
       <p className={pageStyles.lead}>{strings.policiesExplained}</p>
     </>
   )

@@ -15,7 +15,7 @@ export const strings = {
   lines: 'Lines',
   policies: 'Policies',
   policy: 'Policy',
-  meaning: 'Description',
+  meanings: 'What the policies do',
   area: 'Area (%)',
   publishedArea: 'Published area (%)',
   worstJob: 'Worst job',
