@@ -22,7 +22,7 @@ const add = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Add app
 
 async function fill() {
   await userEvent.type(await screen.findByRole('textbox', { name: 'Name' }), 'cache')
-  await userEvent.type(screen.getByLabelText('Objective (%)'), '90')
+  await userEvent.type(screen.getByRole('spinbutton', { name: 'Objective (%)' }), '90')
   expect(add().disabled).toBe(true)
   await screen.findAllByRole('option', { name: 'a-1' })
   await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Server (root)' }), 'a-1')

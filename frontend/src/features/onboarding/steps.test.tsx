@@ -21,7 +21,7 @@ test('a first mesh is created and selected to join', async () => {
   const sent = mockApi({ 'POST /v1/meshes': () => reply(201, MESH) })
   await showPage(<MeshStep meshes={[]} mesh={undefined} onMesh={onMesh} />)
   await userEvent.type(screen.getByLabelText('Name'), 'production')
-  await userEvent.selectOptions(screen.getByLabelText('Exchanges per second'), '32')
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Exchanges per second' }), '32')
   await press('Create mesh')
   await expect.poll(() => onMesh.mock.lastCall).toEqual(['m'])
   expect(bodiesOf(sent, 'POST /v1/meshes')).toMatchObject([{ name: 'production', window_s: 10, rate_hz: 32 }])
