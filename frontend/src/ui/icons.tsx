@@ -15,6 +15,7 @@ import {
   IconClock,
   IconCopy,
   IconDeviceDesktop,
+  IconDownload,
   IconFlag,
   IconFlask,
   IconGauge,
@@ -58,6 +59,7 @@ export const MoonIcon = icon(IconMoon)
 export const ScreenIcon = icon(IconDeviceDesktop)
 export const CheckIcon = icon(IconCheck)
 export const CopyIcon = icon(IconCopy)
+export const DownloadIcon = icon(IconDownload)
 export const SwapIcon = icon(IconArrowsExchange)
 export const PlusIcon = icon(IconPlus)
 export const MinusIcon = icon(IconMinus)

@@ -1,9 +1,12 @@
-import { useElementSize } from '@mantine/hooks'
+import { useElementSize, useMergedRef } from '@mantine/hooks'
+import { useDrawnSvg } from '../useDrawnSvg'
 import styles from './curve.module.css'
 import { type Band, bandPath, fiveMarks, linePath, type Points, scales } from './geometry'
 
 export interface Line extends Points {
   key: string
+  /** The name of the line in the legend of a picture. */
+  label?: string
   colour: string
   /** `stroke-dasharray`, so that lines differ by more than colour. */
   dash?: string
@@ -68,10 +71,11 @@ export function CurveChart(props: Props) {
   const inside = (value: number) => Math.min(right, Math.max(left, to.x(value)))
   const marks = props.marks?.filter(({ x }) => x >= props.x[0] && x <= props.x[1]) ?? []
   const end = props.domainEnd === undefined ? right : inside(props.domainEnd)
+  const holder = useMergedRef(ref, useDrawnSvg({ lines: props.lines, xLabel: props.xLabel }))
   return (
-    <div ref={ref} className={styles.chart} style={{ height: total }}>
+    <div ref={holder} className={styles.chart} style={{ height: total }}>
       {width > 0 && (
-        <svg width={width} height={total} role="img" aria-label={props.label}>
+        <svg viewBox={`0 0 ${width} ${total}`} width={width} height={total} role="img" aria-label={props.label}>
           <defs>
             <pattern id="beyond" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
               <line x1="0" y1="0" x2="0" y2="6" className={styles.hatch} />

@@ -1,4 +1,5 @@
-import { useElementSize } from '@mantine/hooks'
+import { useElementSize, useMergedRef } from '@mantine/hooks'
+import { useDrawnSvg } from '../useDrawnSvg'
 import styles from './curve.module.css'
 import { scales } from './geometry'
 
@@ -18,10 +19,11 @@ export function Residuals({ label, height, x, dots, formatX }: Props) {
   const to = scales({ width, height, left: 48, right: 26, top: 8, bottom: 26, x, y: [-most, most] })
   const [left, right] = to.x.range() as [number, number]
   const [floor] = to.y.range() as [number, number]
+  const holder = useMergedRef(ref, useDrawnSvg())
   return (
-    <div ref={ref} className={styles.chart} style={{ height }}>
+    <div ref={holder} className={styles.chart} style={{ height }}>
       {width > 0 && (
-        <svg width={width} height={height} role="img" aria-label={label}>
+        <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label={label}>
           <rect x={left} width={right - left} y={to.y(2)} height={to.y(-2) - to.y(2)} className={styles.domain} />
           {[-2, 0, 2].map((value) => (
             <g key={value}>

@@ -13,13 +13,20 @@ interface Props {
   xLabel: string
   of: (bins: Bins, range: readonly [number, number]) => Points
   formatY: (value: number) => string
+  /** Names of the lines, for the legend of a picture. */
+  names?: readonly string[]
   /** Colour and dashes of the n-th line. */
   style: (n: number) => Pick<Line, 'colour' | 'dash'>
 }
 
 /** Histograms of delays on one logarithmic axis, as shares or as bars. */
-export function BinsChart({ label, height, bins, range, xLabel, of, formatY, style }: Props) {
-  const lines: Line[] = bins.map((one, n) => ({ key: String(n), ...style(n), ...of(one, range) }))
+export function BinsChart({ label, height, bins, range, xLabel, of, formatY, style, names }: Props) {
+  const lines: Line[] = bins.map((one, n) => ({
+    key: String(n),
+    ...(names?.[n] === undefined ? {} : { label: names[n] }),
+    ...style(n),
+    ...of(one, range),
+  }))
   const most = Math.max(...lines.flatMap((line) => line.y), 1e-9)
   return (
     <CurveChart

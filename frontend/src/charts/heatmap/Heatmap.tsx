@@ -1,7 +1,9 @@
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { type Drawing, offerDrawing } from '~/lib/picture/drawing'
 import { markTime } from '~/lib/userTiming'
 import { Axes, type Side } from './Axes'
 import { type Axis, type AxisPair, gutters, sideOf } from './axis'
+import { heatmapDrawing, type Paint } from './drawing'
 import { type Cell, type Grid, pool, type Worst } from './grid'
 import styles from './heatmap.module.css'
 import type { ColourTable, Theme } from './palette'
@@ -41,6 +43,8 @@ interface Props {
   onLabel?: (side: Side, index: number) => void
   /** Rows and columns that stand out. */
   highlighted?: Record<Side, ReadonlySet<number>> | undefined
+  /** The legend and the time of a picture of the grid. */
+  legend?: (() => Pick<Drawing, 'keys' | 'scale' | 'range'>) | undefined
 }
 
 /** A grid of coloured square cells on a canvas, usable by pointer, keyboard and screen reader. */
@@ -50,9 +54,11 @@ export function Heatmap(props: Props) {
   const shape = useMemo(() => ({ rows, columns }), [rows, columns])
   const size = longest(shape)
   const frame = useRef<HTMLDivElement>(null)
+  const plot = useRef<HTMLDivElement>(null)
   const surface = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const scratch = useRef<HTMLCanvasElement>(null)
+  const paint = useRef<Paint>(() => {})
   const stage = useStage(frame, props.below)
   const { density } = stage
   const room = useMemo(() => gutters(axes, props.view.count, stage), [axes, props.view.count, stage])
@@ -85,20 +91,41 @@ export function Heatmap(props: Props) {
   useEffect(() => onPooled(factor), [onPooled, factor])
 
   useEffect(() => {
-    const context = canvas.current?.getContext('2d')
-    if (!context || across === 0 || down === 0) return
-    scratch.current ??= document.createElement('canvas')
-    const surface = { context, view, width: across, height: down, cell: cell * density, density, theme }
-    drawPicture(surface, scratch.current, picture)
-    drawRules(surface, boundaries)
-    if (marked) drawMarks(surface, grid, marked)
-    drawFigures(surface, grid, colours, figure)
+    paint.current = (target, density) => {
+      const context = target.getContext('2d')
+      if (!context) return
+      scratch.current ??= document.createElement('canvas')
+      const { width, height } = target
+      const surface = { context, view, width, height, cell: cell * density, density, theme }
+      drawPicture(surface, scratch.current, picture)
+      drawRules(surface, boundaries)
+      if (marked) drawMarks(surface, grid, marked)
+      drawFigures(surface, grid, colours, figure)
+    }
+    if (!canvas.current || across === 0 || down === 0) return
+    paint.current(canvas.current, density)
     markTime('heatmap drawn')
   }, [picture, view, across, down, cell, density, theme, boundaries, grid, colours, figure, marked])
 
+  const latest = useRef(props)
+  useEffect(() => {
+    latest.current = props
+  })
+  useEffect(() => {
+    const [whole, cells] = [plot.current, canvas.current]
+    if (!whole || !cells) return
+    return offerDrawing(whole, () => {
+      const { axes, legend } = latest.current
+      const corner = [`${axes.columns.title} →`, `${axes.rows.title} ↓`]
+      return { ...heatmapDrawing(whole, cells, paint.current, corner), ...legend?.() }
+    })
+  }, [])
+
   function point(event: MouseEvent): Cell | null {
     const box = event.currentTarget.getBoundingClientRect()
-    return cellAt(event.clientX - box.left, event.clientY - box.top, view, shape, side)
+    // The box is in pixels of the screen, which a wall screen magnifies.
+    const zoom = box.width / width || 1
+    return cellAt((event.clientX - box.left) / zoom, (event.clientY - box.top) / zoom, view, shape, side)
   }
 
   function hover(cell: Cell | null) {
@@ -131,7 +158,7 @@ export function Heatmap(props: Props) {
   const place = (target: Cell) => ({ x: (target.column - view.column) * cell, y: (target.row - view.row) * cell })
   return (
     <div ref={frame} className={styles.frame}>
-      <div className={styles.plot} style={{ width: left + width, height: top + height }}>
+      <div ref={plot} className={styles.plot} style={{ width: left + width, height: top + height }}>
         <Axes
           axes={axes}
           view={view}

@@ -1,4 +1,5 @@
 import { PAGE, type Rgb, sequential, type Theme } from '~/charts/heatmap/palette'
+import { useDrawnSvg } from '../useDrawnSvg'
 import { type Arc, arcPath, type Place, strip } from './geometry'
 import styles from './moves.module.css'
 
@@ -20,9 +21,10 @@ const css = ([red, green, blue]: Rgb) => `rgb(${red} ${green} ${blue})`
 export function Strip({ label, places, origin, arcs, theme, describe }: Props) {
   const { width, height, cell, top, groups } = strip(places, arcs)
   const ramp = sequential(theme)
+  const frame = useDrawnSvg()
   const centre = (at: number) => at * cell + cell / 2
   return (
-    <div className={styles.frame}>
+    <div ref={frame} className={styles.frame}>
       <svg className={styles.strip} viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img">
         <title>{label}</title>
         <defs>

@@ -1,7 +1,11 @@
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { resolveColour } from '~/lib/picture/colour'
+import { type Drawing, offerDrawing } from '~/lib/picture/drawing'
+import { aroundPrinting, drawnWidth } from '~/lib/printing'
 import { type Clock, formatDay, formatMinute, formatTime } from '~/lib/time'
+import { seriesDrawing } from './drawing'
 import { band, isolated, type Values } from './lines'
 import { type Mark, marksPlugin } from './marks'
 import styles from './series.module.css'
@@ -47,16 +51,6 @@ interface Props {
   marks?: readonly Mark[] | undefined
 }
 
-/** A colour as the canvas needs it: custom properties and light-dark() resolved. */
-function resolve(element: HTMLElement, colour: string): string {
-  const probe = document.createElement('span')
-  probe.style.color = colour
-  element.append(probe)
-  const resolved = getComputedStyle(probe).color
-  probe.remove()
-  return resolved
-}
-
 function withAlpha(colour: string, alpha: number): string {
   return `rgb(from ${colour} r g b / ${alpha})`
 }
@@ -80,14 +74,14 @@ function extent({ least, limits }: Props, low: number | null, most: number | nul
 /** Options of the chart. Data, range and callbacks are read through `current` each time they are needed. */
 function options(element: HTMLElement, current: () => Props): uPlot.Options {
   const { lines, clock, shape, least, group, height } = current()
-  const ink = resolve(element, 'var(--ink-3)')
-  const grid = resolve(element, 'var(--line)')
+  const ink = resolveColour(element, 'var(--ink-3)')
+  const grid = resolveColour(element, 'var(--line)')
   const font = '11px "Inter Variable", system-ui, sans-serif'
   const axis: uPlot.Axis = { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { show: false } }
   const withBand = lines.filter((line) => line.error)
   const stepped = uPlot.paths.stepped?.({ align: 1 })
   return {
-    width: Math.max(200, element.clientWidth),
+    width: Math.max(200, drawnWidth(element)),
     height,
     legend: { show: false },
     cursor: {
@@ -95,6 +89,11 @@ function options(element: HTMLElement, current: () => Props): uPlot.Options {
       drag: { x: current().onZoom !== undefined, y: false, setScale: false },
       points: { size: 7 },
       y: false,
+      // The pointer is in pixels of the screen, which a wall screen magnifies.
+      move: ({ over }, left, top) => {
+        const zoom = over.getBoundingClientRect().width / over.offsetWidth || 1
+        return [left / zoom, top / zoom]
+      },
     },
     scales: {
       x: { time: true, range: () => current().range },
@@ -117,7 +116,7 @@ function options(element: HTMLElement, current: () => Props): uPlot.Options {
     series: [
       {},
       ...lines.map((line): uPlot.Series => {
-        const stroke = resolve(element, line.colour)
+        const stroke = resolveColour(element, line.colour)
         return {
           label: line.label,
           stroke,
@@ -140,7 +139,7 @@ function options(element: HTMLElement, current: () => Props): uPlot.Options {
     ],
     bands: withBand.map((line, i) => ({
       series: [1 + lines.length + 2 * i, 2 + lines.length + 2 * i],
-      fill: withAlpha(resolve(element, line.colour), 0.13),
+      fill: withAlpha(resolveColour(element, line.colour), 0.13),
     })),
     ...(clock === 'utc' ? { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1_000), 'Etc/UTC') } : {}),
     hooks: {
@@ -156,16 +155,30 @@ function options(element: HTMLElement, current: () => Props): uPlot.Options {
     },
     plugins: [
       spansPlugin(current, (colour, alpha) =>
-        alpha === undefined ? resolve(element, colour) : withAlpha(resolve(element, colour), alpha),
+        alpha === undefined ? resolveColour(element, colour) : withAlpha(resolveColour(element, colour), alpha),
       ),
       marksPlugin(() => current().marks ?? [], {
-        line: resolve(element, 'var(--mark)'),
-        shade: withAlpha(resolve(element, 'var(--mark)'), 0.09),
-        text: resolve(element, 'var(--ink-2)'),
-        page: resolve(element, 'var(--page)'),
+        line: resolveColour(element, 'var(--mark)'),
+        shade: withAlpha(resolveColour(element, 'var(--mark)'), 0.09),
+        text: resolveColour(element, 'var(--ink-2)'),
+        page: resolveColour(element, 'var(--page)'),
       }),
     ],
   }
+}
+
+/** The chart as it is drawn now, for a file. */
+function drawingOf(element: HTMLElement, plot: uPlot, props: Props): Drawing {
+  const { min, max } = plot.scales.y ?? {}
+  return seriesDrawing({
+    ...props,
+    width: Math.max(200, element.clientWidth),
+    extent: [min ?? 0, max ?? 1],
+    spans: props.spans ?? [],
+    limits: props.limits ?? [],
+    marks: props.marks ?? [],
+    resolve: (colour) => resolveColour(element, colour),
+  })
 }
 
 /** Lines over time. Gaps stay gaps, nothing is smoothed. */
@@ -188,10 +201,15 @@ export function SeriesChart(props: Props) {
       element,
     )
     chart.current = plot
-    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: props.height }))
+    const withdraw = offerDrawing(element, () => drawingOf(element, plot, latest.current))
+    const fit = () => plot.setSize({ width: drawnWidth(element), height: props.height })
+    const observer = new ResizeObserver(fit)
+    const stop = aroundPrinting(fit, fit)
     observer.observe(element)
     return () => {
       observer.disconnect()
+      stop()
+      withdraw()
       plot.destroy()
       chart.current = null
     }

@@ -6,6 +6,8 @@ import type uPlot from 'uplot'
 export interface Span {
   from: number
   to: number
+  /** The name of the shade in the legend of a picture. */
+  label?: string
   /** A CSS colour, custom properties included. */
   colour: string
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { PAGE, type Rgb, sequential, type Theme } from '~/charts/heatmap/palette'
+import { useDrawnSvg } from '../useDrawnSvg'
 import styles from './trips.module.css'
 
 interface Props {
@@ -35,8 +36,10 @@ export function TripsGrid({ label, names, values, range, theme, describe, marked
   const words = names.map((name) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name))
   const room = names.length > MOST_NAMED ? 0 : Math.max(...words.map((word) => word.length), 0) * CHARACTER + 8
   const all = SIDE + room
+  const picture = useDrawnSvg()
   return (
     <svg
+      ref={picture}
       className={styles.grid}
       viewBox={`${-room} ${-room} ${all} ${all}`}
       width={all}

@@ -10,6 +10,7 @@ import { formatMicroseconds, formatShare, formatTick } from '~/lib/performance'
 import { LineKey } from '~/ui/LineKey'
 import { lineStyle } from '~/ui/lineStyle'
 import { pageStyles } from '~/ui/Page'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { Records } from '~/ui/Records'
 import { AddedLatency } from './AddedLatency'
 import styles from './curves.module.css'
@@ -36,7 +37,8 @@ export function Comparison({ curves, added, onAdded, onClear }: Props) {
     setAt(rest)
   }
   const lines = useMemo(
-    () => curves.map((curve, n) => ({ ...lineOf(curve.id, curve.outline, lineStyle(n)), band: null })),
+    () =>
+      curves.map((curve, n) => ({ ...lineOf(curve.id, curve.outline, lineStyle(n)), label: curve.name, band: null })),
     [curves],
   )
   // Read the drawn line while the slider moves; at rest the API returns exact values.
@@ -50,6 +52,7 @@ export function Comparison({ curves, added, onAdded, onClear }: Props) {
     <section className={styles.panel} aria-label={strings.comparison}>
       <div className={styles.panelHead}>
         <h2>{strings.comparison}</h2>
+        <PictureMenu title={strings.comparison} />
         <Anchor component="button" type="button" size="sm" onClick={onClear}>
           {strings.clear}
         </Anchor>

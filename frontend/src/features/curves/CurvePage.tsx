@@ -11,6 +11,7 @@ import { formatMicroseconds, formatTick } from '~/lib/performance'
 import type { Patch } from '~/lib/searchParams'
 import { Confirm } from '~/ui/Confirm'
 import { Page } from '~/ui/Page'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { Failed, Loading, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
 import { About } from './About'
@@ -92,9 +93,12 @@ function Shown({ curve, etag, search, onSearch }: { curve: CurveDetail; etag: st
       </section>
       {version.samples.length > 0 && (
         <section className={styles.panel}>
-          <h2>
-            <Term of="residual">{strings.residuals}</Term>
-          </h2>
+          <div className={styles.panelHead}>
+            <h2>
+              <Term of="residual">{strings.residuals}</Term>
+            </h2>
+            <PictureMenu title={strings.residuals} note={strings.residualsLead} withTable={false} />
+          </div>
           <p className={styles.text}>{strings.residualsLead}</p>
           <Residuals
             label={residualsInWords(version.samples.map(({ standardised }) => standardised))}
@@ -145,10 +149,14 @@ function CurveFigure({ curve, added, cost }: CurveFigureProps) {
   const then = shifted(added)
   return (
     <section className={styles.panel}>
+      <div className={styles.panelHead}>
+        <h2>{strings.curveTitle}</h2>
+        <PictureMenu title={strings.curveOf(curve.name)} />
+      </div>
       <CurveChart
         label={inWords(curve)}
         height={360}
-        lines={[lineOf(curve.id, drawn, { colour })]}
+        lines={[{ ...lineOf(curve.id, drawn, { colour }), label: curve.name }]}
         dots={dots}
         marks={[
           ...(threshold

@@ -19,6 +19,7 @@ import { Age } from '~/ui/Age'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { NoRows, ToForm } from '~/ui/NoRows'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { type Status, StatusMark } from '~/ui/StatusMark'
 import styles from './curves.module.css'
@@ -200,16 +201,19 @@ function Data({ source }: { source: MetricSource }) {
   const most = Math.max(...pairs.value)
   const digits = most < 10 ? 2 : 0
   return (
-    <CurveChart
-      label={strings.pairsSummary(source.name, pairs.value.length, most.toPrecision(3), source.unit)}
-      height={280}
-      lines={[]}
-      dots={pairs.latency_us.map((x, i) => ({ x, y: pairs.value[i] as number, error: null }))}
-      x={[0, Math.max(...pairs.latency_us) * 1.05]}
-      y={[0, most * 1.05]}
-      xLabel={strings.roundTripLower}
-      formatX={formatTick}
-      formatY={(value) => value.toFixed(digits)}
-    />
+    <figure>
+      <PictureMenu title={source.name} note={source.unit} withTable={false} />
+      <CurveChart
+        label={strings.pairsSummary(source.name, pairs.value.length, most.toPrecision(3), source.unit)}
+        height={280}
+        lines={[]}
+        dots={pairs.latency_us.map((x, i) => ({ x, y: pairs.value[i] as number, error: null }))}
+        x={[0, Math.max(...pairs.latency_us) * 1.05]}
+        y={[0, most * 1.05]}
+        xLabel={strings.roundTripLower}
+        formatX={formatTick}
+        formatY={(value) => value.toFixed(digits)}
+      />
+    </figure>
   )
 }

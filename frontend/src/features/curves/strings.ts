@@ -1,6 +1,8 @@
 /** Texts of the curve pages. */
 
 export const strings = {
+  curveTitle: 'Performance by added latency',
+  curveOf: (name: string) => `${name}: performance by added latency`,
   chooseEnd: 'Choose',
   formula: 'Formula',
   metric: 'Metric',

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { distributionQuery, type ExploreParameters } from '~/api/explore'
+import { distributionQuery, type ExploreParameters, exploreRange } from '~/api/explore'
 import type { Distribution } from '~/api/types'
 import { BinsChart } from '~/charts/distribution/BinsChart'
 import { bars, cumulative, extent } from '~/charts/distribution/bins'
 import { statisticName } from '~/lib/metrics'
 import { formatCount, formatDelay, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { type Column, Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
 import styles from './explore.module.css'
@@ -33,7 +34,10 @@ export function DistributionView({ meshId, parameters }: { meshId: string; param
         return (
           <div className={styles.view}>
             <figure className={styles.chart}>
-              <figcaption>{strings.cumulativeShare}</figcaption>
+              <figcaption>
+                {strings.cumulativeShare}
+                <PictureMenu title={strings.cumulativeShare} range={exploreRange(parameters)} />
+              </figcaption>
               <BinsChart
                 label={strings.cumulativeSummary(names)}
                 height={300}
@@ -41,12 +45,16 @@ export function DistributionView({ meshId, parameters }: { meshId: string; param
                 range={range}
                 xLabel={strings.delayAxis}
                 style={lineStyle}
+                names={items.map((item) => item.title)}
                 of={cumulative}
                 formatY={(value) => `${Math.round(value * 100)} %`}
               />
             </figure>
             <figure className={styles.chart}>
-              <figcaption>{strings.histogram}</figcaption>
+              <figcaption>
+                {strings.histogram}
+                <PictureMenu title={strings.histogram} range={exploreRange(parameters)} />
+              </figcaption>
               <BinsChart
                 label={strings.histogramSummary(names)}
                 height={220}
@@ -54,6 +62,7 @@ export function DistributionView({ meshId, parameters }: { meshId: string; param
                 range={range}
                 xLabel={strings.delayAxis}
                 style={lineStyle}
+                names={items.map((item) => item.title)}
                 of={bars}
                 formatY={(value) => formatRatio(value)}
               />

@@ -9,6 +9,7 @@ import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatCount, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { MarkList } from '~/ui/MarkList'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { Records } from '~/ui/Records'
 import { Term } from '~/ui/Term'
 import { useZoomTime } from '~/ui/time'
@@ -59,6 +60,7 @@ export function LossView({
             <figure className={styles.chart}>
               <figcaption>
                 <Term of="loss">{strings.loss}</Term>
+                <PictureMenu title={strings.loss} />
               </figcaption>
               <SeriesChart
                 times={times}

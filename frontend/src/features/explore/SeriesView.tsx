@@ -10,6 +10,7 @@ import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { MarkList } from '~/ui/MarkList'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { Term } from '~/ui/Term'
 import { useZoomTime } from '~/ui/time'
 import styles from './explore.module.css'
@@ -92,6 +93,7 @@ export function SeriesView({
             <figure className={styles.chart}>
               <figcaption>
                 <Term of={facts(response.metric).name}>{title(response.metric, statistic)}</Term>
+                <PictureMenu title={title(response.metric, statistic)} />
               </figcaption>
               <SeriesChart
                 {...shared}
@@ -108,7 +110,10 @@ export function SeriesView({
             </figure>
             {response.metric !== 'loss' && (
               <figure className={styles.chart}>
-                <figcaption>{strings.loss}</figcaption>
+                <figcaption>
+                  {strings.loss}
+                  <PictureMenu title={strings.loss} />
+                </figcaption>
                 <SeriesChart
                   {...shared}
                   label={strings.lossOf(lines.map((line) => line.label).join(', '))}

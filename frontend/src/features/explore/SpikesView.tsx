@@ -8,6 +8,7 @@ import type { Line } from '~/charts/series/SeriesChart'
 import { statisticName } from '~/lib/metrics'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatDelay, formatExact, formatSignedDelay } from '~/lib/units'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
 import styles from './explore.module.css'
@@ -115,6 +116,7 @@ function Exchanges({ spike, clock, onClose }: { spike: SpikeEvidence; clock: Clo
             </span>
           ))}
         </span>
+        <PictureMenu title={`${path}, ${formatDelay(spike.max_ns)}`} />
         <Button variant="subtle" size="compact-xs" onClick={onClose}>
           {strings.close}
         </Button>

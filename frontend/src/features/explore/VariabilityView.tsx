@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ExploreParameters, variabilityQuery } from '~/api/explore'
+import { type ExploreParameters, exploreRange, variabilityQuery } from '~/api/explore'
 import { BinsChart } from '~/charts/distribution/BinsChart'
 import { bars, extent } from '~/charts/distribution/bins'
 import { statisticName } from '~/lib/metrics'
 import { formatCount, formatDelay, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
 import { Term } from '~/ui/Term'
@@ -42,6 +43,7 @@ export function VariabilityView({ meshId, parameters }: { meshId: string; parame
                       </span>
                     ))}
                   </span>
+                  <PictureMenu title={strings.sdWithin(item.title)} range={exploreRange(parameters)} />
                 </figcaption>
                 <BinsChart
                   label={strings.sdHistogram(item.title)}
@@ -50,6 +52,7 @@ export function VariabilityView({ meshId, parameters }: { meshId: string; parame
                   range={range}
                   xLabel={strings.delayAxis}
                   style={lineStyle}
+                  names={item.intervals.map(({ interval }) => NAMES[interval])}
                   of={bars}
                   formatY={(value) => formatRatio(value)}
                 />

@@ -9,6 +9,7 @@ import { type Cell, LOOK } from '~/charts/heatmap/grid'
 import { Heatmap } from '~/charts/heatmap/Heatmap'
 import { clampView, isWhole, reveal, type Shape } from '~/charts/heatmap/view'
 import type { TimeSearch } from '~/lib/spans'
+import { useClock } from '~/ui/clock'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
 import { Arrangement } from './Arrangement'
@@ -26,6 +27,7 @@ import { UNUSUAL_ROWS } from './MostUnusual'
 import styles from './matrix.module.css'
 import { worst } from './metrics'
 import { Period } from './Period'
+import { pictureLegend } from './picture'
 import { useReading } from './reading'
 import { SelectedLine } from './SelectedLine'
 import { Side } from './Side'
@@ -54,6 +56,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   const navigate = useNavigate()
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const film = useFilm(search, onSearch)
+  const clock = useClock()
   const asked = shownOf(film.search)
   const { data: deviations } = useQuery(deviationsQuery(mesh.id, asked.by, UNUSUAL_ROWS))
   // Until something is usual, a heatmap without a metric in its address shows delays instead of nothing.
@@ -176,7 +179,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
           onSelect={select}
         />
         <ZoomButtons shape={shape} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
-        <Period mesh={mesh} shown={chosen} onSearch={onSearch} />
+        <Period mesh={mesh} shown={chosen} picture={matrixTitle(shown)} onSearch={onSearch} />
       </div>
       {vms > 1 && !shown.when && grid.looks.every((look) => look === LOOK.dotted || look === LOOK.lined) && (
         <Notice tone="info">{strings.waitingForWindow(mesh.window_s)}</Notice>
@@ -215,6 +218,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             onGroup={part.zones ? undefined : (id) => toggle(zonesUnder(part, id))}
             onLabel={onLabel}
             highlighted={highlighted}
+            legend={() => pictureLegend({ shown, coding, grid, domain, theme, windowEnd: matrix.windowEnd, clock })}
             below={BELOW}
           />
           <Film meshId={mesh.id} shown={chosen} film={film} />

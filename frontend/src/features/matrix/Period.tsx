@@ -1,8 +1,10 @@
 import { Checkbox } from '@mantine/core'
+import { useRef } from 'react'
 import { matrixRange, type Shown } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import { baseOf } from '~/lib/spans'
 import { DownloadMenu } from '~/ui/DownloadMenu'
+import { PictureItems } from '~/ui/PictureMenu'
 import styles from './matrix.module.css'
 import type { MatrixSearch } from './search'
 import { strings } from './strings'
@@ -10,12 +12,15 @@ import { strings } from './strings'
 interface Props {
   mesh: Mesh
   shown: Shown
+  /** The title of the picture; undefined while there is none. */
+  picture?: string
   onSearch: (patch: MatrixSearch) => void
 }
 
 /** The unit of a comparison, and a download of the heatmap. */
-export function Period({ mesh, shown, onSearch }: Props) {
+export function Period({ mesh, shown, picture, onSearch }: Props) {
   const { when } = shown
+  const bar = useRef<HTMLDivElement>(null)
   const range = when && matrixRange(when)
   const file = (format: string) => {
     const query = new URLSearchParams({
@@ -29,7 +34,7 @@ export function Period({ mesh, shown, onSearch }: Props) {
     return `/v1/meshes/${mesh.id}/${when?.versus ? 'comparison' : 'matrix'}?${query}`
   }
   return (
-    <div className={styles.period}>
+    <div ref={bar} className={styles.period}>
       {when?.versus && (
         <Checkbox
           size="xs"
@@ -38,7 +43,10 @@ export function Period({ mesh, shown, onSearch }: Props) {
           onChange={({ currentTarget: { checked } }) => onSearch({ percent: checked, scale: '' })}
         />
       )}
-      {shown.metric !== 'predicted_loss' && <DownloadMenu file={file} />}
+      {/* A predicted loss is computed here from round trips: no file of the API has it. */}
+      <DownloadMenu file={file} isPictureOnly={shown.metric === 'predicted_loss'}>
+        {picture ? (close) => <PictureItems near={bar} title={picture} onSaved={close} /> : undefined}
+      </DownloadMenu>
     </div>
   )
 }

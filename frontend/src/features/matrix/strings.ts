@@ -1,6 +1,7 @@
 /** Texts of the heatmap page. */
 
 export const strings = {
+  newestWindowEnds: (moment: string) => `Newest window, ended ${moment}`,
   thisPairWeek: 'This zone pair, last 7 days',
   alikeWeek: (count: number) => `Your pairs of the same class (${count}), last 7 days`,
   selectedPath: 'Selected path',

@@ -1,8 +1,11 @@
+import { pathRange } from '~/api/measurements'
 import { BinsChart } from '~/charts/distribution/BinsChart'
 import { bars, cumulative, extent } from '~/charts/distribution/bins'
 import { statisticName } from '~/lib/metrics'
 import { formatCount, formatDelay, formatRatio } from '~/lib/units'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { type Column, Records } from '~/ui/Records'
+import { useTime } from '~/ui/time'
 import { directionStyle } from './bothWays'
 import { type DirectionItem, DirectionKeys } from './Directions'
 import { Provider } from './Provider'
@@ -39,15 +42,23 @@ interface Props {
 /** All delays of both directions in the range: cumulative, as a histogram, and their quantiles. */
 export function DistributionTab({ meshId, source, target, outbound, inbound }: Props) {
   const items = [outbound, inbound]
+  const time = pathRange(useTime())
   const bins = items.map((item) => item.bins)
   const range = extent(bins) ?? [0, 1]
-  const shared = { bins, range, xLabel: strings.delayAxis, style: directionStyle }
+  const shared = {
+    bins,
+    range,
+    xLabel: strings.delayAxis,
+    style: directionStyle,
+    names: items.map(({ title }) => title),
+  }
   return (
     <div className={styles.view}>
       <figure className={styles.chart}>
         <figcaption>
           <h2>{strings.cumulativeShare}</h2>
           <DirectionKeys items={items} />
+          <PictureMenu title={strings.cumulativeShare} range={time} />
         </figcaption>
         <BinsChart {...shared} label={strings.cumulativeOf} height={300} of={cumulative} formatY={share} />
       </figure>
@@ -55,6 +66,7 @@ export function DistributionTab({ meshId, source, target, outbound, inbound }: P
         <figcaption>
           <h2>{strings.histogram}</h2>
           <DirectionKeys items={items} />
+          <PictureMenu title={strings.histogram} range={time} />
         </figcaption>
         <BinsChart {...shared} label={strings.histogramOf} height={300} of={bars} formatY={formatRatio} />
       </figure>

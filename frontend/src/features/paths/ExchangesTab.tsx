@@ -10,6 +10,7 @@ import type { TimeSearch } from '~/lib/spans'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatDelay, formatExact, formatSignedDelay } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
@@ -114,6 +115,7 @@ function Exchanges({ spike, clock }: { spike: SpikeEvidence; clock: Clock }) {
             </span>
           ))}
         </span>
+        <PictureMenu title={strings.exchangesOf(spike.source.name, spike.target.name)} />
       </figcaption>
       <ExchangesChart
         label={strings.exchangesSummary(spike.at_ns.length, formatDelay(spike.max_ns))}

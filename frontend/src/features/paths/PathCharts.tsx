@@ -11,6 +11,7 @@ import { isMoving, type TimeSearch } from '~/lib/spans'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { commonDelayUnit, formatDelay, formatRatio } from '~/lib/units'
 import { MarkList } from '~/ui/MarkList'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { Term } from '~/ui/Term'
 import { useZoomTime } from '~/ui/time'
 import { type EarlierSeries, valuesAt } from './earlierSeries'
@@ -301,6 +302,7 @@ function Chart({ title, term, note, lines, at, format, withError, height, isEmpt
             </span>
           ))}
         </span>
+        <PictureMenu title={title} note={note} />
       </figcaption>
       <div style={{ height }}>{!isEmpty && children}</div>
       {footnote !== undefined && <p className={styles.footnote}>{footnote}</p>}

@@ -1,9 +1,12 @@
+import { pathRange } from '~/api/measurements'
 import { CurveChart } from '~/charts/curve/CurveChart'
 import { BinsChart } from '~/charts/distribution/BinsChart'
 import { cumulative, cumulativeAbove, extent } from '~/charts/distribution/bins'
 import { statisticName } from '~/lib/metrics'
 import { formatDelay, formatSignedDelay } from '~/lib/units'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { Records } from '~/ui/Records'
+import { useTime } from '~/ui/time'
 import { directionStyle } from './bothWays'
 import { type DirectionItem, DirectionKeys } from './Directions'
 import styles from './paths.module.css'
@@ -19,6 +22,7 @@ const share = (value: number) => `${Math.round(value * 100)} %`
 /** Both directions over each other: as measured, and each above its own fastest packet. */
 export function SymmetryTab({ outbound, inbound }: { outbound: DirectionItem; inbound: DirectionItem }) {
   const items = [outbound, inbound]
+  const time = pathRange(useTime())
   const bins = items.map((item) => item.bins)
   const furthest = Math.max(EXTENT_MIN, ...items.map((item) => aboveFastest(item, 'p999') ?? 0))
   return (
@@ -27,6 +31,7 @@ export function SymmetryTab({ outbound, inbound }: { outbound: DirectionItem; in
         <figcaption>
           <h2>{strings.asMeasured}</h2>
           <DirectionKeys items={items} />
+          <PictureMenu title={strings.asMeasured} range={time} />
         </figcaption>
         <BinsChart
           label={strings.asMeasuredSummary}
@@ -37,6 +42,7 @@ export function SymmetryTab({ outbound, inbound }: { outbound: DirectionItem; in
           of={cumulative}
           formatY={share}
           style={directionStyle}
+          names={items.map(({ title }) => title)}
         />
         <p className={styles.source}>{strings.asMeasuredHint(formatDelay(outbound.clock_error_ns))}</p>
       </figure>
@@ -44,12 +50,14 @@ export function SymmetryTab({ outbound, inbound }: { outbound: DirectionItem; in
         <figcaption>
           <h2>{strings.aboveFastest}</h2>
           <DirectionKeys items={items} />
+          <PictureMenu title={strings.aboveFastest} range={time} />
         </figcaption>
         <CurveChart
           label={strings.aboveFastestSummary}
           height={HEIGHT}
           lines={items.map((item, n) => ({
             key: item.selection,
+            label: item.title,
             ...directionStyle(n),
             ...cumulativeAbove(item.bins, item.min_ns ?? 0, furthest),
           }))}

@@ -6,6 +6,7 @@ import { type IncidentSummary, incidentsQuery } from '~/api/incidents'
 import { rosterQuery } from '~/api/meshes'
 import type { Span } from '~/charts/series/spans'
 import { coversPath } from '~/lib/culprits'
+import { strings } from './strings'
 import { zonePairOf } from './zones'
 
 /** Return the query of the newest incidents of a mesh with those that include a path. */
@@ -31,5 +32,6 @@ export const incidentSpans = (
   incidents.map(({ onset_at, ended_at, severity }) => ({
     from: Date.parse(onset_at) / 1_000,
     to: (ended_at ? Date.parse(ended_at) : nowMs) / 1_000,
+    label: strings.incident,
     colour: severity === 'critical' ? 'var(--bad)' : 'var(--warn)',
   }))

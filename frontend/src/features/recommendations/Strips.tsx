@@ -8,6 +8,7 @@ import { Strip } from '~/charts/moves/Strip'
 import { valueOfCode } from '~/lib/codes'
 import { formatDelay } from '~/lib/units'
 import { Panel, pageStyles } from '~/ui/Page'
+import { PictureMenu } from '~/ui/PictureMenu'
 import styles from './recommendations.module.css'
 import { strings } from './strings'
 
@@ -56,7 +57,9 @@ export function Strips({ recommendation, shown }: { recommendation: Recommendati
           })
         return (
           <figure key={application.id} className={styles.figure}>
-            <figcaption>{application.name}</figcaption>
+            <figcaption>
+              {application.name} <PictureMenu title={application.name} withTable={false} />
+            </figcaption>
             <Strip
               label={strings.stripSummary(application.name, places.length, arcs.length)}
               places={places}

@@ -15,6 +15,7 @@ import { useClock } from '~/ui/clock'
 import { LineKey } from '~/ui/LineKey'
 import { lineStyle } from '~/ui/lineStyle'
 import { Page, Panel, pageStyles } from '~/ui/Page'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { Records } from '~/ui/Records'
 import { Failed, Loading } from '~/ui/State'
 import { Term } from '~/ui/Term'
@@ -57,13 +58,21 @@ function Distribution({ policies }: { policies: PolicyOutcome[] }) {
   const top = best(policies)
   return (
     <>
+      <div>
+        <PictureMenu title={strings.averagePerformance} />
+      </div>
       <CurveChart
         label={strings.distributionSummary(
           formatCount(policies.length),
           top ? strings.bestPolicy(policyOf(SIMULATED_POLICIES, top.policy).name, top.area_percent.toFixed(1)) : '',
         )}
         height={320}
-        lines={policies.map((outcome, n) => ({ key: outcome.policy, ...lineStyle(n), ...distributionOf(outcome) }))}
+        lines={policies.map((outcome, n) => ({
+          key: outcome.policy,
+          label: outcome.policy,
+          ...lineStyle(n),
+          ...distributionOf(outcome),
+        }))}
         x={[lowestScore(policies), 1]}
         y={[0, 1]}
         xLabel={strings.distributionAxes}

@@ -5,6 +5,7 @@ import { TripsGrid } from '~/charts/trips/TripsGrid'
 import { formatChange, formatShare } from '~/lib/performance'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { Panel, pageStyles } from '~/ui/Page'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
 import styles from './scenarios.module.css'
@@ -81,7 +82,9 @@ function Grids({ trips }: { trips: WhatIf['trips'] }) {
   const range: [number, number] = [Math.min(...all), Math.max(...all)]
   const grid = (values: (number | null)[][], words: string) => (
     <figure>
-      <figcaption>{words}</figcaption>
+      <figcaption>
+        {words} <PictureMenu title={`${strings.roundTrips}: ${words.toLowerCase()}`} withTable={false} />
+      </figcaption>
       <TripsGrid
         label={strings.roundTripsBetween(
           trips.names.length,

@@ -4,6 +4,7 @@ import type { Incident } from '~/api/incidents'
 import { TripsGrid } from '~/charts/trips/TripsGrid'
 import { formatSignedDelay } from '~/lib/units'
 import { Panel } from '~/ui/Page'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { strings } from '../strings'
 import { linkTime, UNUSUAL_NS } from './impactWords'
 import styles from './incidents.module.css'
@@ -73,7 +74,10 @@ function Around({ incident }: { incident: Incident }) {
           )
         }}
       />
-      <figcaption>{strings.evidenceScale(inWords(worst))}</figcaption>
+      <figcaption>
+        {strings.evidenceScale(inWords(worst))}{' '}
+        <PictureMenu title={strings.evidence} note={strings.evidenceScale(inWords(worst))} withTable={false} />
+      </figcaption>
     </figure>
   )
 }

@@ -12,6 +12,7 @@ import { tickLabels, title } from '~/lib/metrics'
 import { formatMoment, zoneName } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { ActionError } from '~/ui/State'
 import { strings } from '../strings'
 import { linkTime, timeAround, valuesOf, valueWords } from './impactWords'
@@ -59,7 +60,12 @@ function WorstPath({ incident, impact, path }: Props) {
   const end = Math.max(around.to / 1_000, (times.at(-1) ?? 0) + (data?.resolution_s ?? 0))
   const spans = useMemo(
     (): Span[] => [
-      { from: Date.parse(onset_at) / 1_000, to: ended_at ? Date.parse(ended_at) / 1_000 : end, colour: 'var(--bad)' },
+      {
+        from: Date.parse(onset_at) / 1_000,
+        to: ended_at ? Date.parse(ended_at) / 1_000 : end,
+        label: strings.incident,
+        colour: 'var(--bad)',
+      },
     ],
     [onset_at, ended_at, end],
   )
@@ -115,6 +121,7 @@ function WorstPath({ incident, impact, path }: Props) {
             ? ''
             : `${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
         </span>
+        <PictureMenu title={strings.pathName(source.name, target.name)} note={shown} />
       </p>
       <div style={{ height: HEIGHT }}>
         {error && !data ? (

@@ -10,6 +10,7 @@ import { formatMoment, zoneName } from '~/lib/time'
 import { formatDelay, formatRatio } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
+import { PictureMenu } from '~/ui/PictureMenu'
 import { ActionError, Loading, Notice } from '~/ui/State'
 import { strings } from '../strings'
 import { firings, firingWords } from './firings'
@@ -131,6 +132,7 @@ function PreviewChart({ meshId, rule, source, target, hours }: PreviewChartProps
             ? ''
             : `${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
         </span>
+        <PictureMenu title={strings.previewOnPath} note={shown} />
       </p>
       <SeriesChart
         label={strings.previewSummary(shown, firingWords(firings(data.firing)))}
