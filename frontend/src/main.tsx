@@ -5,7 +5,7 @@ import '~/ui/tokens.css'
 import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createRouter, RouterProvider } from '@tanstack/react-router'
-import { StrictMode } from 'react'
+import { type ReactNode, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { sessionQuery } from '~/api/access'
 import { whenSignedOut } from '~/api/client'
@@ -15,6 +15,7 @@ import { focusPages } from '~/ui/pageFocus'
 import { schemeManager, theme, variables } from '~/ui/theme'
 import { routeTree } from './routeTree.gen'
 import { Failed } from './ui/State'
+import { usePrinting } from './ui/usePrinting'
 
 const queryClient = new QueryClient({
   defaultOptions: {
@@ -57,7 +58,7 @@ focusPages(router)
 
 whenSignedOut(() => {
   const { pathname, href } = router.state.location
-  if (pathname === '/sign-in') return
+  if (pathname === '/sign-in' || pathname === '/embed') return
   queryClient.removeQueries({ queryKey: ['session'] })
   void router.navigate({ to: '/sign-in', search: { next: href, ended: true }, replace: true })
 })
@@ -78,19 +79,32 @@ window.addEventListener('vite:preloadError', () => {
   if (performance.now() > 10_000) location.reload()
 })
 
-const root = document.getElementById('root')
-if (!root) throw new Error('index.html has no #root')
-createRoot(root).render(
-  <StrictMode>
+// The page around a frame chooses the theme of the frame.
+const framed = location.pathname === '/embed' ? new URLSearchParams(location.search).get('theme') : null
+
+function Themed({ children }: { children: ReactNode }) {
+  const forced = usePrinting() ? 'light' : framed
+  return (
     <MantineProvider
       theme={theme}
       colorSchemeManager={schemeManager}
       defaultColorScheme="auto"
+      {...((forced === 'dark' || forced === 'light') && { forceColorScheme: forced })}
       cssVariablesResolver={variables}
     >
+      {children}
+    </MantineProvider>
+  )
+}
+
+const root = document.getElementById('root')
+if (!root) throw new Error('index.html has no #root')
+createRoot(root).render(
+  <StrictMode>
+    <Themed>
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
       </QueryClientProvider>
-    </MantineProvider>
+    </Themed>
   </StrictMode>,
 )
