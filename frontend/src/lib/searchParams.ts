@@ -82,6 +82,8 @@ export interface ListSearch {
 export interface AppSearch extends ListSearch, TimeSearch {
   /** Time zone in which times are shown. */
   tz?: Clock
+  /** A wall screen: pages without navigation. */
+  kiosk?: boolean
 }
 
 export const appSearch = searchParser<AppSearch>(
@@ -95,9 +97,10 @@ export const appSearch = searchParser<AppSearch>(
     from: moment,
     until: moment,
     versus: keyOf(VERSUS),
+    kiosk: flag,
   },
   { tz: 'local', page: 1 },
 )
 
-/** Parameters that go along with every link which does not set them: the time zone, and the time of the page. */
-export const RETAINED = ['tz', 'span', 'from', 'until', 'versus'] as const satisfies (keyof AppSearch)[]
+/** Parameters that go along with every link which does not set them: time zone, time of the page, wall screen. */
+export const RETAINED = ['tz', 'span', 'from', 'until', 'versus', 'kiosk'] as const satisfies (keyof AppSearch)[]

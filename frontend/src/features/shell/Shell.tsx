@@ -1,11 +1,16 @@
 import { Link, Outlet } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type CSSProperties, useState } from 'react'
+import { useKiosk } from '~/ui/kiosk'
 import { Mark } from '~/ui/Logo'
 import { AwayBanner } from './AwayBanner'
 import { ClockSwitch } from './ClockSwitch'
 import { DemonstrationStrip } from './DemonstrationStrip'
 import { DocumentTitle } from './DocumentTitle'
 import { HelpLink } from './HelpLink'
+import { Freshness } from './kiosk/Freshness'
+import { KioskButton } from './kiosk/KioskButton'
+import { LeaveKiosk } from './kiosk/LeaveKiosk'
+import { useWallZoom } from './kiosk/useWallZoom'
 import { LiveMark } from './LiveMark'
 import { MeshPicker } from './MeshPicker'
 import { NavigationDrawer } from './NavigationDrawer'
@@ -21,51 +26,64 @@ import { ThemeSwitch } from './ThemeSwitch'
 import { TimeControl } from './time/TimeControl'
 import { UserMenu } from './UserMenu'
 
-/** The frame of every page: navigation at the left, mesh, search and live state above it. */
+/** The frame of every page: navigation at the left, mesh, search and live state above it; a wall screen has neither. */
 export function Shell() {
   const [overlay, setOverlay] = useState<Overlay | null>(null)
   const close = () => setOverlay(null)
   useShortcuts(setOverlay)
+  const isKiosk = useKiosk()
+  const zoom = useWallZoom()
   return (
-    <div className={styles.shell}>
+    <div
+      className={styles.shell}
+      data-kiosk={isKiosk || undefined}
+      style={isKiosk ? ({ '--wall-zoom': zoom } as CSSProperties) : undefined}
+    >
       <DocumentTitle />
       <a className={styles.skip} href="#content">
         {strings.skipToContent}
       </a>
-      <header className={styles.bar}>
-        <NavigationDrawer />
-        <Link to="/" className={styles.brand}>
-          <Mark />
-          <span className={styles.name}>{strings.sinemora}</span>
-        </Link>
-        <MeshPicker />
-        <div className={styles.end}>
-          <TimeControl />
-          <LiveMark />
-          <SearchButton onClick={() => setOverlay('palette')} />
-          <div className={styles.wide}>
-            <ClockSwitch />
+      {!isKiosk && (
+        <header className={styles.bar}>
+          <NavigationDrawer />
+          <Link to="/" className={styles.brand}>
+            <Mark />
+            <span className={styles.name}>{strings.sinemora}</span>
+          </Link>
+          <MeshPicker />
+          <div className={styles.end}>
+            <TimeControl />
+            <LiveMark />
+            <SearchButton onClick={() => setOverlay('palette')} />
+            <div className={styles.wide}>
+              <ClockSwitch />
+            </div>
+            <div className={styles.wide}>
+              <SavedViews />
+            </div>
+            <div className={styles.wide}>
+              <KioskButton />
+            </div>
+            <div className={styles.wide}>
+              <HelpLink />
+            </div>
+            <ThemeSwitch />
+            <UserMenu />
           </div>
-          <div className={styles.wide}>
-            <SavedViews />
-          </div>
-          <div className={styles.wide}>
-            <HelpLink />
-          </div>
-          <ThemeSwitch />
-          <UserMenu />
-        </div>
-      </header>
+        </header>
+      )}
       <div className={styles.body}>
-        <SideNavigation />
+        {!isKiosk && <SideNavigation />}
         <div className={styles.column}>
           <AwayBanner />
-          <DemonstrationStrip />
-          <main id="content" className={styles.content} tabIndex={-1}>
+          {!isKiosk && <DemonstrationStrip />}
+          <main id="content" className={styles.content} tabIndex={-1} style={isKiosk ? { zoom } : undefined}>
             <Outlet />
           </main>
+          {isKiosk && <Freshness />}
         </div>
       </div>
+      {isKiosk && <LeaveKiosk />}
       <Palette opened={overlay === 'palette'} onClose={close} onShortcuts={() => setOverlay('shortcuts')} />
       <ShortcutList opened={overlay === 'shortcuts'} onClose={close} />
     </div>

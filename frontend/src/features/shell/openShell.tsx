@@ -42,7 +42,7 @@ const PATHS = [
 ]
 
 const TIMES: Record<string, StaticDataRouteOption> = {
-  '/meshes/$meshId': { time: { span: '5m', isLive: true, compares: true } },
+  '/meshes/$meshId': { time: { span: '5m', isLive: true, compares: true }, isForWalls: true, embed: 'heatmap' },
   '/meshes/$meshId/paths/$source/$target': { time: { span: '15m', compares: true } },
 }
 

@@ -1,6 +1,8 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
-import { AddIcon, CollapseIcon, ExpandIcon, KeyboardIcon, MoonIcon, SunIcon } from '~/ui/icons'
+import { AddIcon, CollapseIcon, ExpandIcon, FitIcon, KeyboardIcon, MoonIcon, SunIcon } from '~/ui/icons'
+import { useKiosk, useSetKiosk } from '~/ui/kiosk'
 import { strings } from '../strings'
+import { useKioskPage } from '../useKioskPage'
 import { useNavigationCollapsed } from '../useNavigationCollapsed'
 import type { Entry } from './entries'
 
@@ -9,6 +11,9 @@ export function useActions(meshId: string | undefined, onShortcuts: () => void):
   const isDark = useComputedColorScheme() === 'dark'
   const { setColorScheme } = useMantineColorScheme()
   const [collapsed, toggleNavigation] = useNavigationCollapsed()
+  const isKiosk = useKiosk()
+  const isForWalls = useKioskPage()
+  const setKiosk = useSetKiosk()
   return [
     {
       id: 'new-alert-rule',
@@ -35,6 +40,16 @@ export function useActions(meshId: string | undefined, onShortcuts: () => void):
       Icon: collapsed ? ExpandIcon : CollapseIcon,
       act: toggleNavigation,
     },
+    ...(isKiosk || isForWalls
+      ? [
+          {
+            id: 'kiosk',
+            name: isKiosk ? strings.leaveKiosk : strings.kiosk,
+            Icon: FitIcon,
+            act: () => setKiosk(!isKiosk),
+          },
+        ]
+      : []),
     { id: 'shortcuts', name: strings.keyboardShortcuts, Icon: KeyboardIcon, act: onShortcuts },
   ]
 }

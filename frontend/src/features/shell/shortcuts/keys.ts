@@ -18,6 +18,7 @@ export const SHORTCUTS: { where: string; shortcuts: readonly Shortcut[] }[] = [
       { keys: PALETTE_KEYS, does: strings.opensPalette },
       { keys: ['/'], does: strings.focusesSearch },
       { keys: ['?'], does: strings.showsShortcuts },
+      { keys: ['K'], does: strings.entersKiosk },
       { keys: ['Esc'], does: strings.closesDialog },
     ],
   },

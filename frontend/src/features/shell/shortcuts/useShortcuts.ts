@@ -13,9 +13,9 @@ const PAGE_SEARCH = 'main :is(input[type="search"], [role="searchbox"])'
 
 const isLetter = (key: string) => /^[a-z]$/.test(key)
 
-/** Return the function that the page has given to a letter, by `aria-keyshortcuts` of a link or a button. */
+/** Return the function that the page or its bar has given to a letter, by `aria-keyshortcuts` of a link or button. */
 function letterOf(key: string): (() => void) | undefined {
-  const element = document.querySelector<HTMLElement>(`main [aria-keyshortcuts="${key}"]`)
+  const element = document.querySelector<HTMLElement>(`:is(main, header) [aria-keyshortcuts="${key}"]`)
   return element ? () => element.click() : undefined
 }
 
