@@ -23,6 +23,7 @@ from sinemora.annotations import routes as annotations
 from sinemora.applications import routes as applications
 from sinemora.curves import routes as curves
 from sinemora.demonstration import routes as demonstration
+from sinemora.embeds import routes as embeds
 from sinemora.inventory import routes as inventory
 from sinemora.jobs import routes as jobs
 from sinemora.kit import errors, health
@@ -74,6 +75,7 @@ ROUTERS = (
     learning.router,
     annotations.router,
     saved_views.router,
+    embeds.router,
     incidents.router,
     evidence.router,
     evidence.public_router,
@@ -139,7 +141,7 @@ def create_app() -> FastAPI:
         serve_packages(app, packages)
     folder = settings().frontend_dir
     if folder is not None:
-        serve_frontend(app, folder)
+        serve_frontend(app, folder, settings().embed_hosts)
     if tracing.start("sinemora-api"):
         tracing.trace_api(app)
     return app

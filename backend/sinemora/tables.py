@@ -4,6 +4,7 @@ from sinemora.alerts import models as alerts
 from sinemora.annotations import models as annotations
 from sinemora.applications import models as applications
 from sinemora.curves import models as curves
+from sinemora.embeds import models as embeds
 from sinemora.inventory import models as inventory
 from sinemora.jobs import models as jobs
 from sinemora.kit.db import Base
@@ -34,6 +35,7 @@ FEATURES = (
     learning,
     annotations,
     saved_views,
+    embeds,
     alerts,
 )
 metadata = Base.metadata

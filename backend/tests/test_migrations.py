@@ -21,7 +21,7 @@ from sinemora.kit import config
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0008_saved_views"
+NEWEST = "0009_embed_links"
 
 
 @dataclass

@@ -10,6 +10,7 @@
 
 import { Route as rootRouteImport } from './routes/__root'
 import { Route as AppRouteImport } from './routes/_app'
+import { Route as EmbedRouteImport } from './routes/embed'
 import { Route as SignInRouteImport } from './routes/sign-in'
 import { Route as AppIndexRouteImport } from './routes/_app.index'
 import { Route as AppSplatRouteImport } from './routes/_app.$'
@@ -53,6 +54,11 @@ import { Route as AppMeshesMeshIdPathsSourceTargetRouteImport } from './routes/_
 
 const AppRoute = AppRouteImport.update({
   id: '/_app',
+  getParentRoute: () => rootRouteImport,
+} as any)
+const EmbedRoute = EmbedRouteImport.update({
+  id: '/embed',
+  path: '/embed',
   getParentRoute: () => rootRouteImport,
 } as any)
 const SignInRoute = SignInRouteImport.update({
@@ -263,6 +269,7 @@ const AppMeshesMeshIdPathsSourceTargetRoute =
 
 export interface FileRoutesByFullPath {
   '/': typeof AppIndexRoute
+  '/embed': typeof EmbedRoute
   '/sign-in': typeof SignInRoute
   '/$': typeof AppSplatRoute
   '/about': typeof AppAboutRoute
@@ -304,6 +311,7 @@ export interface FileRoutesByFullPath {
   '/meshes/$meshId/paths/$source/$target': typeof AppMeshesMeshIdPathsSourceTargetRoute
 }
 export interface FileRoutesByTo {
+  '/embed': typeof EmbedRoute
   '/sign-in': typeof SignInRoute
   '/$': typeof AppSplatRoute
   '/about': typeof AppAboutRoute
@@ -347,6 +355,7 @@ export interface FileRoutesByTo {
 export interface FileRoutesById {
   __root__: typeof rootRouteImport
   '/_app': typeof AppRouteWithChildren
+  '/embed': typeof EmbedRoute
   '/sign-in': typeof SignInRoute
   '/_app/$': typeof AppSplatRoute
   '/_app/about': typeof AppAboutRoute
@@ -392,6 +401,7 @@ export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath
   fullPaths:
     | '/'
+    | '/embed'
     | '/sign-in'
     | '/$'
     | '/about'
@@ -433,6 +443,7 @@ export interface FileRouteTypes {
     | '/meshes/$meshId/paths/$source/$target'
   fileRoutesByTo: FileRoutesByTo
   to:
+    | '/embed'
     | '/sign-in'
     | '/$'
     | '/about'
@@ -475,6 +486,7 @@ export interface FileRouteTypes {
   id:
     | '__root__'
     | '/_app'
+    | '/embed'
     | '/sign-in'
     | '/_app/$'
     | '/_app/about'
@@ -519,6 +531,7 @@ export interface FileRouteTypes {
 }
 export interface RootRouteChildren {
   AppRoute: typeof AppRouteWithChildren
+  EmbedRoute: typeof EmbedRoute
   SignInRoute: typeof SignInRoute
 }
 
@@ -529,6 +542,13 @@ declare module '@tanstack/react-router' {
       path: ''
       fullPath: '/'
       preLoaderRoute: typeof AppRouteImport
+      parentRoute: typeof rootRouteImport
+    }
+    '/embed': {
+      id: '/embed'
+      path: '/embed'
+      fullPath: '/embed'
+      preLoaderRoute: typeof EmbedRouteImport
       parentRoute: typeof rootRouteImport
     }
     '/sign-in': {
@@ -913,6 +933,7 @@ const AppRouteWithChildren = AppRoute._addFileChildren(AppRouteChildren)
 
 const rootRouteChildren: RootRouteChildren = {
   AppRoute: AppRouteWithChildren,
+  EmbedRoute: EmbedRoute,
   SignInRoute: SignInRoute,
 }
 export const routeTree = rootRouteImport

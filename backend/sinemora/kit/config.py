@@ -1,5 +1,6 @@
 """Settings, read once from the environment (`SINEMORA_…`) and from `.env`. `.env.example` explains them."""
 
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -16,6 +17,7 @@ _ADDRESSES = {
     "public_url": (("http", "https"), "https://sinemora.example.com"),
     "traces_url": (("http", "https"), "http://collector:4318/v1/traces"),
 }
+_FRAMING_HOST = re.compile(r"\*|none|(https?://)?(\*\.)?[A-Za-z0-9.-]+(:([0-9]+|\*))?")
 _NEED_HOST = ("redis", "rediss", "http", "https")  # PostgreSQL's may be a socket named in the query
 # Not repeated on a terminal or in a log.
 _SECRET = {"owner_password", "secret_key", "smtp_url", "database_url", "database_owner_url", "redis_url", "traces_url"}
@@ -53,6 +55,7 @@ class Settings(BaseSettings):
     cookie_secure: bool | None = None
     sign_in_attempts: int = Field(10, ge=1)
     sign_in_window_s: int = Field(300, ge=1)
+    embed_hosts: str = "*"
     rate_limit_per_minute: int = Field(1200, ge=1)
     body_limit_bytes: int = Field(8 * 1024 * 1024, ge=1024)
     import_limit_bytes: int = Field(64 * 1024 * 1024, ge=1024)
@@ -98,6 +101,14 @@ class Settings(BaseSettings):
         if url and not (good and (parts.netloc or parts.scheme not in _NEED_HOST)):
             raise ValueError(f"should look like {example}")
         return url
+
+    @field_validator("embed_hosts")
+    @classmethod
+    def _hosts(cls, hosts: str) -> str:
+        """Refuse what is no list of sources of a Content-Security-Policy: it would end the directive."""
+        if not all(_FRAMING_HOST.fullmatch(host) for host in hosts.split()):
+            raise ValueError("should be *, none, or hosts such as https://wiki.example.com https://*.example.org")
+        return " ".join(hosts.split())
 
     @model_validator(mode="after")
     def _derive(self) -> "Settings":

@@ -1,12 +1,14 @@
 """Routes of the overview."""
 
+from uuid import UUID
+
 from fastapi import APIRouter
 
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.overview import service
-from sinemora.overview.schemas import ApplicationRanking, OverviewRead
+from sinemora.overview.schemas import ApplicationRanking, MeshHealth, OverviewRead
 from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
@@ -22,6 +24,12 @@ router = APIRouter(
 def read_overview(session: SessionDep, actor: Viewer) -> OverviewRead:
     """Return the health of each mesh now, its incidents of the last 24 hours, and agents that need attention."""
     return service.overview(session)
+
+
+@router.get("/meshes/{mesh_id}", responses=responses(404))
+def read_mesh_health(mesh_id: UUID, session: SessionDep, actor: Viewer) -> MeshHealth:
+    """Return the health of one mesh now, and its incidents of the last 24 hours."""
+    return service.mesh_health(session, mesh_id)
 
 
 @router.get("/applications")

@@ -81,6 +81,12 @@ def overview(session: Session) -> OverviewRead:
     return OverviewRead(meshes=meshes, attention=_attention(statuses, reader.clocks.values()))
 
 
+def mesh_health(session: Session, mesh_id: UUID) -> MeshHealth:
+    """Return the health of one mesh. ProductError `mesh_unknown`."""
+    now = datetime.now(UTC)
+    return _MeshReader(session, _Statuses(queries.agents(session), now), now).read(mesh_id)
+
+
 class _MeshReader:
     """Reads the meshes of a tenant in turn. `clocks`: VMs with a large clock error in the meshes read so far."""
 

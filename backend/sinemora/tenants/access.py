@@ -26,7 +26,10 @@ _RANK = {Role.viewer: 0, Role.editor: 1, Role.owner: 2}
 
 @dataclass(frozen=True)
 class Actor:
-    """Caller of a request: a `user` (by cookie) or an `api_key`. `name` is the e-mail address or the key's name."""
+    """Caller of a request: a `user` (by cookie), an `api_key`, or the bearer of another kind of token.
+
+    `name` is the e-mail address, or the name of the key or token.
+    """
 
     tenant_id: UUID
     tenant_key: int
@@ -35,6 +38,16 @@ class Actor:
     id: UUID
     name: str
     role: Role
+
+
+# Authenticates the bearer of a token for a request; it refuses requests that the token does not grant.
+Authenticate = Callable[[Request, str], Actor]
+_accepted: dict[str, Authenticate] = {}
+
+
+def accept(prefix: str, authenticate: Authenticate) -> None:
+    """Accept tokens that begin with `prefix`. Features above this one add their kinds when they are imported."""
+    _accepted[prefix] = authenticate
 
 
 # FastAPI lists them in openapi.json as the security schemes.
@@ -56,7 +69,7 @@ def signed_in(
 
     ProductError `sign_in_required` (401), `bad_credentials` (401), `csrf_token_invalid` (403).
     """
-    actor = _by_key(key.credentials) if key is not None else _by_cookie(request, session)
+    actor = _by_token(request, key.credentials) if key is not None else _by_cookie(request, session)
     request.state.tenant_id, request.state.tenant_key = actor.tenant_id, actor.tenant_key
     request.state.caller = f"{actor.kind}:{actor.id}"
     rate_limit.limit(request, request.state.caller)
@@ -75,6 +88,13 @@ def signed_in_or_none(
         if error.code != "sign_in_required":
             raise
         return None
+
+
+def _by_token(request: Request, token: str) -> Actor:
+    for prefix, authenticate in _accepted.items():
+        if token.startswith(prefix):
+            return authenticate(request, token)
+    return _by_key(token)
 
 
 def _by_key(token: str) -> Actor:

@@ -14,6 +14,13 @@ export function whenSignedOut(action: () => void) {
   onSignedOut = action
 }
 
+let token: string | null = null
+
+/** Read with a token instead of the session of this browser, as pages in frames of other sites do. */
+export function readWithToken(given: string) {
+  token = given
+}
+
 export function cookie(name: string): string | undefined {
   const pair = document.cookie.split('; ').find((text) => text.startsWith(`${name}=`))
   return pair && decodeURIComponent(pair.slice(name.length + 1))
@@ -24,7 +31,9 @@ export function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-async function send(request: Request): Promise<Response> {
+async function send(asked: Request): Promise<Response> {
+  const request = token === null ? asked : new Request(asked, { credentials: 'omit' })
+  if (token !== null) request.headers.set('Authorization', `Bearer ${token}`)
   if (!SAFE.has(request.method)) request.headers.set('X-CSRF-Token', cookie('sinemora_csrf') ?? '')
   if (request.method === 'POST' && !request.headers.has('Idempotency-Key')) {
     request.headers.set('Idempotency-Key', randomKey())
@@ -39,7 +48,7 @@ async function send(request: Request): Promise<Response> {
   }
   if ([502, 503, 504].includes(response.status)) reportAway()
   else reportAnswer(response)
-  if (response.status === 401 && !request.url.includes('/v1/auth/')) onSignedOut()
+  if (response.status === 401 && token === null && !request.url.includes('/v1/auth/')) onSignedOut()
   return response
 }
 

@@ -24,6 +24,13 @@ export const overviewQuery = queryOptions({
   refetchInterval: REFRESH_MS,
 })
 
+export const meshHealthQuery = (meshId: string) =>
+  queryOptions({
+    queryKey: ['overview', 'health', meshId],
+    queryFn: () => unwrap(client.GET('/v1/overview/meshes/{mesh_id}', { params: { path: { mesh_id: meshId } } })),
+    refetchInterval: REFRESH_MS,
+  })
+
 export const applicationRankingQuery = queryOptions({
   queryKey: ['overview', 'applications'],
   queryFn: () => unwrap(client.GET('/v1/overview/applications')),

@@ -1968,6 +1968,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/embed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Embed
+         * @description Return the view that the caller's link shows; for its token `sme_…`, sent like an API key.
+         */
+        get: operations["read_embed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/embed-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Embed Links
+         * @description List embed links, newest first, without their tokens.
+         */
+        get: operations["list_embed_links"];
+        put?: never;
+        /**
+         * Create Embed Link
+         * @description Create a link to one view of a mesh for readers without an account. Only this response contains its token.
+         */
+        post: operations["create_embed_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/embed-links/{link_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke Embed Link
+         * @description Revoke an embed link. It is invalid at once.
+         */
+        delete: operations["revoke_embed_link"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/incidents": {
         parameters: {
             query?: never;
@@ -2460,6 +2524,26 @@ export interface paths {
          * @description Return the health of each mesh now, its incidents of the last 24 hours, and agents that need attention.
          */
         get: operations["read_overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/overview/meshes/{mesh_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Mesh Health
+         * @description Return the health of one mesh now, and its incidents of the last 24 hours.
+         */
+        get: operations["read_mesh_health"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4175,6 +4259,144 @@ export interface components {
              */
             weight: number;
         };
+        /**
+         * EmbedLinkCreate
+         * @description Link to create. A path has both VMs, other views have none.
+         */
+        EmbedLinkCreate: {
+            /**
+             * Name
+             * @description One line
+             */
+            name: string;
+            view: components["schemas"]["EmbeddedView"];
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Source Vm Id */
+            source_vm_id?: string | null;
+            /** Target Vm Id */
+            target_vm_id?: string | null;
+            /**
+             * Expires At
+             * @description At most a year away; in 30 days when absent
+             */
+            expires_at?: string | null;
+        };
+        /**
+         * EmbedLinkCreated
+         * @description New link. `token` is shown only once; the page is `/embed#token`.
+         */
+        EmbedLinkCreated: {
+            /** Name */
+            name: string;
+            view: components["schemas"]["EmbeddedView"];
+            mesh: components["schemas"]["EmbeddedMesh"];
+            /** Source Vm Id */
+            source_vm_id: string | null;
+            /** Target Vm Id */
+            target_vm_id: string | null;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Prefix */
+            prefix: string;
+            /** Created By */
+            created_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Last Used At */
+            last_used_at: string | null;
+            /** Token */
+            token: string;
+        };
+        /**
+         * EmbedLinkRead
+         * @description Link without its token. `last_used_at` is exact to a minute.
+         */
+        EmbedLinkRead: {
+            /** Name */
+            name: string;
+            view: components["schemas"]["EmbeddedView"];
+            mesh: components["schemas"]["EmbeddedMesh"];
+            /** Source Vm Id */
+            source_vm_id: string | null;
+            /** Target Vm Id */
+            target_vm_id: string | null;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Prefix */
+            prefix: string;
+            /** Created By */
+            created_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Last Used At */
+            last_used_at: string | null;
+        };
+        /**
+         * EmbedRead
+         * @description The view that a link shows, for the page that shows it.
+         */
+        EmbedRead: {
+            /** Name */
+            name: string;
+            view: components["schemas"]["EmbeddedView"];
+            mesh: components["schemas"]["EmbeddedMesh"];
+            /** Source Vm Id */
+            source_vm_id: string | null;
+            /** Target Vm Id */
+            target_vm_id: string | null;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+        };
+        /**
+         * EmbeddedMesh
+         * @description Mesh of a link.
+         */
+        EmbeddedMesh: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Window S */
+            window_s: number;
+        };
+        /**
+         * EmbeddedView
+         * @description View that a link shows.
+         * @enum {string}
+         */
+        EmbeddedView: "heatmap" | "path" | "overview";
         /**
          * EnrolmentTokenCreate
          * @description Enrolment token of a mesh.
@@ -6002,6 +6224,13 @@ export interface components {
         Page_DeliveryRead_: {
             /** Items */
             items: components["schemas"]["DeliveryRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[EmbedLinkRead] */
+        Page_EmbedLinkRead_: {
+            /** Items */
+            items: components["schemas"]["EmbedLinkRead"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -8159,13 +8388,13 @@ export interface components {
         };
         /**
          * VerdictKind
-         * @description What an incident is a fault of. `undecided`: no usual values are known yet.
+         * @description Cause of an incident. `undecided`: no usual values are known yet, or delays are usual.
          * @enum {string}
          */
         VerdictKind: "network" | "clock" | "agent" | "application" | "undecided";
         /**
          * VerdictRead
-         * @description Whether the network, a clock, an agent or an application is at fault, with the reasons.
+         * @description Verdict: the network, a clock, an agent or an application is at fault, with the reasons.
          */
         VerdictRead: {
             kind: components["schemas"]["VerdictKind"];
@@ -18255,6 +18484,268 @@ export interface operations {
             };
         };
     };
+    read_embed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbedRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_embed_links: {
+        parameters: {
+            query?: {
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_EmbedLinkRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_embed_link: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmbedLinkCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbedLinkCreated"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_embed_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                link_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_incidents: {
         parameters: {
             query?: {
@@ -20627,6 +21118,73 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_mesh_health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeshHealth"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -4,7 +4,7 @@ import { OverviewPage } from '~/features/overview/OverviewPage'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/')({
-  staticData: { title: strings.overview, help: 'console#overview' },
+  staticData: { title: strings.overview, help: 'console#overview', isForWalls: true, embed: 'overview' },
   // Without a mesh, the home page is the page that creates one.
   beforeLoad: async ({ context }) => {
     const [first] = await context.queryClient.ensureQueryData(meshesQuery)

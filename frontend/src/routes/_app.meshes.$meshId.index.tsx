@@ -12,6 +12,8 @@ export const Route = createFileRoute('/_app/meshes/$meshId/')({
   staticData: {
     title: strings.heatmap,
     help: 'console#heatmap',
+    isForWalls: true,
+    embed: 'heatmap',
     time: { span: MATRIX_SPAN, isLive: true, compares: true },
   },
   validateSearch: matrixSearch,

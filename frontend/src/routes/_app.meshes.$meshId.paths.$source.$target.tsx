@@ -10,6 +10,8 @@ export const Route = createFileRoute('/_app/meshes/$meshId/paths/$source/$target
   staticData: {
     title: strings.path,
     help: 'console#path',
+    isForWalls: true,
+    embed: 'path',
     time: { span: PATH_SPAN, compares: true },
   },
   validateSearch: pathSearch,

@@ -18,11 +18,15 @@ from sinemora.kit.http.encoding import accepts
 _INLINE_SCRIPT = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 # The smallest first. Browsers accept Brotli only over HTTPS and from the machine itself.
 _CODINGS = (("br", ".br"), ("gzip", ".gz"))
+EMBED_PAGE = "embed"
 _RESERVED = ("v1/", "assets/", "packages/", "healthz", "readyz", "metrics")
 
 
-def content_policy(page: str) -> str:
-    """Return the Content-Security-Policy of `page` (HTML): files of this origin, and inline scripts by their hash."""
+def content_policy(page: str, framed_by: str = "'none'") -> str:
+    """Return the Content-Security-Policy of `page` (HTML): files of this origin, and inline scripts by their hash.
+
+    `framed_by`: the sources of pages that may show it in a frame.
+    """
     inline = [
         "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
         for script in _INLINE_SCRIPT.findall(page)
@@ -36,13 +40,16 @@ def content_policy(page: str) -> str:
             "object-src 'none'",
             "base-uri 'self'",
             "form-action 'self'",
-            "frame-ancestors 'none'",
+            f"frame-ancestors {framed_by}",
         ]
     )
 
 
-def serve_frontend(app: FastAPI, folder: Path) -> None:
-    """Serve the files of `folder`. Paths of pages get `index.html`; unknown API routes do not."""
+def serve_frontend(app: FastAPI, folder: Path, embed_hosts: str = "none") -> None:
+    """Serve the files of `folder`. Paths of pages get `index.html`; unknown API routes do not.
+
+    Pages of `embed_hosts` (`*`, `none`, or sources) may frame the page of embed links, and no other page.
+    """
     root = folder.resolve()
 
     @app.api_route("/{path:path}", methods=["GET", "HEAD"], include_in_schema=False)
@@ -56,8 +63,17 @@ def serve_frontend(app: FastAPI, folder: Path) -> None:
         index = root / "index.html"
         if path.startswith(_RESERVED) or not index.is_file():
             raise HTTPException(404)
-        policy = content_policy(index.read_text())
-        return _send(request, index, {"Cache-Control": "no-cache", "Content-Security-Policy": policy})
+        headers = {"Cache-Control": "no-cache"}
+        if path.rstrip("/") == EMBED_PAGE:
+            framed_by = "'none'" if embed_hosts == "none" else embed_hosts
+            # X-Frame-Options cannot name hosts; browsers would obey it before they read the policy.
+            request.state.frameable = embed_hosts != "none"
+            headers |= {"Referrer-Policy": "no-referrer"}
+        else:
+            framed_by = "'none'"
+        return _send(
+            request, index, {**headers, "Content-Security-Policy": content_policy(index.read_text(), framed_by)}
+        )
 
 
 def _send(request: Request, file: Path, headers: dict[str, str]) -> Response:

@@ -44,6 +44,8 @@ def security_headers(hsts: bool) -> dict[str, str]:
 class HttpMiddleware:
     """ASGI middleware. Handlers may put headers of the response into `request.state.response_headers`.
 
+    `request.state.frameable`: other sites may show the page, as its Content-Security-Policy allows.
+
     `larger` is a pattern of paths and their body limit in bytes, in place of `body_limit_bytes`.
     """
 
@@ -91,7 +93,7 @@ class HttpMiddleware:
             nonlocal response_begun
             if message["type"] == "http.response.start":
                 response_begun = True
-                self._add_headers(message, request_id, response_headers)
+                self._add_headers(message, request_id, response_headers, frameable=state.get("frameable", False))
                 self._count(scope, message["status"], time.perf_counter() - started)
             await send(message)
 
@@ -103,9 +105,13 @@ class HttpMiddleware:
                 raise  # the response has begun: only a broken connection signals the failure
             await problem(Request(scope, receive), internal_error())(scope, receive, send_with_headers)
 
-    def _add_headers(self, message: Message, request_id: str, response_headers: dict[str, str]) -> None:
+    def _add_headers(
+        self, message: Message, request_id: str, response_headers: dict[str, str], *, frameable: bool
+    ) -> None:
         raw = message["headers"] = list(message.get("headers", ()))
         present = {name for name, _ in raw}
+        if frameable:
+            present.add(b"x-frame-options")
         raw.append((b"x-request-id", request_id.encode("latin-1")))
         raw += [header for header in self._security if header[0] not in present]
         if response_headers:

@@ -18,6 +18,7 @@ import { PinRange } from './PinRange'
 import styles from './paths.module.css'
 import { SymmetryTab } from './SymmetryTab'
 import { type PathSearch, TABS, type Tab } from './search'
+import { STATE_TEXT } from './states'
 import { strings } from './strings'
 
 interface Props {
@@ -26,14 +27,6 @@ interface Props {
   target: string
   search: PathSearch
   onSearch: (patch: PathSearch) => void
-}
-
-const STATE_TEXT = {
-  measured: null,
-  not_planned: strings.notPlanned,
-  no_data: strings.noData,
-  stale: strings.stale,
-  lost: strings.lost,
 }
 
 const TAB_NAMES: Record<Tab, string> = {

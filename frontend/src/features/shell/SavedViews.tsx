@@ -2,36 +2,59 @@ import { ActionIcon, Button, Group, Popover, TextInput, Tooltip } from '@mantine
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useRouter } from '@tanstack/react-router'
 import { type FormEvent, type MouseEvent, useState } from 'react'
+import { useEdits } from '~/api/access'
 import { type SavedView, savedViewsQuery, useDeleteView, useSaveView } from '~/api/savedViews'
 import { StarIcon } from '~/ui/icons'
 import { ActionError, Failed } from '~/ui/State'
+import { EmbedDialog } from './embed/EmbedDialog'
+import { useEmbedTarget } from './embed/embedView'
 import styles from './shell.module.css'
 import { strings } from './strings'
 
-/** The saved views, and a form that saves the open page. */
+/** The saved views, a form that saves the open page, and a link to it for readers without an account. */
 export function SavedViews() {
   const [opened, setOpened] = useState(false)
+  const [isEmbedding, setEmbedding] = useState(false)
+  const target = useEmbedTarget()
+  const edits = useEdits()
   return (
-    <Popover opened={opened} onChange={setOpened} position="bottom-end" trapFocus returnFocus shadow="md" width={320}>
-      <Popover.Target>
-        <Tooltip label={strings.savedViews} disabled={opened}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            c="var(--ink-2)"
-            size={28}
-            aria-label={strings.savedViews}
-            onClick={() => setOpened(!opened)}
-          >
-            <StarIcon />
-          </ActionIcon>
-        </Tooltip>
-      </Popover.Target>
-      <Popover.Dropdown>
-        <SaveForm />
-        <Views onDone={() => setOpened(false)} />
-      </Popover.Dropdown>
-    </Popover>
+    <>
+      <Popover opened={opened} onChange={setOpened} position="bottom-end" trapFocus returnFocus shadow="md" width={320}>
+        <Popover.Target>
+          <Tooltip label={strings.savedViews} disabled={opened}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              c="var(--ink-2)"
+              size={28}
+              aria-label={strings.savedViews}
+              onClick={() => setOpened(!opened)}
+            >
+              <StarIcon />
+            </ActionIcon>
+          </Tooltip>
+        </Popover.Target>
+        <Popover.Dropdown>
+          <SaveForm />
+          <Views onDone={() => setOpened(false)} />
+          {target && edits && (
+            <div className={styles.share}>
+              <Button
+                variant="default"
+                onClick={() => {
+                  setOpened(false)
+                  setEmbedding(true)
+                }}
+              >
+                {strings.embed}
+              </Button>
+              <p className={styles.hint}>{strings.embedHint}</p>
+            </div>
+          )}
+        </Popover.Dropdown>
+      </Popover>
+      {target && <EmbedDialog target={target} opened={isEmbedding} onClose={() => setEmbedding(false)} />}
+    </>
   )
 }
 

@@ -1,0 +1,107 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useCallback, useState } from 'react'
+import { deviationsQuery, shownOf } from '~/api/measurements'
+import type { Mesh } from '~/api/types'
+import { Heatmap } from '~/charts/heatmap/Heatmap'
+import type { TimeSearch } from '~/lib/spans'
+import { useClock } from '~/ui/clock'
+import { Empty, Failed, Loading } from '~/ui/State'
+import { partKey } from './axes'
+import { Legend } from './Legend'
+import { UNUSUAL_ROWS } from './MostUnusual'
+import styles from './matrix.module.css'
+import { worst } from './metrics'
+import { pictureLegend } from './picture'
+import { useReading } from './reading'
+import { type MatrixSearch, matrixSearch } from './search'
+import { strings } from './strings'
+import { matrixTitle, useMatrix } from './useMatrix'
+import { usePosition } from './usePosition'
+import { WindowStamp } from './WindowStamp'
+
+interface Props {
+  mesh: Pick<Mesh, 'id' | 'name' | 'window_s'>
+  search: MatrixSearch & TimeSearch
+}
+
+const BELOW = 40
+
+/** The heatmap of a mesh without its controls, for a frame in another page. */
+export function EmbeddedMatrix({ mesh, search: asked }: Props) {
+  const clock = useClock()
+  const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
+  // What a reader does stays in the frame: its address belongs to the page around it.
+  const [search, setSearch] = useState(asked)
+  const onSearch = useCallback(async (patch: MatrixSearch) => {
+    setSearch((old) => ({ ...old, ...matrixSearch({ ...old, ...patch }) }))
+  }, [])
+  // A predicted loss needs an application, which a link to a mesh does not show.
+  const { metric, ...others } = search
+  const values = shownOf(metric === 'predicted_loss' ? others : search)
+  const { data: deviations } = useQuery(deviationsQuery(mesh.id, values.by, UNUSUAL_ROWS))
+  const isTooYoung = !search.metric && values.metric === 'deviation' && deviations?.compared === 0
+  const chosen = isTooYoung ? { ...values, metric: 'one_way_delay' as const } : values
+  const { query, shown, coding, matrix, roster, grid, part, colours, domain, isFixed } = useMatrix(
+    mesh.id,
+    chosen,
+    search,
+    theme,
+  )
+  const position = usePosition({ search, onSearch, start: partKey(chosen.by, search.zones), part })
+  const reading = useReading(shown, coding, grid, part, roster)
+  const [pooled, setPooled] = useState(1)
+  if (query.error && !query.data) {
+    return <Failed what={strings.heatmap} error={query.error} retry={() => void query.refetch()} />
+  }
+  if (!matrix || !grid || !part || !reading) return <Loading what={strings.heatmapLower} />
+  if (grid.rows === 0) return <Empty title={strings.noVms(mesh.name)}>{''}</Empty>
+  return (
+    <div className={styles.page}>
+      <header className={styles.head}>
+        <div>
+          <h1>{mesh.name}</h1>
+          <p>{matrixTitle(shown)}</p>
+        </div>
+        {!shown.when && <WindowStamp end={matrix.windowEnd} windowS={mesh.window_s} clock={clock} />}
+      </header>
+      <div className={styles.main}>
+        <div className={styles.picture}>
+          <Heatmap
+            label={strings.metricBy(matrixTitle(shown), shown.by === 'zone' ? strings.zonePair : strings.path)}
+            grid={grid}
+            axes={part.axes}
+            colours={colours}
+            worst={worst(coding)}
+            theme={theme}
+            describe={reading.sentence}
+            figure={reading.figure}
+            tooltip={reading.sentence}
+            cursor={position.cursor}
+            onCursor={position.onCursor}
+            onHover={position.onHover}
+            onOpen={position.onCursor}
+            view={position.view}
+            onView={position.onView}
+            onPooled={setPooled}
+            legend={() => pictureLegend({ shown, coding, grid, domain, theme, windowEnd: matrix.windowEnd, clock })}
+            below={BELOW}
+          />
+        </div>
+        <Legend
+          shown={shown}
+          coding={coding}
+          grid={grid}
+          domain={domain}
+          isFixed={isFixed}
+          theme={theme}
+          position={position}
+          part={part}
+          value={reading.value}
+          pooled={pooled}
+          onScale={(scale) => void onSearch({ scale })}
+        />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,111 @@
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useLocation } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { serverNow } from '~/api/connection'
+import { useCreateEmbedLink } from '~/api/embeds'
+import { meshesQuery } from '~/api/meshes'
+import { Problem } from '~/lib/problem'
+import { CopyText } from '~/ui/CopyText'
+import { Dialog } from '~/ui/Dialog'
+import { pageStyles } from '~/ui/Page'
+import { ActionError, Notice } from '~/ui/State'
+import { strings } from '../strings'
+import { EmbedLinks } from './EmbedLinks'
+import { type EmbedTarget, embedAddress, embedSnippet } from './embedView'
+
+const LIVES = [
+  { value: '7', label: strings.sevenDays },
+  { value: '30', label: strings.thirtyDays },
+  { value: '90', label: strings.ninetyDays },
+  { value: '365', label: strings.oneYear },
+]
+
+interface Props {
+  target: EmbedTarget
+  opened: boolean
+  onClose: () => void
+}
+
+/** Creates a link to the open view for readers without an account, and lists the links there are. */
+export function EmbedDialog({ target, opened, onClose }: Props) {
+  return (
+    <Dialog title={strings.embed} opened={opened} onClose={onClose}>
+      <div className={pageStyles.panelForm}>
+        <p className={pageStyles.lead}>{strings.embedLead}</p>
+        <NewLink target={target} />
+        <EmbedLinks />
+      </div>
+    </Dialog>
+  )
+}
+
+function NewLink({ target }: { target: EmbedTarget }) {
+  const create = useCreateEmbedLink()
+  const search = useLocation({ select: ({ searchStr }) => searchStr })
+  const { data: meshes } = useQuery(meshesQuery)
+  const [chosen, setChosen] = useState('')
+  const meshId = target.mesh_id ?? (chosen || meshes?.[0]?.id)
+  const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    if (!meshId) return
+    create.mutate({
+      ...target,
+      mesh_id: meshId,
+      name: String(form.get('name')).trim(),
+      expires_at: new Date(serverNow() + Number(form.get('days')) * 86_400_000).toISOString(),
+    })
+  }
+
+  const address = create.data && embedAddress(location.origin, search, create.data.token)
+  return (
+    <>
+      <form className={pageStyles.form} onSubmit={submit}>
+        <TextInput
+          name="name"
+          label={strings.embedName}
+          placeholder={strings.embedNameExample}
+          required
+          withAsterisk={false}
+          maxLength={100}
+          error={field('name')}
+          data-autofocus
+          w={200}
+        />
+        {target.mesh_id === undefined && (
+          <NativeSelect
+            label={strings.mesh}
+            data={(meshes ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+            value={meshId ?? ''}
+            onChange={({ currentTarget: { value } }) => setChosen(value)}
+            w={140}
+          />
+        )}
+        <NativeSelect
+          name="days"
+          label={strings.expiresIn}
+          data={LIVES}
+          defaultValue="30"
+          error={field('expires_at')}
+          w={120}
+        />
+        <Button type="submit" size="sm" loading={create.isPending}>
+          {strings.createLink}
+        </Button>
+      </form>
+      <ActionError error={create.error} />
+      {create.data && address && (
+        <>
+          <Notice tone="good" title={strings.linkCreated(create.data.name)}>
+            {strings.copyLinkNow}
+          </Notice>
+          <CopyText text={embedSnippet(address, create.data.name)} label={strings.embedCode} />
+          <CopyText text={address} label={strings.embedAddress} />
+        </>
+      )}
+    </>
+  )
+}

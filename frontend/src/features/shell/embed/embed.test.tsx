@@ -1,0 +1,80 @@
+// @vitest-environment jsdom
+import { screen, waitFor, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test } from 'vitest'
+import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { EmbedDialog } from './EmbedDialog'
+import { embedAddress, embedSnippet } from './embedView'
+
+const LINK = {
+  id: 'l',
+  name: 'Wiki "A"',
+  view: 'heatmap',
+  mesh: { id: 'm', name: 'production', window_s: 10 },
+  created_by: 'ada@example.org',
+  expires_at: '2099-01-02T00:00:00Z',
+  last_used_at: null,
+}
+const TARGET = { view: 'heatmap' as const, mesh_id: 'm' }
+
+const open = (target: { view: 'heatmap' | 'overview'; mesh_id: string | undefined } = TARGET) =>
+  showPage(
+    <EmbedDialog target={target} opened onClose={() => {}} />,
+    '/meshes/m?metric=loss&span=1h&cell=1,2&kiosk=true',
+  )
+
+test('a link is created for a month, and its frame has the view but not the cursor', async () => {
+  const sent = mockApi({
+    'GET /v1/embed-links': [],
+    'GET /v1/meshes': [],
+    'POST /v1/embed-links': () => reply(201, { ...LINK, token: 'sme_secret' }),
+  })
+  await open()
+  await userEvent.type(await screen.findByRole('textbox', { name: 'Name of the link' }), 'Wiki{Enter}')
+  const frame = await screen.findByRole('group', { name: 'HTML of the frame' })
+  expect(frame.textContent).toContain('/embed?metric=loss&amp;span=1h#sme_secret"')
+  expect(frame.textContent).toContain('title="Wiki &quot;A&quot;"')
+  const [body] = bodiesOf(sent, 'POST /v1/embed-links') as [{ expires_at: string; view: string; mesh_id: string }]
+  expect(body).toMatchObject({ name: 'Wiki', view: 'heatmap', mesh_id: 'm' })
+  expect((Date.parse(body.expires_at) - Date.now()) / 86_400_000).toBeCloseTo(30, 1)
+})
+
+test('the overview is that of a chosen mesh', async () => {
+  const sent = mockApi({
+    'GET /v1/embed-links': [],
+    'GET /v1/meshes': [
+      { id: 'm', name: 'production' },
+      { id: 'n', name: 'staging' },
+    ],
+    'POST /v1/embed-links': () => refuse('name', 'too long'),
+  })
+  await open({ view: 'overview', mesh_id: undefined })
+  await screen.findByRole('option', { name: 'staging' })
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Mesh' }), 'n')
+  await userEvent.type(screen.getByRole('textbox', { name: 'Name of the link' }), 'Wiki{Enter}')
+  expect(await screen.findByText('too long')).toBeDefined()
+  expect(bodiesOf(sent, 'POST /v1/embed-links')).toMatchObject([{ view: 'overview', mesh_id: 'n' }])
+})
+
+test('links are listed with their maker, end and use, and revoked', async () => {
+  const sent = mockApi({
+    'GET /v1/embed-links': [LINK],
+    'GET /v1/meshes': [],
+    'DELETE /v1/embed-links/l': () => reply(204),
+  })
+  await open()
+  const list = within(await screen.findByRole('list', { name: 'Embed links' }))
+  expect(
+    list.getByText(/Heatmap of production · created by ada@example.org · expires on .* · never used/),
+  ).toBeDefined()
+  await userEvent.click(list.getByRole('button', { name: 'Revoke the link Wiki "A"' }))
+  await waitFor(() => expect(sent.map(({ to }) => to)).toContain('DELETE /v1/embed-links/l'))
+})
+
+test('the token comes after "#", where no server and no other site receives it', () => {
+  const address = new URL(embedAddress('https://s.example', '?tz=utc&select=x', 'sme_t'))
+  expect(address.hash).toBe('#sme_t')
+  expect(address.pathname + address.search).toBe('/embed?tz=utc')
+  expect(embedSnippet(address.href, 'a"><script>')).not.toContain('<script>')
+})
