@@ -8,7 +8,7 @@ test('an incident is shaded from its onset to its end, or to now while it goes o
   const open = { onset_at: at(7), ended_at: null, severity: 'warning' as const }
   const start = Date.UTC(2026, 10, 20, 10) / 1_000
   expect(incidentSpans([ended, open], (start + 600) * 1_000)).toEqual([
-    { from: start, to: start + 300, colour: 'var(--bad)' },
-    { from: start + 420, to: start + 600, colour: 'var(--warn)' },
+    { label: 'Incident', from: start, to: start + 300, colour: 'var(--bad)' },
+    { label: 'Incident', from: start + 420, to: start + 600, colour: 'var(--warn)' },
   ])
 })
