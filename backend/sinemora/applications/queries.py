@@ -46,6 +46,12 @@ def applications_between(session: Session, mesh_id: UUID, vm_ids: Collection[UUI
     return list(session.scalars(_by_name().where(Application.mesh_id == mesh_id, *on_each)))
 
 
+def applications_on(session: Session, mesh_id: UUID, vm_ids: Collection[UUID]) -> list[Application]:
+    """Return the applications on a mesh with a task on one of these VMs, by name; related rows load on access."""
+    on_any = Application.tasks.any(Task.vm_id.in_(vm_ids))
+    return list(session.scalars(_by_name().where(Application.mesh_id == mesh_id, on_any)))
+
+
 def first_applications(session: Session, limit: int) -> list[Application]:
     """Return the first of the tenant's applications by name; related rows load on access."""
     return list(session.scalars(_by_name().limit(limit)))

@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Body, Query, Request, Response
 from sqlalchemy import select
 
-from sinemora.applications import manifest, reading, service
+from sinemora.applications import manifest, path_costs, reading, service
 from sinemora.applications.models import Application
 from sinemora.applications.schemas import (
     ApplicationCreate,
@@ -18,6 +18,7 @@ from sinemora.applications.schemas import (
     CapacityUpdate,
     ManifestResult,
     PathApplications,
+    PathCosts,
 )
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
@@ -25,6 +26,7 @@ from sinemora.kit.http.etag import Precondition, tag
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.measurements.aggregate.matrix import Statistic
+from sinemora.measurements.query.requests import Selections
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
@@ -123,6 +125,14 @@ def list_path_applications(
 ) -> PathApplications:
     """List the applications with links between two VMs, and what the newest round trips of the path cost each."""
     return reading.on_path(session, mesh_id, source_vm_id, target_vm_id)
+
+
+@router.get("/meshes/{mesh_id}/path-costs", responses=responses(404, 422))
+def list_path_costs(
+    mesh_id: UUID, session: SessionDep, actor: Viewer, selections: Annotated[Selections, Query()]
+) -> PathCosts:
+    """List the application that each of some paths or zone pairs costs most, by the newest round trips."""
+    return path_costs.costs_of(session, mesh_id, selections)
 
 
 @router.get("/vms/{vm_id}/capacity", responses=responses(404))

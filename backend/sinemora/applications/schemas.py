@@ -268,6 +268,29 @@ class PathApplications(Read):
     items: list[PathApplication]
 
 
+class ApplicationCost(Read):
+    """Application with the part of its predicted loss of performance that some paths cause; null while unknown."""
+
+    id: UUID
+    name: str
+    cost: float | None
+
+
+class SelectionCost(Read):
+    """Number of applications with links over the paths of a selection, and the one they cost most; null without any."""
+
+    selection: str
+    applications: int
+    worst: ApplicationCost | None
+
+
+class PathCosts(Read):
+    """Costs of selections of paths, in the order of the request."""
+
+    window: Span
+    items: list[SelectionCost]
+
+
 class CapacityUpdate(Write):
     """Update of a VM's capacity; omitted fields stay, null removes a value."""
 

@@ -1,6 +1,7 @@
 """HTTP of queries: matrices, comparisons, series, distributions, losses, spikes, exports."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -39,9 +40,12 @@ from sinemora.measurements.query.responses import (
     SpikeEvidence,
     SpikeRead,
     VariabilityRead,
+    VmClocksRead,
     VmPathsRead,
 )
 from sinemora.measurements.query.tables import MEDIA_TYPES, Format
+from sinemora.measurements.query.unusual import most_unusual
+from sinemora.measurements.query.vm_clocks import vm_clocks
 from sinemora.measurements.query.vm_paths import vm_paths
 from sinemora.measurements.schemas import By, MatrixRead, TraceTimes
 from sinemora.tenants.access import Actor, Editor, SignedIn, Viewer
@@ -116,10 +120,10 @@ def list_deviations(
     session: SessionDep,
     actor: Viewer,
     by: By = By.VM,
-    limit: Annotated[int, Query(ge=1, le=500)] = 20,
+    limit: Annotated[int, Query(ge=1, le=50)] = 20,
 ) -> DeviationsRead:
-    """List the paths or zone pairs outside the dead band of their baseline, most unusual first."""
-    return deviations.most_unusual(session, mesh_id, by, limit)
+    """List the paths or zone pairs outside the dead band of their baseline, most unusual first, and since when."""
+    return most_unusual(session, mesh_id, by, limit)
 
 
 @router.get("/deviations/{source_id}/{target_id}")
@@ -139,6 +143,19 @@ def list_vm_paths(
 ) -> VmPathsRead:
     """List the paths from and to a VM in each of its meshes, worst first, with what they usually take."""
     return vm_paths(session, vm_id, limit)
+
+
+@vm_router.get("/clock-errors", responses=responses(409, 422))
+def list_vm_clock_errors(
+    vm_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    from_: Annotated[datetime | None, Query(alias="from", description="Default: an hour before `to`")] = None,
+    to: Annotated[datetime | None, Query(description="Default: now")] = None,
+    points: Annotated[int, Query(ge=2, le=1_000, description="Maximum number of steps")] = 300,
+) -> VmClocksRead:
+    """Return the clock errors of a VM over time in each of its meshes, from those of its outbound paths."""
+    return vm_clocks(session, vm_id, from_, to, points)
 
 
 @router.get("/comparison", response_model=ComparisonRead, responses=_responses())

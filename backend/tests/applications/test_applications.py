@@ -298,3 +298,43 @@ def test_what_is_another_tenants_does_not_exist(mesh: MeshWorld, other_owner: Me
         assert answer.status_code == 404, (method, path)
     answer = other_owner.post(PATH, json=star(mesh=str(mesh.id)))
     assert (answer.status_code, answer.json()["code"]) == (422, "mesh_unknown")
+
+
+def test_paths_and_zone_pairs_name_the_application_they_cost_most(mesh: MeshWorld):
+    ids = {agent.name: agent.vm_id for agent in mesh.agents}
+    keys = {agent.name: agent.vm_key for agent in mesh.agents}
+    zones = {zone["name"]: zone["id"] for zone in mesh.owner.get("/v1/zones").json()["items"]}
+    selections = [
+        f"path:{ids['b-1']}:{ids['a-1']}",  # measured, both applications
+        f"path:{ids['a-1']}:{ids['c-1']}",  # measured, one application
+        f"path:{ids['b-1']}:{ids['c-1']}",  # tasks on both ends, but no link
+        f"zones:{zones['a']}:{zones['b']}",
+    ]
+    path = f"/v1/meshes/{mesh.id}/path-costs"
+    assert [item["worst"] for item in mesh.owner.get(path, params={"selections": selections}).json()["items"]] == [
+        None
+    ] * 4
+    mesh.owner.created(PATH, star("cache"))
+    pair = mesh.owner.created(PATH, star("pair", tasks=[{"vm": "a-1", "root": True}, {"vm": "b-1"}]))
+    unknown = mesh.owner.get(path, params={"selections": selections[:1]}).json()["items"][0]
+    assert (unknown["applications"], unknown["worst"]["cost"]) == (2, None)
+    sent(mesh.agents[0], report_of(mesh.key, {keys["b-1"]: simple(100_000), keys["c-1"]: simple(1_000)}))
+    answer = mesh.owner.get(path, params={"selections": selections}).json()
+    assert [item["selection"] for item in answer["items"]] == selections
+    both, one, none, between = answer["items"]
+    lost = 1 - float(CURVE(200))
+    assert (both["applications"], both["worst"]["id"]) == (2, pair["id"])
+    assert both["worst"]["cost"] == pytest.approx(lost, abs=0.01)
+    assert (one["applications"], one["worst"]["name"]) == (1, "cache")
+    assert one["worst"]["cost"] == pytest.approx(0, abs=0.01)
+    assert (none["applications"], none["worst"]) == (0, None)
+    assert (between["applications"], between["worst"]) == (2, both["worst"])
+
+
+def test_costs_of_an_unknown_path_are_refused(mesh: MeshWorld):
+    nowhere = uuid4()
+    path = f"/v1/meshes/{mesh.id}/path-costs"
+    answer = mesh.owner.get(path, params={"selections": f"path:{nowhere}:{mesh.agents[0].vm_id}"})
+    assert (answer.status_code, answer.json()["code"]) == (404, "path_unknown")
+    answer = mesh.owner.get(path, params={"selections": "nonsense"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "selection_invalid")

@@ -937,7 +937,7 @@ export interface paths {
         };
         /**
          * List Deviations
-         * @description List the paths or zone pairs outside the dead band of their baseline, most unusual first.
+         * @description List the paths or zone pairs outside the dead band of their baseline, most unusual first, and since when.
          */
         get: operations["list_deviations"];
         put?: never;
@@ -1192,6 +1192,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/vms/{vm_id}/clock-errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Vm Clock Errors
+         * @description Return the clock errors of a VM over time in each of its meshes, from those of its outbound paths.
+         */
+        get: operations["list_vm_clock_errors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/curves": {
         parameters: {
             query?: never;
@@ -1436,6 +1456,26 @@ export interface paths {
          * @description List the applications with links between two VMs, and what the newest round trips of the path cost each.
          */
         get: operations["list_path_applications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/path-costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Path Costs
+         * @description List the application that each of some paths or zone pairs costs most, by the newest round trips.
+         */
+        get: operations["list_path_costs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3026,6 +3066,21 @@ export interface components {
             created_at: string;
         };
         /**
+         * ApplicationCost
+         * @description Application with the part of its predicted loss of performance that some paths cause; null while unknown.
+         */
+        ApplicationCost: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Cost */
+            cost: number | null;
+        };
+        /**
          * ApplicationCreate
          * @description Declaration of an application; name, mesh, curve and tasks suffice.
          */
@@ -4143,7 +4198,7 @@ export interface components {
                 [key: string]: number;
             };
             /** Items */
-            items: components["schemas"]["DeviationRead"][];
+            items: components["schemas"]["UnusualRead"][];
         };
         /**
          * DirectionRead
@@ -6413,6 +6468,15 @@ export interface components {
             items: components["schemas"]["PathApplication"][];
         };
         /**
+         * PathCosts
+         * @description Costs of selections of paths, in the order of the request.
+         */
+        PathCosts: {
+            window: components["schemas"]["Span"];
+            /** Items */
+            items: components["schemas"]["SelectionCost"][];
+        };
+        /**
          * PathCounts
          * @description Planned paths by the state of their newest window. `lost`: every packet of it was lost.
          */
@@ -7784,6 +7848,17 @@ export interface components {
             task_vm_ids: string[];
         };
         /**
+         * SelectionCost
+         * @description Number of applications with links over the paths of a selection, and the one they cost most; null without any.
+         */
+        SelectionCost: {
+            /** Selection */
+            selection: string;
+            /** Applications */
+            applications: number;
+            worst: components["schemas"]["ApplicationCost"] | null;
+        };
+        /**
          * SeriesItem
          * @description Time series of a selection, a value per step; `values` by statistic.
          */
@@ -8183,6 +8258,16 @@ export interface components {
          */
         Statistic: "min" | "mean" | "p50" | "p90" | "p99" | "p999" | "max" | "sd";
         /**
+         * StepsRead
+         * @description One-way p50 of a path by step, oldest first; null where a step has none. `points_at` are the starts of the steps.
+         */
+        StepsRead: {
+            /** Points At */
+            points_at: string[];
+            /** Delay Ns */
+            delay_ns: (number | null)[];
+        };
+        /**
          * TaskRead
          * @description Task and its VM; `vm` is null while the task waits.
          */
@@ -8310,6 +8395,57 @@ export interface components {
          */
         Trigger: "asked" | "scheduled" | "objective";
         /**
+         * UnusualRead
+         * @description Unusual path or zone pair.
+         */
+        UnusualRead: {
+            /**
+             * Onset At
+             * Format: date-time
+             */
+            onset_at: string;
+            /** Is Onset Known */
+            is_onset_known: boolean;
+            last_hour: components["schemas"]["StepsRead"];
+            source: components["schemas"]["Axis"];
+            target: components["schemas"]["Axis"];
+            /** State */
+            state: components["schemas"]["StateName"] | "no_baseline";
+            /** Value Ns */
+            value_ns: number | null;
+            /** Baseline Ns */
+            baseline_ns: number | null;
+            /** Deviation Ns */
+            deviation_ns: number | null;
+            /** Dead Band Ns */
+            dead_band_ns: number | null;
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+            /** Basis */
+            basis: ("same_hour" | "last_day" | "last_hour") | null;
+            /** Steps */
+            steps: number;
+            /** Is Unusual */
+            is_unusual: boolean | null;
+        };
+        /**
+         * UnusualSince
+         * @description Time since which a path or zone pair is unusual. `onset_at`: start of the first step after the last usual one.
+         *
+         *     `is_onset_known` is false when all known steps of the last 24 h are unusual: the change is older than `onset_at`.
+         *     `last_hour` ends with the newest value.
+         */
+        UnusualSince: {
+            /**
+             * Onset At
+             * Format: date-time
+             */
+            onset_at: string;
+            /** Is Onset Known */
+            is_onset_known: boolean;
+            last_hour: components["schemas"]["StepsRead"];
+        };
+        /**
          * UsageItem
          * @description Quota. `used` is null for quotas of retention.
          */
@@ -8417,6 +8553,39 @@ export interface components {
             window: components["schemas"]["Span"];
         };
         /**
+         * VmClock
+         * @description Clock errors of the outbound paths of a VM in one mesh by step: median and largest, null in a step without paths.
+         *
+         *     `points_at` are the starts of the steps of `resolution_s` seconds, `paths` the number of paths in each.
+         */
+        VmClock: {
+            mesh: components["schemas"]["Axis"];
+            /** Resolution S */
+            resolution_s: number;
+            /** Points At */
+            points_at: string[];
+            /** Paths */
+            paths: number[];
+            /** Median Ns */
+            median_ns: (number | null)[];
+            /** Largest Ns */
+            largest_ns: (number | null)[];
+        };
+        /**
+         * VmClocksRead
+         * @description Clock errors of a VM in a range, mesh by mesh. In meshes of many VMs, only of paths whose client is the VM.
+         */
+        VmClocksRead: {
+            /**
+             * Vm Id
+             * Format: uuid
+             */
+            vm_id: string;
+            window: components["schemas"]["Span"];
+            /** Meshes */
+            meshes: components["schemas"]["VmClock"][];
+        };
+        /**
          * VmCreate
          * @description VM. Without an address it is not probed; the enrolment of its agent sets the address.
          *
@@ -8503,6 +8672,8 @@ export interface components {
         /**
          * VmPath
          * @description Path at one end of which the VM is, with the share of packets lost; null while unknown.
+         *
+         *     `since` is null unless the path is unusual.
          */
         VmPath: {
             source: components["schemas"]["Axis"];
@@ -8527,6 +8698,7 @@ export interface components {
             is_unusual: boolean | null;
             /** Loss */
             loss: number | null;
+            since: components["schemas"]["UnusualSince"] | null;
         };
         /**
          * VmPathsRead
@@ -14140,6 +14312,89 @@ export interface operations {
             };
         };
     };
+    list_vm_clock_errors: {
+        parameters: {
+            query?: {
+                /** @description Default: an hour before `to` */
+                from?: string | null;
+                /** @description Default: now */
+                to?: string | null;
+                /** @description Maximum number of steps */
+                points?: number;
+            };
+            header?: never;
+            path: {
+                vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VmClocksRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_curves: {
         parameters: {
             query?: {
@@ -15572,6 +15827,76 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PathApplications"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_path_costs: {
+        parameters: {
+            query: {
+                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
+                selections: string[];
+            };
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PathCosts"];
                 };
             };
             /** @description Unauthorized */

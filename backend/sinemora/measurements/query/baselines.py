@@ -55,7 +55,7 @@ def baselines_of(session: Session, mesh: MeshState, by: By, at: datetime, measur
     days are stored); the 24 hours before `at` without the last; the hour before `at` without the last five minutes.
     Worse ones are read only while a `measured` path has no better one.
     """
-    axis = _axis(session, mesh, by)
+    axis = axis_keys(session, mesh, by)
     found: list[tuple[Basis, Estimate]] = []
     missing = measured.copy()
     for steps in _bases(session, mesh, at):
@@ -68,7 +68,7 @@ def baselines_of(session: Session, mesh: MeshState, by: By, at: datetime, measur
     return baselines.best_of(found, (axis.size, axis.size))
 
 
-def _axis(session: Session, mesh: MeshState, by: By) -> Ints:
+def axis_keys(session: Session, mesh: MeshState, by: By) -> Ints:
     """Return the keys of the rows and columns of a matrix."""
     if by is By.VM:
         return keys_of(mesh)

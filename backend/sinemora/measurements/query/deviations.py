@@ -1,4 +1,4 @@
-"""Deviations of paths or zone pairs from their baselines: a matrix, the most unusual ones, and a single one."""
+"""Deviations of paths or zone pairs from their baselines: a matrix, and a single one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import baselines, matrix
-from sinemora.measurements.aggregate.baselines import NO_BASELINE, Baselines, Basis, Deviations
+from sinemora.measurements.aggregate.baselines import Baselines, Basis, Deviations
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query import matrix as matrix_query
 from sinemora.measurements.query.baselines import baselines_of
 from sinemora.measurements.query.budget import REQUEST, Budget
 from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult
-from sinemora.measurements.query.responses import DeviationRead, DeviationsRead
+from sinemora.measurements.query.responses import DeviationRead
 from sinemora.measurements.schemas import (
     BASIS_NAMES,
     DEVIATION,
@@ -26,7 +26,6 @@ from sinemora.measurements.schemas import (
     By,
     DeviationState,
     MatrixRead,
-    Span,
 )
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import mesh_state
@@ -83,32 +82,6 @@ def json_of(found: DeviationResult, query: MatrixQuery) -> MatrixRead:
         steps=deviations.baselines.steps.tolist(),
     )
     return read
-
-
-def most_unusual(session: Session, mesh_id: UUID, by: By, limit: int) -> DeviationsRead:
-    """Return the current paths or zone pairs outside their dead bands, most dead bands first.
-
-    ProductError `mesh_unknown`.
-    """
-    mesh = mesh_state(session, mesh_id)
-    found = compute(session, mesh, query_of(by), REQUEST)
-    deviations, size = found.deviations, len(found.result.axis)
-    current = deviations.states == State.MEASURED
-    unusual = deviations.unusual & current
-    severity = np.where(unusual, deviations.severity, 0.0).ravel()
-    order = np.argsort(-severity, kind="stable")[:limit]
-    counts = np.bincount(deviations.baselines.basis[deviations.valued & current], minlength=len(Basis))
-    return DeviationsRead(
-        mesh_id=mesh_id,
-        revision=mesh.revision,
-        by=by,
-        window=Span(from_=found.result.started_at, to=found.result.ended_at),
-        compared=int((deviations.valued & current).sum()),
-        unusual=int(unusual.sum()),
-        no_baseline=int((deviations.states == NO_BASELINE).sum()),
-        basis={name: int(counts[basis]) for basis, name in BASIS_NAMES.items()},
-        items=[read_at(found, *divmod(at, size)) for at in order[severity[order] > 0].tolist()],
-    )
 
 
 def deviation(session: Session, mesh_id: UUID, source: UUID, target: UUID, by: By) -> DeviationRead:

@@ -82,6 +82,29 @@ class DeviationRead(Read):
     is_unusual: bool | None
 
 
+class StepsRead(Read):
+    """One-way p50 of a path by step, oldest first; null where a step has none. `points_at` are the starts of the steps."""
+
+    points_at: list[datetime]
+    delay_ns: list[int | None]
+
+
+class UnusualSince(Read):
+    """Time since which a path or zone pair is unusual. `onset_at`: start of the first step after the last usual one.
+
+    `is_onset_known` is false when all known steps of the last 24 h are unusual: the change is older than `onset_at`.
+    `last_hour` ends with the newest value.
+    """
+
+    onset_at: datetime
+    is_onset_known: bool
+    last_hour: StepsRead
+
+
+class UnusualRead(DeviationRead, UnusualSince):
+    """Unusual path or zone pair."""
+
+
 class DeviationsRead(Read):
     """Unusual paths or zone pairs, most dead bands away from their baseline first.
 
@@ -96,13 +119,17 @@ class DeviationsRead(Read):
     unusual: int
     no_baseline: int
     basis: dict[BasisName, int]
-    items: list[DeviationRead]
+    items: list[UnusualRead]
 
 
 class VmPath(DeviationRead):
-    """Path at one end of which the VM is, with the share of packets lost; null while unknown."""
+    """Path at one end of which the VM is, with the share of packets lost; null while unknown.
+
+    `since` is null unless the path is unusual.
+    """
 
     loss: float | None
+    since: UnusualSince | None
 
 
 class VmDirection(Read):
@@ -135,6 +162,28 @@ class VmPathsRead(Read):
 
     vm_id: UUID
     meshes: list[VmMesh]
+
+
+class VmClock(Read):
+    """Clock errors of the outbound paths of a VM in one mesh by step: median and largest, null in a step without paths.
+
+    `points_at` are the starts of the steps of `resolution_s` seconds, `paths` the number of paths in each.
+    """
+
+    mesh: Axis
+    resolution_s: int
+    points_at: list[datetime]
+    paths: list[int]
+    median_ns: list[int | None]
+    largest_ns: list[int | None]
+
+
+class VmClocksRead(Read):
+    """Clock errors of a VM in a range, mesh by mesh. In meshes of many VMs, only of paths whose client is the VM."""
+
+    vm_id: UUID
+    window: Span
+    meshes: list[VmClock]
 
 
 class SeriesItem(Read):

@@ -1,4 +1,4 @@
-"""Paths from and to one VM in each of its meshes: their usual delays, the worst peers, loss."""
+"""Paths from and to one VM in each of its meshes: their usual delays, the worst peers, since when, loss."""
 
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from sinemora.measurements.aggregate.matrix import Flags, Matrix, Metric, State,
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query import deviations
 from sinemora.measurements.query import matrix as matrix_query
+from sinemora.measurements.query import unusual as unusual_paths
 from sinemora.measurements.query.budget import REQUEST
 from sinemora.measurements.query.deviations import DeviationResult
 from sinemora.measurements.query.matrix import MatrixQuery
@@ -44,12 +45,14 @@ def _in_mesh(session: Session, mesh: MeshState, vm_id: UUID, limit: int) -> VmMe
         mesh=Axis(id=mesh.id, name=mesh.name),
         ended_at=found.result.ended_at,
         clock_error_ns=int(np.median(errors)) if errors.size else None,
-        outbound=_direction(found, lost, own, peers, limit),
-        inbound=_direction(found, lost, peers, own, limit),
+        outbound=_direction(session, mesh, found, lost, own, peers, limit),
+        inbound=_direction(session, mesh, found, lost, peers, own, limit),
     )
 
 
-def _direction(found: DeviationResult, lost: Matrix, rows: Ints, columns: Ints, limit: int) -> VmDirection:
+def _direction(
+    session: Session, mesh: MeshState, found: DeviationResult, lost: Matrix, rows: Ints, columns: Ints, limit: int
+) -> VmDirection:
     """Return the paths from each of `rows` to the same place of `columns`, most unusual first, then slowest first."""
     at = (rows, columns)
     now, deviated = found.deviations.now, found.deviations
@@ -61,6 +64,8 @@ def _direction(found: DeviationResult, lost: Matrix, rows: Ints, columns: Ints, 
     order = np.lexsort((-np.where(current, values, 0), -severity, ~is_lost))
     worst = order[(current | is_lost)[order]][:limit]
     losses = lost.values[at]
+    changed = [(int(rows[one]), int(columns[one])) for one in worst.tolist() if unusual[one]]
+    since = dict(zip(changed, unusual_paths.since(session, mesh, By.VM, found, changed), strict=True))
     return VmDirection(
         paths=int((now.states[at] != State.NOT_PLANNED).sum()),
         measured=int(current.sum()),
@@ -72,6 +77,7 @@ def _direction(found: DeviationResult, lost: Matrix, rows: Ints, columns: Ints, 
             VmPath(
                 **deviations.read_at(found, int(rows[one]), int(columns[one])).model_dump(),
                 loss=1.0 if is_lost[one] else float(losses[one]) if has_loss[one] else None,
+                since=since.get((int(rows[one]), int(columns[one]))),
             )
             for one in worst.tolist()
         ],

@@ -28,11 +28,11 @@ def tenant_of(session: Session) -> int:
 
 def frames_of(session: Session, rows: Sequence[tuple[Any, ...]]) -> list[StoredFrame]:
     """Return the blocks of rows: source, start (Unix s), window (s), key of the roster, stats, sketch."""
-    targets = _targets(session, {row[3] for row in rows})
+    targets = targets_of(session, {row[3] for row in rows})
     return [StoredFrame(row[0], row[1], row[2], targets[row[3]], row[4], row[5]) for row in rows]
 
 
-def _targets(session: Session, keys: set[int]) -> dict[int, Ints]:
+def targets_of(session: Session, keys: set[int]) -> dict[int, Ints]:
     """Return the VM keys of rosters. A roster never changes, so each is read once."""
     rosters = {key: roster for key in keys if (roster := _rosters.get(key)) is not None}
     missing = keys - rosters.keys()

@@ -1,29 +1,28 @@
 """Deviations from baselines through HTTP: which stored steps they compare with, and what is unusual."""
 
 import struct
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements import tasks
-from sinemora.measurements.codec import frame, llq16
+from sinemora.measurements.codec import llq16
 from sinemora.measurements.query.baselines import MINUTES_MIN
 from sinemora.measurements.query.caches.shared_cache import shared_cache
-from sinemora.measurements.store import frames, inserts
-from sinemora.measurements.store.inserts import FrameRow, RosterKeys
-from sinemora.measurements.store.tiers import Tier, floor
-from sinemora.meshes.plan import is_client
-from sinemora.meshes.service import mesh_state, zone_runs
 from tests.callers import MeshWorld
-from tests.measurements.reports import report_of, sent, window_start
-from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
-
-USUAL_NS = 200_000
-RISE_NS = 400_000
-DAY = timedelta(days=1)
+from tests.measurements.reports import window_start
+from tests.measurements.usual import (
+    RISE_NS,
+    USUAL_NS,
+    deviations,
+    hour_of_newest,
+    keep_days,
+    keep_hour,
+    measure,
+    rise,
+)
+from tests.measurements.worlds import silent
 
 
 @pytest.fixture
@@ -31,70 +30,6 @@ def mesh(owner, make_mesh) -> MeshWorld:
     """Four agents in three zones: a-1, b-1, c-1, a-2."""
     shared_cache.cache_clear()
     return make_mesh(owner, 4)
-
-
-def measure(mesh: MeshWorld, started_at_s: int, changed: dict[tuple[int, int], Raw] | None = None) -> None:
-    """Send a window of the whole mesh; `changed` paths by position."""
-    for n, agent in enumerate(mesh.agents):
-        peers = {
-            peer.vm_key: (changed or {}).get((n, m)) or simple(USUAL_NS)
-            for m, peer in enumerate(mesh.agents)
-            if m != n and is_client(agent.vm_key, peer.vm_key)
-        }
-        if peers:
-            sent(agent, report_of(mesh.key, peers, started_at_s))
-
-
-def rise(mesh: MeshWorld, source: int, target: int) -> dict[tuple[int, int], Raw]:
-    """Return the change of one direction of a pair, for whichever VM is its client."""
-    if is_client(mesh.agents[source].vm_key, mesh.agents[target].vm_key):
-        return {(source, target): simple(USUAL_NS + RISE_NS, USUAL_NS)}
-    return {(target, source): simple(USUAL_NS, USUAL_NS + RISE_NS)}
-
-
-def keep_hour(mesh: MeshWorld, at: datetime, delay_ns: int = USUAL_NS, without: int | None = None) -> None:
-    """Store an hour of all paths and zone pairs; `without` a VM, by position."""
-    vms = [agent.vm_key for n, agent in enumerate(mesh.agents) if n != without]
-    with tenant_session(mesh.owner.tenant_id) as session:
-        tenant_key = session.info["tenant_key"]
-        state = mesh_state(session, mesh.id)
-        zones = frames.zone_keys(session, [run.id for run in zone_runs(state)]).tolist()
-    pairs = [RawWindow(key, {other: simple(delay_ns) for other in vms if is_client(key, other)}) for key in vms]
-    between = [
-        RawWindow(zone, {other: simple(delay_ns) for other in zones[place:]}) for place, zone in enumerate(zones)
-    ]
-    with system_session() as session:
-        session.execute(text("SELECT make_measurement_partitions(:at, :at)"), {"at": at.date()})
-        for store, windows in ((inserts.store_merged, pairs), (inserts.store_merged_zones, between)):
-            rows = []
-            for window in windows:
-                for number, block in enumerate(frame_of(window).blocks() if window.peers else ()):
-                    blobs = (frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats))
-                    at_s = int(at.timestamp())
-                    rows.append(
-                        FrameRow(tenant_key, mesh.key, at_s, window.vm_key, number, 3600, block.targets, *blobs)
-                    )
-            store(session, Tier.HOUR, rows, {}, RosterKeys())
-
-
-def hour_of_newest() -> datetime:
-    return floor(datetime.fromtimestamp(window_start(), UTC), 3600)
-
-
-def keep_days(mesh: MeshWorld, count: int, **options) -> None:
-    """Store the same hour of earlier days, of weekdays or weekends like today."""
-    hour, kept, day = hour_of_newest(), 0, 0
-    while kept < count:
-        day += 1
-        if ((hour - day * DAY).weekday() >= 5) is (hour.weekday() >= 5):
-            keep_hour(mesh, hour - day * DAY, **options)
-            kept += 1
-
-
-def deviations(mesh: MeshWorld, **params):
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations", params=params)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
 
 
 def matrix(mesh: MeshWorld, **params):
@@ -139,7 +74,7 @@ def test_a_rise_of_one_direction_is_the_one_unusual_path(mesh):
     assert path["deviation_ns"] == path["value_ns"] - path["baseline_ns"]
     assert (path["basis"], path["steps"], path["is_unusual"]) == ("same_hour", 4, True)
     source, target = path["source"]["id"], path["target"]["id"]
-    assert mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations/{source}/{target}").json() == path
+    assert mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations/{source}/{target}").json().items() <= path.items()
     back = mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations/{target}/{source}").json()
     assert (back["is_unusual"], back["state"]) == (False, "measured")
     assert abs(back["deviation_ns"]) <= back["dead_band_ns"]
@@ -233,7 +168,7 @@ def test_zone_pairs_have_baselines_of_their_own_frames(mesh):
     assert pair["deviation_ns"] == pytest.approx(RISE_NS, rel=0.02)
     source, target = pair["source"]["id"], pair["target"]["id"]
     answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations/{source}/{target}", params={"by": "zone"})
-    assert answer.json() == pair
+    assert answer.json().items() <= pair.items()
 
 
 def test_a_range_is_compared_with_what_was_before_it(mesh):

@@ -1,0 +1,59 @@
+"""Runs of steps in which a path is unusual: since when its delay has been outside its dead band. Pure.
+
+A step without a value (nothing arrived, or all packets were lost) neither begins nor ends a run: it does not show that
+the delay was usual.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Step(NamedTuple):
+    """One stored step of a path: its start and end (Unix s), and its p50 in ns, None without one."""
+
+    started_at_s: int
+    ended_at_s: int
+    delay_ns: int | None
+
+
+class DeadBand(NamedTuple):
+    """Usual delay of a path, ns, and the largest usual deviation from it."""
+
+    usual_ns: int
+    reach_ns: int
+
+    def contains(self, delay_ns: int) -> bool:
+        """Return whether a delay is usual."""
+        return abs(delay_ns - self.usual_ns) <= self.reach_ns
+
+
+class Run(NamedTuple):
+    """Last run of unusual steps, as places in their sequence.
+
+    `first` is its first step; `before` the last usual step, None when all known steps are unusual.
+    """
+
+    first: int
+    before: int | None
+
+
+def last_run(steps: Sequence[Step], band: DeadBand) -> Run | None:
+    """Return the run that lasts until the end of `steps`, oldest first; None when the newest known step is usual."""
+    first = None
+    for at in range(len(steps) - 1, -1, -1):
+        delay_ns = steps[at].delay_ns
+        if delay_ns is None:
+            continue
+        if band.contains(delay_ns):
+            return None if first is None else Run(first, at)
+        first = at
+    return None if first is None else Run(first, None)
+
+
+def replaced(steps: Sequence[Step], finer: Sequence[Step]) -> list[Step]:
+    """Return the steps, oldest first, with each replaced by the `finer` steps in it if one of those has a delay."""
+    merged: list[Step] = []
+    for step in steps:
+        within = [one for one in finer if step.started_at_s <= one.started_at_s < step.ended_at_s]
+        merged += within if any(one.delay_ns is not None for one in within) else [step]
+    return merged

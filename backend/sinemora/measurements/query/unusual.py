@@ -1,0 +1,80 @@
+"""The most unusual paths or zone pairs: their deviations, since when they are unusual, and their last hour."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.measurements.aggregate.baselines import NO_BASELINE, Basis
+from sinemora.measurements.aggregate.matrix import State
+from sinemora.measurements.aggregate.runs import DeadBand, Step
+from sinemora.measurements.query import deviations
+from sinemora.measurements.query.baselines import axis_keys
+from sinemora.measurements.query.budget import REQUEST
+from sinemora.measurements.query.deviations import DeviationResult
+from sinemora.measurements.query.onsets import History, PairNow, histories
+from sinemora.measurements.query.ranges import utc
+from sinemora.measurements.query.responses import DeviationsRead, StepsRead, UnusualRead, UnusualSince
+from sinemora.measurements.schemas import BASIS_NAMES, By, Span
+from sinemora.meshes.plan import MeshState
+from sinemora.meshes.service import mesh_state
+
+
+def most_unusual(session: Session, mesh_id: UUID, by: By, limit: int) -> DeviationsRead:
+    """Return the current paths or zone pairs outside their dead bands, most dead bands first.
+
+    ProductError `mesh_unknown`.
+    """
+    mesh = mesh_state(session, mesh_id)
+    found = deviations.compute(session, mesh, deviations.query_of(by), REQUEST)
+    deviated, size = found.deviations, len(found.result.axis)
+    current = deviated.states == State.MEASURED
+    unusual = deviated.unusual & current
+    severity = np.where(unusual, deviated.severity, 0.0).ravel()
+    order = np.argsort(-severity, kind="stable")[:limit]
+    places = [divmod(at, size) for at in order[severity[order] > 0].tolist()]
+    counts = np.bincount(deviated.baselines.basis[deviated.valued & current], minlength=len(Basis))
+    return DeviationsRead(
+        mesh_id=mesh_id,
+        revision=mesh.revision,
+        by=by,
+        window=Span(from_=found.result.started_at, to=found.result.ended_at),
+        compared=int((deviated.valued & current).sum()),
+        unusual=int(unusual.sum()),
+        no_baseline=int((deviated.states == NO_BASELINE).sum()),
+        basis={name: int(counts[basis]) for basis, name in BASIS_NAMES.items()},
+        items=[
+            UnusualRead(**deviations.read_at(found, *at).model_dump(), **one.model_dump())
+            for at, one in zip(places, since(session, mesh, by, found, places), strict=True)
+        ],
+    )
+
+
+def since(
+    session: Session, mesh: MeshState, by: By, found: DeviationResult, places: Sequence[tuple[int, int]]
+) -> list[UnusualSince]:
+    """Return since when the paths or zone pairs at these places, which are all unusual, have been so."""
+    started_at, ended_at = found.result.started_at, found.result.ended_at
+    if started_at is None or ended_at is None or not places:
+        return []
+    keys = axis_keys(session, mesh, by)
+    span = round(started_at.timestamp()), round(ended_at.timestamp())
+    pairs = []
+    for row, column in places:
+        delay_ns = int(found.deviations.now.values[row, column])
+        usual_ns = delay_ns - int(found.deviations.values[row, column])
+        band = DeadBand(usual_ns, int(found.deviations.dead_band_ns[row, column]))
+        pairs.append(PairNow(int(keys[row]), int(keys[column]), band, Step(*span, delay_ns)))
+    return [_read(history) for history in histories(session, mesh, by, pairs)]
+
+
+def _read(history: History) -> UnusualSince:
+    return UnusualSince(
+        onset_at=utc(history.onset_at_s),
+        is_onset_known=history.is_onset_known,
+        last_hour=StepsRead(
+            points_at=[utc(step.started_at_s) for step in history.last_hour],
+            delay_ns=[step.delay_ns for step in history.last_hour],
+        ),
+    )

@@ -1,0 +1,92 @@
+"""SQL that reads single steps of some pairs: of VMs or of zones."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.measurements.codec.stored import StoredPath
+from sinemora.measurements.store.binary_rows import fetch, targets_of, tenant_of
+from sinemora.measurements.store.tiers import Tier
+
+# The table is searched once for each start and source; a join could be planned as a scan of the whole range.
+_HEADS = """
+SELECT w.source, w.start_s, f.block, f.roster_key
+FROM unnest(%(sources)s::int[], %(starts)s::bigint[]) AS w(source, start_s)
+CROSS JOIN LATERAL (
+    SELECT block, roster_key FROM {table}
+    WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s
+      AND started_at = to_timestamp(w.start_s) AND {source} = w.source
+    OFFSET 0) f
+"""
+_STATS = """
+SELECT w.number, f.stats
+FROM unnest(%(sources)s::int[], %(starts)s::bigint[], %(blocks)s::smallint[])
+     WITH ORDINALITY AS w(source, start_s, block, number)
+CROSS JOIN LATERAL (
+    SELECT stats FROM {table}
+    WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s
+      AND started_at = to_timestamp(w.start_s) AND {source} = w.source AND block = w.block
+    OFFSET 0) f
+ORDER BY w.number
+"""
+
+
+class PairStep(NamedTuple):
+    """Step of a pair: its start (Unix s) and the keys of source and target, of VMs or of zones."""
+
+    started_at_s: int
+    source: int
+    target: int
+
+
+def pair_frames(
+    session: Session, mesh_key: int, tier: Tier, wanted: Collection[PairStep], *, zones: bool = False
+) -> list[tuple[PairStep, StoredPath]]:
+    """Return the stored blocks with these steps, whichever end was the client. Steps that are not stored are left out.
+
+    `window_s` of the blocks is the usual one of the tier.
+    """
+    table, source = (tier.zone_table, "zone_key") if zones else (tier.table, "vm_key")
+    mesh = {"tenant_key": tenant_of(session), "mesh_key": mesh_key}
+    ends = sorted({(end, step.started_at_s) for step in wanted for end in (step.source, step.target)})
+    if not ends:
+        return []
+    sources, starts = zip(*ends, strict=True)
+    heads = fetch(
+        session,
+        _HEADS.format(table=table, source=source),
+        {**mesh, "sources": list(sources), "starts": list(starts)},
+    )
+    rosters = targets_of(session, {head[3] for head in heads})
+    blocks: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for end, start_s, block, roster_key in heads:
+        blocks.setdefault((end, start_s), []).append((block, roster_key))
+    found: list[tuple[PairStep, bool, int, int]] = []
+    for step in wanted:
+        for client, other in dict.fromkeys([(step.source, step.target), (step.target, step.source)]):
+            for block, roster_key in blocks.get((client, step.started_at_s), ()):
+                place = np.flatnonzero(rosters[roster_key] == other)
+                if place.size:
+                    found.append((step, client == step.source, block, int(place[0])))
+    stats = _stats(session, _STATS.format(table=table, source=source), mesh, found)
+    return [
+        (step, StoredPath(forward, step.started_at_s, tier.step_s, place, blob, b""))
+        for (step, forward, _, place), blob in zip(found, stats, strict=True)
+        if blob is not None
+    ]
+
+
+def _stats(
+    session: Session, sql: str, mesh: dict[str, int], found: Sequence[tuple[PairStep, bool, int, int]]
+) -> list[bytes | None]:
+    """Return the packed columns of each block, read once; None for one that was deleted meanwhile."""
+    of = [(step.source if forward else step.target, step.started_at_s, block) for step, forward, block, _ in found]
+    distinct = sorted(set(of))
+    if not distinct:
+        return []
+    sources, starts, blocks = zip(*distinct, strict=True)
+    rows = fetch(session, sql, {**mesh, "sources": list(sources), "starts": list(starts), "blocks": list(blocks)})
+    stats = {distinct[number - 1]: blob for number, blob in rows}
+    return [stats.get(key) for key in of]

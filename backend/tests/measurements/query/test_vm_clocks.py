@@ -1,0 +1,70 @@
+"""Clock errors of a VM over time through HTTP, from windows with known clock errors."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from sinemora.meshes.plan import is_client
+from tests.callers import MeshWorld
+from tests.measurements.reports import report_of, sent, window_starts
+from tests.measurements.worlds import silent, simple
+
+
+@pytest.fixture
+def mesh(owner, make_mesh) -> MeshWorld:
+    """Four agents in three zones."""
+    return make_mesh(owner, 4)
+
+
+def measure(mesh: MeshWorld, started_at_s: int, errors_ns: dict[int, int | None]) -> None:
+    """Send a window: the error of the clock between the first VM and each other, by position; None: nothing returned."""
+    keys = [agent.vm_key for agent in mesh.agents]
+    for n, agent in enumerate(mesh.agents):
+        peers = {}
+        for m, key in enumerate(keys):
+            if m == n or not is_client(keys[n], key):
+                continue
+            error_ns = errors_ns[m if n == 0 else n] if 0 in (n, m) else 77
+            peers[key] = silent() if error_ns is None else simple(200_000, clock_error_ns=error_ns)
+        if peers:
+            sent(agent, report_of(mesh.key, peers, started_at_s))
+
+
+def clocks(mesh: MeshWorld, **params: Any) -> dict:
+    answer = mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}/clock-errors", params=params)
+    assert answer.status_code == 200, answer.text
+    (found,) = answer.json()["meshes"]
+    return found
+
+
+def test_each_step_has_the_median_and_the_largest_error_of_the_outbound_paths(mesh: MeshWorld):
+    older, missing, newer = window_starts([3, 2, 1])
+    measure(mesh, older, {1: 500, 2: 900, 3: 2_000})
+    measure(mesh, newer, {1: 600, 2: None, 3: 800})
+    start, end = (datetime.fromtimestamp(at, UTC).isoformat() for at in (older, newer + 10))
+    found = clocks(mesh, **{"from": start, "to": end})
+    assert (found["mesh"]["name"], found["resolution_s"]) == ("demo", 10)
+    times = [datetime.fromisoformat(at).timestamp() for at in found["points_at"]]
+    assert times == [older, missing, newer]
+    assert found["paths"] == [3, 0, 2]
+    assert found["median_ns"] == [900, None, 700]
+    assert found["largest_ns"] == [2_000, None, 800]
+
+
+def test_without_measurements_every_step_is_empty(mesh: MeshWorld):
+    found = clocks(mesh, points=60)
+    assert set(found["paths"]) == {0}
+    assert set(found["median_ns"]) == set(found["largest_ns"]) == {None}
+
+
+def test_a_range_that_ends_before_it_starts_is_refused(mesh: MeshWorld):
+    params = {"from": "2026-11-20T10:00:00Z", "to": "2026-11-20T09:00:00Z"}
+    answer = mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}/clock-errors", params=params)
+    assert (answer.status_code, answer.json()["code"]) == (422, "range_invalid")
+
+
+def test_a_vm_in_no_mesh_has_no_clock_errors(owner):
+    zone = owner.created("/v1/zones", {"provider": "test", "region": "r1", "name": "z"})
+    vm = owner.created("/v1/vms", {"name": "alone", "zone_id": zone["id"]})
+    assert owner.get(f"/v1/vms/{vm['id']}/clock-errors").json()["meshes"] == []

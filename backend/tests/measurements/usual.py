@@ -1,0 +1,101 @@
+"""A mesh with usual delays: windows with changed paths, stored steps of earlier times, and the deviations of now."""
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import text
+
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.measurements.codec import frame
+from sinemora.measurements.store import frames, inserts
+from sinemora.measurements.store.inserts import FrameRow, RosterKeys
+from sinemora.measurements.store.tiers import Tier, floor
+from sinemora.meshes.plan import is_client
+from sinemora.meshes.service import mesh_state, zone_runs
+from tests.callers import MeshWorld
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
+
+USUAL_NS = 200_000
+RISE_NS = 400_000
+DAY = timedelta(days=1)
+
+Changes = dict[tuple[int, int], Raw]
+"""Changed paths, by the positions of client and target."""
+
+
+def measure(mesh: MeshWorld, started_at_s: int, changed: Changes | None = None) -> None:
+    """Send a window of the whole mesh; `changed` paths by position."""
+    for n, agent in enumerate(mesh.agents):
+        peers = {
+            peer.vm_key: (changed or {}).get((n, m)) or simple(USUAL_NS)
+            for m, peer in enumerate(mesh.agents)
+            if m != n and is_client(agent.vm_key, peer.vm_key)
+        }
+        if peers:
+            sent(agent, report_of(mesh.key, peers, started_at_s))
+
+
+def rise(mesh: MeshWorld, source: int, target: int) -> Changes:
+    """Return the change of one direction of a pair, for whichever VM is its client."""
+    if is_client(mesh.agents[source].vm_key, mesh.agents[target].vm_key):
+        return {(source, target): simple(USUAL_NS + RISE_NS, USUAL_NS)}
+    return {(target, source): simple(USUAL_NS, USUAL_NS + RISE_NS)}
+
+
+def keep_hour(
+    mesh: MeshWorld,
+    at: datetime,
+    delay_ns: int = USUAL_NS,
+    without: int | None = None,
+    tier: Tier = Tier.HOUR,
+    changed: Changes | None = None,
+) -> None:
+    """Store an hour (or a step of another tier) of all paths and zone pairs.
+
+    `without` a VM, `changed` paths between VMs; both by position.
+    """
+    vms = [agent.vm_key for n, agent in enumerate(mesh.agents) if n != without]
+    with tenant_session(mesh.owner.tenant_id) as session:
+        tenant_key = session.info["tenant_key"]
+        state = mesh_state(session, mesh.id)
+        zones = frames.zone_keys(session, [run.id for run in zone_runs(state)]).tolist()
+    of_keys = {(mesh.agents[n].vm_key, mesh.agents[m].vm_key): raw for (n, m), raw in (changed or {}).items()}
+    pairs = [
+        RawWindow(key, {other: of_keys.get((key, other), simple(delay_ns)) for other in vms if is_client(key, other)})
+        for key in vms
+    ]
+    between = [
+        RawWindow(zone, {other: simple(delay_ns) for other in zones[place:]}) for place, zone in enumerate(zones)
+    ]
+    with system_session() as session:
+        session.execute(text("SELECT make_measurement_partitions(:at, :at)"), {"at": at.date()})
+        for store, windows in ((inserts.store_merged, pairs), (inserts.store_merged_zones, between)):
+            rows = []
+            for window in windows:
+                for number, block in enumerate(frame_of(window).blocks() if window.peers else ()):
+                    blobs = (frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats))
+                    at_s = int(at.timestamp())
+                    rows.append(
+                        FrameRow(tenant_key, mesh.key, at_s, window.vm_key, number, tier.step_s, block.targets, *blobs)
+                    )
+            store(session, tier, rows, {}, RosterKeys())
+
+
+def hour_of_newest() -> datetime:
+    return floor(datetime.fromtimestamp(window_start(), UTC), 3600)
+
+
+def keep_days(mesh: MeshWorld, count: int, **options) -> None:
+    """Store the same hour of earlier days, of weekdays or weekends like today."""
+    hour, kept, day = hour_of_newest(), 0, 0
+    while kept < count:
+        day += 1
+        if ((hour - day * DAY).weekday() >= 5) is (hour.weekday() >= 5):
+            keep_hour(mesh, hour - day * DAY, **options)
+            kept += 1
+
+
+def deviations(mesh: MeshWorld, **params):
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations", params=params)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
