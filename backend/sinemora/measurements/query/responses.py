@@ -83,7 +83,7 @@ class DeviationRead(Read):
 
 
 class StepsRead(Read):
-    """One-way p50 of a path by step, oldest first; null where a step has none. `points_at` are the starts of the steps."""
+    """One-way p50 of a path by step, oldest first, null where a step has none; `points_at` are their starts."""
 
     points_at: list[datetime]
     delay_ns: list[int | None]

@@ -1,4 +1,4 @@
-"""The most unusual paths through HTTP: since when they are unusual, with changes at known windows, and their last hour."""
+"""The most unusual paths through HTTP: their onset, from changes at known windows, and their last hour."""
 
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
@@ -31,7 +31,7 @@ def lose(mesh: MeshWorld) -> Changes:
 
 
 def play(mesh: MeshWorld, story: str) -> list[int]:
-    """Send one window a character: `.` usual, `#` risen, `x` all packets lost, a blank for none. Return their starts."""
+    """Send one window a character: `.` usual, `#` risen, `x` all packets lost, a blank none. Return their starts."""
     kinds: dict[str, Callable[[], Changes]] = {
         ".": dict,
         "#": lambda: rise(mesh, SOURCE, TARGET),

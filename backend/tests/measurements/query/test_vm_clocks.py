@@ -18,7 +18,7 @@ def mesh(owner, make_mesh) -> MeshWorld:
 
 
 def measure(mesh: MeshWorld, started_at_s: int, errors_ns: dict[int, int | None]) -> None:
-    """Send a window: the error of the clock between the first VM and each other, by position; None: nothing returned."""
+    """Send a window: the clock error between the first VM and each other, by position; None: nothing returned."""
     keys = [agent.vm_key for agent in mesh.agents]
     for n, agent in enumerate(mesh.agents):
         peers = {}
