@@ -151,10 +151,10 @@ test('what is unusual is what the API says, and leads to the path', async ({ ins
           ? /^All as usual/
           : new RegExp(`^${unusual} of ${compared} `)
     await expect(page.getByText(words)).toBeVisible({ timeout: 1_000 })
-    const shown = unusual === 0 ? [] : await table.getByRole('link').allInnerTexts()
+    const shown = unusual === 0 ? [] : await table.getByRole('rowheader').getByRole('link').allInnerTexts()
     expect(shown).toEqual(items.map(({ source, target }) => `${source.name} → ${target.name}`))
   }).toPass({ timeout: 30_000 })
   if ((await table.count()) === 0) return
-  await table.getByRole('link').first().click()
+  await table.getByRole('rowheader').getByRole('link').first().click()
   await expect(page.getByRole('table', { name: 'Newest window' })).toBeVisible()
 })

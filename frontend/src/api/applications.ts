@@ -1,6 +1,6 @@
 /** Applications, their performance, and options to improve it. */
 
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
 
@@ -53,6 +53,20 @@ export const pathApplicationsQuery = (meshId: string, source: string, target: st
         }),
       ),
     refetchInterval: 10_000,
+  })
+
+/** The application that each of some paths ("path:A:B") or zone pairs ("zones:A:B") costs most. */
+export const pathCostsQuery = (meshId: string, selections: readonly string[]) =>
+  queryOptions({
+    queryKey: ['applications', 'costs', meshId, selections],
+    queryFn: async () => {
+      const params = { path: { mesh_id: meshId }, query: { selections: [...selections] } }
+      const { items } = await unwrap(client.GET('/v1/meshes/{mesh_id}/path-costs', { params }))
+      return new Map(items.map(({ selection, worst }) => [selection, worst]))
+    },
+    enabled: selections.length > 0,
+    refetchInterval: 10_000,
+    placeholderData: keepPreviousData,
   })
 
 /** Options for an application: VMs to rent, recreate or swap. */

@@ -1,7 +1,8 @@
 /** Zones, VMs and the agents on them. */
 
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { PAGE_ROWS } from '~/lib/paging'
+import { isMoving, rangeOf, type TimeRange, type TimeSearch } from '~/lib/spans'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
 
@@ -44,6 +45,33 @@ export const vmPathsQuery = (vmId: string) =>
     queryKey: ['vms', vmId, 'paths'],
     queryFn: () => unwrap(client.GET('/v1/vms/{vm_id}/paths', { params: { path: { vm_id: vmId } } })),
     refetchInterval: 30_000,
+  })
+
+/** The length of the range of a VM's page that names none. */
+export const VM_SPAN = '1h'
+
+/** Return the range of a VM's page. */
+export const vmRange = (time: TimeSearch): TimeRange => rangeOf(time, VM_SPAN)
+
+/** The clock errors of a VM over time in each of its meshes. */
+export const vmClocksQuery = (vmId: string, { versus: _, ...time }: TimeSearch) =>
+  queryOptions({
+    queryKey: ['vms', vmId, 'clock-errors', time],
+    queryFn: async () => {
+      const range = vmRange(time)
+      const clocks = await unwrap(
+        client.GET('/v1/vms/{vm_id}/clock-errors', {
+          params: {
+            path: { vm_id: vmId },
+            // The end of a moving range is left to the backend: its clock cuts the windows.
+            query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }) },
+          },
+        }),
+      )
+      return { ...clocks, range }
+    },
+    refetchInterval: isMoving(time) ? 30_000 : false,
+    placeholderData: keepPreviousData,
   })
 
 export const agentQuery = (agentId: string) =>

@@ -1,6 +1,10 @@
 /** Texts of metrics, periods, changes and errors. */
 
 export const strings = {
+  since: (time: string) => `since ${time}`,
+  longerThan: (age: string) => `for more than ${age}`,
+  risenSince: (usual: string, now: string, since: string) => `risen from ${usual} to ${now} ${since}`,
+  fallenSince: (usual: string, now: string, since: string) => `fallen from ${usual} to ${now} ${since}`,
   taskUnplaced: (application: string, task: string) => `${application} / ${task} has no VM`,
   taskOnVm: (application: string, task: string, vm: string) => `${application} / ${task} on ${vm}`,
   vmRecreated: (vm: string, zone: string) => `${vm} recreated in ${zone}`,

@@ -1,9 +1,14 @@
 // @vitest-environment jsdom
 import { screen, within } from '@testing-library/react'
-import { expect, test } from 'vitest'
-import { mockApi } from '~/testing/api'
+import { expect, test, vi } from 'vitest'
+import { mockApi, reply, type Sent } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { VmPage } from './VmPage'
+
+// jsdom has no canvas.
+vi.mock('~/charts/series/SeriesChart', () => ({
+  SeriesChart: ({ label }: { label: string }) => <span role="img" aria-label={label} />,
+}))
 
 const named = (id: string, name = id) => ({ id, name })
 
@@ -15,6 +20,14 @@ const path = (source: string, target: string, change: number | null) => ({
   deviation_ns: change,
   is_unusual: change === null ? null : change > 100_000,
   loss: 0.015,
+  since:
+    change !== null && change > 100_000
+      ? {
+          onset_at: '2026-11-20T10:42:00Z',
+          is_onset_known: true,
+          last_hour: { points_at: ['2026-11-20T10:41:00Z', '2026-11-20T10:42:00Z'], delay_ns: [80_000, 280_000] },
+        }
+      : null,
 })
 
 const direction = (worst: object[]) => ({
@@ -40,6 +53,18 @@ const ANSWERS = {
       },
     ],
   },
+  'GET /v1/vms/web/clock-errors': {
+    vm_id: 'web',
+    meshes: [clocks([900, null, 1_100], [2_000, null, 4_000])],
+  },
+  'GET /v1/meshes/m/path-costs': ({ query }: Sent) =>
+    reply(200, {
+      items: query.getAll('selections').map((selection) => ({
+        selection,
+        applications: 1,
+        worst: { ...named('a', 'checkout'), cost: 0.0412 },
+      })),
+    }),
   'GET /v1/applications': [
     { ...named('a', 'checkout'), mesh: named('m', 'production'), tasks: [{ name: 'front', vm: named('web') }] },
     { ...named('b', 'other'), mesh: named('m', 'production'), tasks: [{ name: 'x', vm: null }] },
@@ -49,6 +74,11 @@ const ANSWERS = {
     incident('j', 'Delay at db', 'm', 'egress', 'db'),
     incident('k', 'The mesh elsewhere', 'n', 'mesh', null),
   ],
+}
+
+function clocks(median_ns: (number | null)[], largest_ns: (number | null)[]) {
+  const points_at = median_ns.map((_, at) => `2026-11-20T10:4${at}:00Z`)
+  return { mesh: named('m', 'production'), resolution_s: 60, points_at, paths: [], median_ns, largest_ns }
 }
 
 function incident(id: string, title: string, mesh: string, suspect: string, at: string | null) {
@@ -71,10 +101,12 @@ test('a VM shows its row and its column, each peer a link to the path', async ()
   expect(screen.getByText(/^now: ± 900 ns/)).toBeTruthy()
   expect(screen.getAllByText('28 of 29 paths measured, median p50 81.0 µs; 1 unusual, 3 with loss.')).toHaveLength(2)
   expect(await rowsOf('Outbound, worst first')).toEqual([
-    'db280 µs80.0 µs+200 µs1.50 %',
-    'cache280 µs80.0 µsas usual1.50 %',
+    expect.stringMatching(/^db280 µs80.0 µs\+200 µs1.50 %.*since .*10:42 UTCcheckout −4.12 %$/),
+    'cache280 µs80.0 µsas usual1.50 %––',
   ])
-  expect(await rowsOf('Inbound, worst first')).toEqual(['db280 µs––1.50 %'])
+  expect(await rowsOf('Inbound, worst first')).toEqual(['db280 µs––1.50 %––'])
+  expect(screen.getByRole('img', { name: /^risen from 80.0 µs to 280 µs since / })).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'checkout −4.12 %' }).getAttribute('href')).toBe('/applications/a')
   const [out, into] = screen.getAllByRole('link', { name: 'db' })
   expect(out?.getAttribute('href')).toBe('/meshes/m/paths/web/db')
   expect(into?.getAttribute('href')).toBe('/meshes/m/paths/db/web')
@@ -87,4 +119,32 @@ test('a VM lists its applications and the incidents that are about it', async ()
   const incidents = await rowsOf('Incidents')
   expect(incidents).toHaveLength(1)
   expect(incidents[0]).toMatch(/^Delay at web-1Warning/)
+})
+
+const clockPanel = async () =>
+  within((await screen.findByRole('heading', { name: 'Clock error' })).parentElement as HTMLElement)
+
+test('the clock errors of a VM over time are a chart in words, with the least and the largest', async () => {
+  mockApi(ANSWERS)
+  await showPage(<VmPage vmId="web" />)
+  const panel = await clockPanel()
+  const words = 'Median of paths 900 ns to 1.10 µs; Largest of paths 2.00 µs to 4.00 µs'
+  expect(await panel.findByRole('img', { name: `Clock error in production over time: ${words}` })).toBeTruthy()
+  expect(panel.getByText('One point every 1 min.')).toBeTruthy()
+})
+
+test('without measured paths the clock error of that time is not known', async () => {
+  mockApi({ ...ANSWERS, 'GET /v1/vms/web/clock-errors': { meshes: [clocks([null, null], [null, null])] } })
+  await showPage(<VmPage vmId="web" />)
+  const panel = await clockPanel()
+  expect(await panel.findByText('No paths from this VM were measured in this time.')).toBeTruthy()
+  expect(panel.queryByRole('img')).toBeNull()
+})
+
+test('the range in the address is that of the clock errors', async () => {
+  const sent = mockApi(ANSWERS)
+  await showPage(<VmPage vmId="web" />, '/?from=2026-11-20T08:00:00.000Z&until=2026-11-20T09:00:00.000Z')
+  await (await clockPanel()).findByRole('img')
+  const asked = sent.find(({ to }) => to === 'GET /v1/vms/web/clock-errors')?.query
+  expect([asked?.get('from'), asked?.get('to')]).toEqual(['2026-11-20T08:00:00.000Z', '2026-11-20T09:00:00.000Z'])
 })

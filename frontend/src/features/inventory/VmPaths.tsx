@@ -1,16 +1,28 @@
 import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { pathCostsQuery } from '~/api/applications'
+import { serverNow } from '~/api/connection'
 import { vmPathsQuery } from '~/api/inventory'
-import type { VmDirection, VmMesh } from '~/api/types'
+import type { PathCost, VmDirection, VmMesh } from '~/api/types'
+import { Trend } from '~/charts/sparkline/Trend'
 import { formatCount, formatDelay, formatRatio, formatSignedDelay, NO_VALUE } from '~/lib/units'
+import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
 import { Term } from '~/ui/Term'
+import { useNow } from '~/ui/useNow'
 import { strings } from './strings'
 
-/** The paths from and to a VM, mesh by mesh: the usual, and the worst peers. */
+// A smaller cost is no cost.
+const COST_LEAST = 0.0005
+const NOW_MS = 10_000
+
+const selectionOf = ({ source, target }: VmDirection['worst'][number]) => `path:${source.id}:${target.id}`
+
+/** The paths from and to a VM, mesh by mesh: the usual, the worst peers, and since when they are unusual. */
 export function VmPaths({ vmId }: { vmId: string }) {
   const query = useQuery(vmPathsQuery(vmId))
   return (
@@ -49,6 +61,10 @@ interface DirectionProps {
 }
 
 function Direction({ meshId, vmId, of, name }: DirectionProps) {
+  const clock = useClock()
+  const now = useNow(NOW_MS, serverNow)
+  const unusual = useMemo(() => of.worst.filter(({ since }) => since).map(selectionOf), [of])
+  const { data: costs } = useQuery(pathCostsQuery(meshId, unusual))
   return (
     <section className={pageStyles.stack}>
       <h3>{name}</h3>
@@ -100,9 +116,33 @@ function Direction({ meshId, vmId, of, name }: DirectionProps) {
               as: 'number',
             },
             { title: strings.loss, term: 'loss', cell: ({ loss }) => formatRatio(loss), as: 'number' },
+            {
+              title: strings.lastHour,
+              cell: ({ since, baseline_ns, value_ns }) =>
+                since ? (
+                  <Trend usualNs={baseline_ns} nowNs={value_ns} since={since} clock={clock} now={now} />
+                ) : (
+                  NO_VALUE
+                ),
+              as: 'number',
+            },
+            { title: strings.costs, cell: (path) => <Cost of={costs?.get(selectionOf(path))} /> },
           ]}
         />
       )}
     </section>
+  )
+}
+
+/** The application that loses most on a path, with what it loses. */
+function Cost({ of }: { of: PathCost | null | undefined }) {
+  if (of?.cost == null || of.cost < COST_LEAST) return NO_VALUE
+  return (
+    <Anchor
+      size="sm"
+      renderRoot={(root) => <Link {...root} to="/applications/$applicationId" params={{ applicationId: of.id }} />}
+    >
+      {strings.costOf(of.name, formatRatio(of.cost))}
+    </Anchor>
   )
 }

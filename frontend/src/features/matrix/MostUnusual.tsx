@@ -1,24 +1,44 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { pathCostsQuery } from '~/api/applications'
+import { serverNow } from '~/api/connection'
 import { deviationsQuery } from '~/api/measurements'
-import type { Deviation } from '~/api/types'
+import type { PathCost, UnusualPath } from '~/api/types'
+import { Trend } from '~/charts/sparkline/Trend'
 import type { Granularity } from '~/lib/dimensions'
-import { formatCount, formatDelay, formatExact, formatSignedDelay } from '~/lib/units'
+import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay } from '~/lib/units'
+import { useClock } from '~/ui/clock'
+import { useNow } from '~/ui/useNow'
 import styles from './matrix.module.css'
 import { strings } from './strings'
 
 /** Rows of the list. */
 export const UNUSUAL_ROWS = 8
+/** A smaller cost is no cost. */
+const COST_LEAST = 0.0005
+const NOW_MS = 10_000
 
 interface Props {
   meshId: string
   by: Granularity
 }
 
+const selectionOf = (by: Granularity, { source, target }: UnusualPath) =>
+  `${by === 'zone' ? 'zones' : 'path'}:${source.id}:${target.id}`
+
 /** The paths or zone pairs that differ most from their usual delay, as a table; on a quiet network, one line. */
 export function MostUnusual({ meshId, by }: Props) {
   const { data } = useQuery(deviationsQuery(meshId, by, UNUSUAL_ROWS))
-  if (data?.by !== by) return null
+  const isShown = data?.by === by
+  const selections = useMemo(
+    () => (isShown ? data.items.map((item) => selectionOf(by, item)) : []),
+    [isShown, data, by],
+  )
+  const { data: costs } = useQuery(pathCostsQuery(meshId, selections))
+  const clock = useClock()
+  const now = useNow(NOW_MS, serverNow)
+  if (!isShown) return null
   const noun = (count: number) => strings.counted(by, count, formatCount(count))
   const { compared, unusual, items } = data
   return (
@@ -34,13 +54,12 @@ export function MostUnusual({ meshId, by }: Props) {
         </p>
       </header>
       {items.length > 0 && (
-        <table className={styles.figures} aria-labelledby="most-unusual">
+        <table className={`${styles.figures} ${styles.unusual}`} aria-labelledby="most-unusual">
           <thead>
             <tr>
               <th scope="col">{by === 'zone' ? strings.zonePairHeader : strings.pathHeader}</th>
-              <th scope="col">{strings.usual}</th>
-              <th scope="col">{strings.now}</th>
               <th scope="col">{strings.change}</th>
+              <th scope="col">{strings.lastHourHeader}</th>
             </tr>
           </thead>
           <tbody>
@@ -49,9 +68,16 @@ export function MostUnusual({ meshId, by }: Props) {
                 <th scope="row">
                   <End meshId={meshId} by={by} item={item} />
                 </th>
-                <td title={formatExact(item.baseline_ns)}>{formatDelay(item.baseline_ns)}</td>
-                <td title={formatExact(item.value_ns)}>{formatDelay(item.value_ns)}</td>
-                <td title={formatExact(item.deviation_ns)}>{formatSignedDelay(item.deviation_ns)}</td>
+                <td>
+                  <span title={formatExact(item.deviation_ns)}>{formatSignedDelay(item.deviation_ns)}</span>
+                  <small title={strings.usualToNow(formatExact(item.baseline_ns), formatExact(item.value_ns))}>
+                    {strings.usualToNow(formatDelay(item.baseline_ns), formatDelay(item.value_ns))}
+                  </small>
+                  <Cost by={by} of={costs?.get(selectionOf(by, item))} />
+                </td>
+                <td>
+                  <Trend usualNs={item.baseline_ns} nowNs={item.value_ns} since={item} clock={clock} now={now} />
+                </td>
               </tr>
             ))}
           </tbody>
@@ -61,8 +87,22 @@ export function MostUnusual({ meshId, by }: Props) {
   )
 }
 
+/** The application that loses most on a path, with what it loses; nothing when none does. */
+function Cost({ by, of }: { by: Granularity; of: PathCost | null | undefined }) {
+  if (of?.cost == null || of.cost < COST_LEAST) return null
+  const cost = formatRatio(of.cost)
+  const hint = by === 'zone' ? strings.pairCostHint : strings.costHint
+  return (
+    <small>
+      <Link to="/applications/$applicationId" params={{ applicationId: of.id }} title={hint(of.name, cost)}>
+        {strings.costOf(of.name, cost)}
+      </Link>
+    </small>
+  )
+}
+
 /** A link to a path, or to the paths of a zone pair. */
-function End({ meshId, by, item: { source, target } }: Props & { item: Deviation }) {
+function End({ meshId, by, item: { source, target } }: Props & { item: UnusualPath }) {
   const name = `${source.name} → ${target.name}`
   return by === 'zone' ? (
     <Link to="/meshes/$meshId" params={{ meshId }} search={{ zones: `${source.id},${target.id}` }}>

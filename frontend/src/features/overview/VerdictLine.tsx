@@ -3,8 +3,9 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { serverNow } from '~/api/connection'
 import type { MeshHealth } from '~/api/overview'
-import type { Deviation } from '~/api/types'
+import type { UnusualPath } from '~/api/types'
 import { costSentence } from '~/lib/costs'
+import { sinceWords } from '~/lib/onset'
 import { formatChange } from '~/lib/performance'
 import { NOW } from '~/lib/spans'
 import { formatAge, formatShortMoment } from '~/lib/time'
@@ -19,8 +20,11 @@ import { toneOf, type Verdict, verdictOf } from './verdict'
 interface Props {
   mesh: MeshHealth
   /** The path that differs most from its usual delay, where one does. */
-  unusual?: Deviation | undefined
+  unusual?: UnusualPath | undefined
 }
+
+// Ages of an onset change by the minute.
+const NOW_MS = 10_000
 
 /** The state of a mesh in one sentence, and the next steps. */
 export function VerdictLine({ mesh, unusual }: Props) {
@@ -123,6 +127,8 @@ function Reasons({ mesh: { paths, agents } }: { mesh: MeshHealth }) {
 }
 
 function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
+  const clock = useClock()
+  const now = useNow(NOW_MS, serverNow)
   const { proposed } = mesh
   const steps: ReactNode[] = []
   if (verdict.kind === 'degraded') {
@@ -188,7 +194,12 @@ function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
           />
         )}
       >
-        {strings.mostUnusual(source.name, target.name, formatSignedDelay(deviation_ns))}
+        {strings.mostUnusual(
+          source.name,
+          target.name,
+          formatSignedDelay(deviation_ns),
+          sinceWords(unusual, clock, now),
+        )}
       </Anchor>,
     )
   }

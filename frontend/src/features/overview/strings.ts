@@ -16,8 +16,8 @@ export const strings = {
   gainOf: (gain: string) => ` (${gain})`,
   addVm: 'Add a VM',
   openHeatmap: 'Open heatmap',
-  mostUnusual: (source: string, target: string, change: string) =>
-    `Most unusual path: ${source} → ${target}, ${change}`,
+  mostUnusual: (source: string, target: string, change: string, since: string) =>
+    `Most unusual path: ${source} → ${target}, ${change} ${since}`,
   seeVms: 'See the VMs',
   seeRules: 'See the alert rules',
 
