@@ -32,13 +32,13 @@ function MatrixRoute() {
   const { data } = useSuspenseQuery(meshQuery(meshId))
   const router = useRouter()
   const onSearch = useCallback(
-    async (patch: MatrixSearch) => {
+    async (patch: MatrixSearch, isStep = false) => {
       // A delayed update of the URL, such as the cursor's, must not undo a navigation that has begun.
       if (router.latestLocation.pathname.replace(/\/$/, '') !== `/meshes/${meshId}`) return
       // A step of the playback takes the place of a range.
       const time = patch.at ? NOW : {}
       const next = (old: MatrixSearch) => ({ ...matrixSearch({ ...old, ...patch }), ...time })
-      await navigate({ search: next, replace: true, resetScroll: false })
+      await navigate({ search: next, replace: !isStep, resetScroll: false })
     },
     [navigate, router, meshId],
   )

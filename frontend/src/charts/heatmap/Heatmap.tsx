@@ -8,9 +8,11 @@ import { type Cell, type Grid, pool, type Worst } from './grid'
 import styles from './heatmap.module.css'
 import type { ColourTable, Theme } from './palette'
 import { drawFigures, drawMarks, drawPicture, drawRules, type Marked, makePicture } from './picture'
+import { Transition } from './Transition'
+import type { Space } from './transition'
 import { useStage } from './useStage'
 import { useZoom } from './useZoom'
-import { cellAt, inView, longest, reveal, step, type View } from './view'
+import { CLOSEST, cellAt, inView, longest, type Point, reveal, step, type View } from './view'
 
 interface Props {
   /** The accessible name of the grid. */
@@ -30,7 +32,8 @@ interface Props {
   onHover: (cell: Cell | null) => void
   onOpen: (cell: Cell) => void
   view: View
-  onView: (view: View) => void
+  /** A gesture ended; `at` is the pointer as a share of the picture. */
+  onView: (view: View, at?: Point) => void
   /** Number of cells per pixel in each direction; 1 when cells do not share pixels. */
   onPooled: (factor: number) => void
   /** Rows and columns whose cells have a mark in their corner. */
@@ -41,6 +44,10 @@ interface Props {
   onGroup?: ((id: string) => void) | undefined
   /** A label was pressed, or Shift or Ctrl with Space on a cell of its row or column. */
   onLabel?: (side: Side, index: number) => void
+  /** The places of the rows and columns in a space that other grids share: the picture moves between them. */
+  space?: Space | undefined
+  /** The fewest rows and columns that the view can be zoomed to. */
+  closest?: number
   /** Rows and columns that stand out. */
   highlighted?: Record<Side, ReadonlySet<number>> | undefined
   /** The legend and the time of a picture of the grid. */
@@ -49,7 +56,7 @@ interface Props {
 
 /** A grid of coloured square cells on a canvas, usable by pointer, keyboard and screen reader. */
 export function Heatmap(props: Props) {
-  const { grid, axes, colours, worst, theme, figure, cursor, marked, highlighted } = props
+  const { grid, axes, colours, worst, theme, figure, cursor, marked, highlighted, space } = props
   const { rows, columns } = grid
   const shape = useMemo(() => ({ rows, columns }), [rows, columns])
   const size = longest(shape)
@@ -64,7 +71,7 @@ export function Heatmap(props: Props) {
   const room = useMemo(() => gutters(axes, props.view.count, stage), [axes, props.view.count, stage])
   const side = stage.width === 0 && stage.height === 0 ? 0 : sideOf(room, stage, size)
   const [left, top] = [room.left.size, room.top.size]
-  const view = useZoom(surface, shape, side, props.view, props.onView)
+  const view = useZoom(surface, { shape, side, closest: props.closest ?? CLOSEST }, props.view, props.onView)
   const [hovered, setHovered] = useState<Cell | null>(null)
   const [focused, setFocused] = useState(false)
   const [hoveredOn, setHoveredOn] = useState(axes)
@@ -86,6 +93,8 @@ export function Heatmap(props: Props) {
     const of = ({ groups }: Axis) => groups.flatMap((level) => level.slice(1).map(({ first }) => first))
     return { rows: of(axes.rows), columns: of(axes.columns) }
   }, [axes])
+
+  const placed = useMemo(() => (space && cell > 0 ? { space, shape, view, cell } : null), [space, shape, view, cell])
 
   const { onPooled } = props
   useEffect(() => onPooled(factor), [onPooled, factor])
@@ -212,6 +221,7 @@ export function Heatmap(props: Props) {
             aria-hidden="true"
           >
             <canvas ref={canvas} className={styles.canvas} width={across} height={down} style={{ width, height }} />
+            <Transition canvas={canvas} of={space} placed={placed} />
             {highlighted && <Highlights of={highlighted} view={view} cell={cell} width={width} height={height} />}
             {active && (
               <>

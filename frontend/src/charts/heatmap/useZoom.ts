@@ -1,7 +1,23 @@
-import { select } from 'd3-selection'
+import { pointer, select } from 'd3-selection'
 import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom'
 import { type RefObject, useEffect, useMemo, useState } from 'react'
-import { fromTransform, longest, type Shape, toTransform, type View } from './view'
+import { fromTransform, longest, type Point, type Shape, toTransform, type View } from './view'
+
+interface Picture {
+  shape: Shape
+  /** In CSS pixels. */
+  side: number
+  /** The fewest rows and columns in view. */
+  closest: number
+}
+
+/** Return where the pointer of a gesture is; the middle when it is not on the picture. */
+function pointOf(event: MouseEvent | TouchEvent, stage: HTMLElement, side: number): Point {
+  const touch = 'changedTouches' in event ? event.changedTouches[0] : event
+  const [x, y] = touch ? pointer(touch, stage) : [side / 2, side / 2]
+  const share = (at: number) => (at >= 0 && at <= side ? at / side : 0.5)
+  return { x: share(x), y: share(y) }
+}
 
 /**
  * Zooming and panning of the stage: pinch, wheel with Ctrl or ⌘ (the plain wheel scrolls the page), drag.
@@ -9,20 +25,20 @@ import { fromTransform, longest, type Shape, toTransform, type View } from './vi
  */
 export function useZoom(
   stage: RefObject<HTMLElement | null>,
-  shape: Shape,
-  side: number,
+  { shape, side, closest }: Picture,
   view: View,
-  onView: (view: View) => void,
+  onView: (view: View, at: Point) => void,
 ): View {
   const { rows, columns } = shape
   const size = longest(shape)
-  const [current, setCurrent] = useState(view)
+  const [current, setCurrent] = useState({ view, shape })
   const behaviour = useMemo(() => zoom<HTMLElement, unknown>(), [])
 
   useEffect(() => {
-    if (!stage.current || side === 0) return
-    const selection = select(stage.current)
-    const viewOf = (transform: ZoomTransform) => fromTransform(transform, { rows, columns }, side)
+    const element = stage.current
+    if (!element || side === 0) return
+    const selection = select<HTMLElement, unknown>(element)
+    const viewOf = (transform: ZoomTransform) => fromTransform(transform, shape, side, closest)
     behaviour
       .extent([
         [0, 0],
@@ -32,19 +48,19 @@ export function useZoom(
         [0, 0],
         [side, side],
       ])
-      .scaleExtent([1, Math.max(1, size / 4)])
+      .scaleExtent([1, Math.max(1, size / closest)])
       .filter((event: MouseEvent) => (event.type === 'wheel' ? event.ctrlKey || event.metaKey : !event.button))
       .on('zoom', ({ transform }: D3ZoomEvent<HTMLElement, unknown>) => {
-        setCurrent(viewOf(transform))
+        setCurrent({ view: viewOf(transform), shape })
       })
       .on('end', ({ transform, sourceEvent }: D3ZoomEvent<HTMLElement, unknown>) => {
-        if (sourceEvent) onView(viewOf(transform))
+        if (sourceEvent) onView(viewOf(transform), pointOf(sourceEvent, element, side))
       })
     selection.call(behaviour).on('dblclick.zoom', null)
     return () => {
       selection.on('.zoom', null)
     }
-  }, [stage, behaviour, rows, columns, size, side, onView])
+  }, [stage, behaviour, shape, size, side, closest, onView])
 
   const { row, column, count } = view
   useEffect(() => {
@@ -53,5 +69,6 @@ export function useZoom(
     select(stage.current).call(behaviour.transform, zoomIdentity.translate(x, y).scale(k))
   }, [stage, behaviour, size, side, row, column, count])
 
-  return current
+  // The gestures of another grid are none of this one.
+  return current.shape.rows === rows && current.shape.columns === columns ? current.view : view
 }

@@ -26,10 +26,19 @@ export const inView = ({ count }: View, { rows, columns }: Shape): Shape => ({
   columns: Math.min(columns, count),
 })
 
-/** Keeps a view inside a grid and no closer than four cells. */
-export function clampView(view: View, shape: Shape): View {
+/** A view shows at least so many rows and columns. */
+export const CLOSEST = 4
+
+/** A point of the picture as shares of its longer side. */
+export interface Point {
+  x: number
+  y: number
+}
+
+/** Keeps a view inside a grid and no closer than `closest` cells. */
+export function clampView(view: View, shape: Shape, closest = CLOSEST): View {
   const size = longest(shape)
-  const count = Math.min(size, Math.max(Math.min(4, size), view.count))
+  const count = Math.min(size, Math.max(Math.min(closest, size), view.count))
   const clamp = (start: number, cells: number) => Math.min(Math.max(0, start), cells - Math.min(cells, count))
   return { row: clamp(view.row, shape.rows), column: clamp(view.column, shape.columns), count }
 }
@@ -40,10 +49,15 @@ export function toTransform(view: View, size: number, side: number): { k: number
   return { k: size / view.count, x: -view.column * pixelsPerCell, y: -view.row * pixelsPerCell }
 }
 
-export function fromTransform({ k, x, y }: { k: number; x: number; y: number }, shape: Shape, side: number): View {
+export function fromTransform(
+  { k, x, y }: { k: number; x: number; y: number },
+  shape: Shape,
+  side: number,
+  closest = CLOSEST,
+): View {
   const count = longest(shape) / k
   const cellsPerPixel = count / side
-  return clampView({ row: -y * cellsPerPixel, column: -x * cellsPerPixel, count }, shape)
+  return clampView({ row: -y * cellsPerPixel, column: -x * cellsPerPixel, count }, shape, closest)
 }
 
 /** The cell under a point of the picture, or `null` outside it. */

@@ -2,9 +2,9 @@
 import { fireEvent, screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Mesh } from '~/api/types'
-import { mockApi, type Sent } from '~/testing/api'
+import { mockApi, reply, type Sent } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { MatrixPage } from './MatrixPage'
 import { type MatrixSearch, matrixSearch } from './search'
@@ -59,6 +59,9 @@ const UNUSUAL = {
   basis: 'same_hour',
   steps: 6,
   is_unusual: true,
+  onset_at: '2026-11-20T10:42:00Z',
+  is_onset_known: true,
+  last_hour: { points_at: ['2026-11-20T10:41:00Z', '2026-11-20T10:42:00Z'], delay_ns: [262_000, 662_000] },
 }
 
 function Page({ start }: { start: MatrixSearch }) {
@@ -158,12 +161,37 @@ test('a quiet network is one line', async () => {
   expect(legend.getByText('Usual').textContent).toBe('Usual34')
 })
 
-test('the most unusual paths are listed with what is usual, and lead to the path', async () => {
-  await open({}, { 'GET /v1/meshes/m/deviations': { ...QUIET, unusual: 1, items: [UNUSUAL] } })
+test('the most unusual paths are listed with their change, since when, and its cost, and lead to the path', async () => {
+  const older = { ...UNUSUAL, source: UNUSUAL.target, target: UNUSUAL.source, is_onset_known: false }
+  const costs = {
+    items: [
+      { selection: 'path:a-1:a-2', applications: 2, worst: { id: 'c', name: 'cache', cost: 0.04 } },
+      { selection: 'path:a-2:a-1', applications: 1, worst: { id: 'c', name: 'cache', cost: null } },
+    ],
+  }
+  const sent: string[][] = []
+  await open(
+    {},
+    {
+      'GET /v1/meshes/m/deviations': { ...QUIET, unusual: 1, items: [UNUSUAL, older] },
+      'GET /v1/meshes/m/path-costs': ({ query }: Sent) => {
+        sent.push(query.getAll('selections'))
+        return reply(200, costs)
+      },
+    },
+  )
   expect(await screen.findByText('1 of 30 paths changed from usual.')).toBeTruthy()
   const table = within(screen.getByRole('table', { name: 'Most unusual' }))
-  expect(table.getAllByRole('cell').map(({ textContent }) => textContent)).toEqual(['262 µs', '662 µs', '+400 µs'])
-  expect(table.getByRole('link').getAttribute('href')).toBe('/meshes/m/paths/a-1/a-2')
+  const cost = await table.findByRole('link', { name: 'cache −4.00 %' })
+  expect(cost.getAttribute('href')).toBe('/applications/c')
+  expect(sent[0]).toEqual(['path:a-1:a-2', 'path:a-2:a-1'])
+  const [change, since, olderChange, olderSince] = table.getAllByRole('cell')
+  expect(change?.textContent).toBe('+400 µs262 µs → 662 µscache −4.00 %')
+  expect(olderChange?.textContent).toBe('+400 µs262 µs → 662 µs')
+  expect(within(since as HTMLElement).getByText(/^since .*10:42 UTC$/)).toBeTruthy()
+  expect(within(since as HTMLElement).getByRole('img', { name: /^risen from 262 µs to 662 µs since / })).toBeTruthy()
+  expect(within(olderSince as HTMLElement).getByText(/^for more than \d+ d$/)).toBeTruthy()
+  expect(table.getByRole('link', { name: 'a-1 → a-2' }).getAttribute('href')).toBe('/meshes/m/paths/a-1/a-2')
 })
 
 test('a zone pair says what is usual, and its paths are one link away', async () => {
@@ -295,4 +323,78 @@ test('the figures of a zone pair are those of the samples of all its paths', asy
   expect(await figures.findAllByText('15.0 ns')).toHaveLength(2)
   expect(figures.getByRole('row', { name: 'Loss 0.150 %' })).toBeTruthy()
   expect(figures.getByRole('row', { name: 'Clock error ±15.0 ns' })).toBeTruthy()
+})
+
+test('only matches are shown on request, with their number and a way back', async () => {
+  const grid = await open({ metric: 'one_way_delay' }, { 'GET /v1/vms': [{ id: 'c-1', labels: { team: 'payments' } }] })
+  const field = screen.getByRole('combobox', { name: 'Find a VM' })
+  expect(screen.queryByRole('checkbox', { name: 'Only matches' })).toBeNull()
+  await userEvent.type(field, 'zone b')
+  await userEvent.click(await screen.findByRole('checkbox', { name: 'Only matches' }))
+  expect(names(grid)).toEqual(['3', '3'])
+  expect(screen.getByText('3 of 6 VMs: those that match “zone b”.')).toBeTruthy()
+  // From b-1 (row 2 of the mesh) to b-2 (column 3): cell 2 · 6 + 3 has 15 + 10 ns.
+  grid.focus()
+  await userEvent.keyboard('{Control>}{Home}{/Control}{ArrowRight}')
+  expect(within(grid).getByRole('gridcell').textContent).toBe('b-1 to b-2, p50 25.0 ns')
+  await userEvent.click(screen.getByRole('button', { name: 'Show all' }))
+  expect(names(grid)).toEqual(['6', '6'])
+})
+
+test('an address shows the VMs with a label alone', async () => {
+  const labelled = [
+    { id: 'c-1', labels: { team: 'payments' } },
+    { id: 'a-2', labels: { team: 'payments' } },
+  ]
+  const grid = await open({ metric: 'one_way_delay', find: 'payments', only: true }, { 'GET /v1/vms': labelled })
+  expect(await screen.findByText('2 of 6 VMs: those that match “payments”.')).toBeTruthy()
+  expect(names(grid)).toEqual(['2', '2'])
+})
+
+test('a text that matches nothing leaves all VMs, and says so', async () => {
+  const grid = await open({ metric: 'one_way_delay', find: 'x', only: true }, { 'GET /v1/vms': [] })
+  expect(screen.getByText('Nothing matches “x”: all 6 VMs are shown.')).toBeTruthy()
+  expect(names(grid)).toEqual(['6', '6'])
+})
+
+/** Turn the wheel with Ctrl over a point of the picture: up magnifies. */
+function wheel(at: { clientX: number; clientY: number }, deltaY: number) {
+  fireEvent(picture(), new WheelEvent('wheel', { ...at, deltaY, ctrlKey: true, bubbles: true, cancelable: true }))
+}
+
+test('zones that are magnified open into their VMs, and close when zoomed out again', async () => {
+  const grid = await open({ by: 'zone', metric: 'one_way_delay' })
+  expect(names(grid)).toEqual(['3', '3'])
+  wheel(middle(1, 1), -400)
+  expect(await screen.findByRole('grid', { name: 'One-way delay, p50 by path' })).toBeTruthy()
+  expect(names(screen.getByRole('grid'))).toEqual(['6', '6'])
+  wheel(middle(1, 1), 2_000)
+  expect(await screen.findByRole('grid', { name: 'One-way delay, p50 by zone pair' })).toBeTruthy()
+  expect(names(screen.getByRole('grid'))).toEqual(['3', '3'])
+})
+
+test.each([
+  ['moves', false],
+  ['stands still with reduced motion', true],
+])('the picture %s from a zone pair to its VMs', async (_, isStill) => {
+  const frames: Keyframe[][] = []
+  const animate = vi.fn((keyframes: Keyframe[]) => {
+    frames.push(keyframes)
+    return {} as Animation
+  })
+  vi.stubGlobal('matchMedia', (media: string) => ({
+    ...{ media, matches: isStill && media.includes('reduced-motion'), addEventListener() {}, removeEventListener() {} },
+  }))
+  HTMLCanvasElement.prototype.animate = animate as never
+  try {
+    await open({ by: 'zone', metric: 'one_way_delay' })
+    fireEvent.click(picture(), middle(1, 2))
+    await screen.findByRole('grid', { name: 'One-way delay, p50 by path' })
+    // From zone b (row 1) to zone c (column 2): the old picture moves until its cell fills the new one.
+    const moved = frames.flat().filter(({ transform }) => transform?.toString().startsWith('matrix('))
+    expect(moved.length > 0).toBe(!isStill)
+  } finally {
+    Reflect.deleteProperty(HTMLCanvasElement.prototype, 'animate')
+    vi.unstubAllGlobals()
+  }
 })

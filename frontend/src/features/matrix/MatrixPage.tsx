@@ -7,7 +7,7 @@ import type { Mesh } from '~/api/types'
 import type { Side as AxisSide } from '~/charts/heatmap/Axes'
 import { type Cell, LOOK } from '~/charts/heatmap/grid'
 import { Heatmap } from '~/charts/heatmap/Heatmap'
-import { clampView, isWhole, reveal, type Shape } from '~/charts/heatmap/view'
+import { CLOSEST, clampView, isWhole, reveal, type Shape } from '~/charts/heatmap/view'
 import type { TimeSearch } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
@@ -23,6 +23,7 @@ import { StepStamp } from './film/StepStamp'
 import { useFilm } from './film/useFilm'
 import { Head } from './Head'
 import { Legend } from './Legend'
+import { MatchCount } from './MatchCount'
 import { UNUSUAL_ROWS } from './MostUnusual'
 import styles from './matrix.module.css'
 import { worst } from './metrics'
@@ -31,19 +32,19 @@ import { pictureLegend } from './picture'
 import { useReading } from './reading'
 import { SelectedLine } from './SelectedLine'
 import { Side } from './Side'
-import type { MatrixSearch } from './search'
-import { marksOf, namedOf } from './selection'
+import type { ChangeSearch, MatrixSearch } from './search'
+import { marksOf } from './selection'
 import { strings } from './strings'
 import { Tip } from './Tip'
 import { matrixTitle, useMatrix } from './useMatrix'
 import { usePosition, written } from './usePosition'
+import { useSemanticZoom } from './useSemanticZoom'
 import { ZoomButtons } from './ZoomButtons'
 
 interface Props {
   mesh: Mesh
   search: MatrixSearch & TimeSearch
-  /** Resolves once the URL has changed. */
-  onSearch: (patch: MatrixSearch) => Promise<void>
+  onSearch: ChangeSearch
 }
 
 /** The film, the space above it and the edge of the page, in CSS pixels: the picture leaves them in the window. */
@@ -63,25 +64,34 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   const isTooYoung =
     !search.metric && asked.metric === 'deviation' && deviations?.compared === 0 && deviations.no_baseline > 0
   const chosen = isTooYoung ? { ...asked, metric: 'one_way_delay' as const } : asked
-  const { query, waiting, shown, coding, matrix, roster, grid, part, colours, domain, isFixed, isOrdering, again } =
-    useMatrix(mesh.id, chosen, search, theme)
+  const { query, waiting, shown, coding, matrix, roster, grid, part, entries, matches, ...rest } = useMatrix(
+    mesh.id,
+    chosen,
+    search,
+    theme,
+  )
+  const { colours, domain, isFixed, isOrdering, again } = rest
   const shape: Shape = grid ?? EMPTY
+  const isZones = shown.by === 'zone'
   const position = usePosition({
     search,
     onSearch,
+    closest: isZones ? 1 : CLOSEST,
     start: partKey(chosen.by, search.zones),
     part,
   })
   const reading = useReading(shown, coding, grid, part, roster)
   const annotated = useAnnotated(mesh.id, shown.when, roster, part)
   const [pooled, setPooled] = useState(1)
-  const entries = useMemo(() => (roster ? namedOf(roster, shown.by) : []), [roster, shown.by])
+  // Bands over all that is shown would mark nothing.
+  const marked = matches ? undefined : search.find
   const highlighted = useMemo(
-    () => part && marksOf(part, entries, search.find, search.select),
-    [part, entries, search.find, search.select],
+    () => part && marksOf(part, entries, marked, search.select),
+    [part, entries, marked, search.select],
   )
   const selected = entries.findIndex(({ id }) => id === search.select)
-  const { view, onView, onAxis } = position
+  const { view, onAxis } = position
+  const { space, onZoomed } = useSemanticZoom({ meshId: mesh.id, shown, search, part, roster, position, onSearch })
 
   async function open(cell: Cell) {
     const [from, to] = [part?.rows[cell.row], part?.columns[cell.column]]
@@ -125,7 +135,8 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   function zoomBy(ratio: number) {
     const count = view.count / ratio
     const centre = { row: view.row + view.count / 2, column: view.column + view.count / 2 }
-    onView(clampView({ row: centre.row - count / 2, column: centre.column - count / 2, count }, shape))
+    const next = { row: centre.row - count / 2, column: centre.column - count / 2, count }
+    onZoomed(clampView(next, shape, isZones ? 1 : CLOSEST), { x: 0.5, y: 0.5 })
   }
 
   if (query.error && !query.data) {
@@ -175,12 +186,22 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
           by={shown.by}
           entries={entries}
           find={search.find ?? ''}
-          onFind={(find) => void onSearch({ find })}
+          isOnly={search.only ?? false}
+          onFind={(find) => void onSearch({ find, ...(search.only ? { view: '' } : {}) })}
+          onOnly={(only) => void onSearch({ only, view: '' })}
           onSelect={select}
         />
         <ZoomButtons shape={shape} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
         <Period mesh={mesh} shown={chosen} picture={matrixTitle(shown)} onSearch={onSearch} />
       </div>
+      {matches && (
+        <MatchCount
+          by={shown.by}
+          find={search.find ?? ''}
+          matches={matches}
+          onAll={() => onSearch({ only: false, view: '' })}
+        />
+      )}
       {vms > 1 && !shown.when && grid.looks.every((look) => look === LOOK.dotted || look === LOOK.lined) && (
         <Notice tone="info">{strings.waitingForWindow(mesh.window_s)}</Notice>
       )}
@@ -212,7 +233,9 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             onHover={position.onHover}
             onOpen={(cell) => void open(cell)}
             view={view}
-            onView={onView}
+            onView={onZoomed}
+            space={space}
+            closest={isZones ? 1 : CLOSEST}
             onPooled={setPooled}
             marked={annotated.marked}
             onGroup={part.zones ? undefined : (id) => toggle(zonesUnder(part, id))}

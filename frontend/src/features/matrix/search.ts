@@ -32,8 +32,10 @@ export interface MatrixSearch {
   closed?: string
   /** The order of rows and columns. */
   order?: Order
-  /** The text whose rows and columns are marked. */
+  /** The text whose rows and columns are marked, or shown alone. */
   find?: string
+  /** Only the rows and columns that match `find` are shown. */
+  only?: boolean
   /** The selected VM or zone, by its id. */
   select?: string
   /** The cell under the cursor: row, column. */
@@ -45,6 +47,9 @@ export interface MatrixSearch {
   /** The range of the playback. */
   film?: Film
 }
+
+/** Changes the address; resolves once it has changed. Back returns to the address before if it `isStep`. */
+export type ChangeSearch = (patch: MatrixSearch, isStep?: boolean) => Promise<void>
 
 export const matrixSearch = searchParser<MatrixSearch>(
   {
@@ -60,6 +65,7 @@ export const matrixSearch = searchParser<MatrixSearch>(
     order: v.picklist(ORDERS),
     // The router reads an address's digits as a number.
     find: v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty(), v.maxLength(200)),
+    only: flag,
     select: identifier,
     cell: numberList(2, (indices) => indices.every((index) => Number.isInteger(index) && index >= 0)),
     percent: flag,

@@ -1,7 +1,7 @@
 /** The selected VM or zone: where it is in the heatmap, and its values to and from its peers. */
 
 import type { Matrix } from '~/api/matrix'
-import type { Roster } from '~/api/types'
+import type { Roster, Vm, Zone } from '~/api/types'
 import type { Side } from '~/charts/heatmap/Axes'
 import { LOOK, type Worst } from '~/charts/heatmap/grid'
 import { type Coding, valueOfCode } from '~/lib/codes'
@@ -14,24 +14,46 @@ export interface Named {
   /** Differs from that of every other. */
   label: string
   zone: string | null
+  /** Zone, region, provider and labels, in lower case: what it is found by besides its name. */
+  also: string
 }
 
-/** Return the VMs or zones of a mesh in the order of its matrix. */
-export function namedOf(roster: Roster, by: Granularity): Named[] {
-  if (by === 'zone') return roster.zones.map(({ id, name }) => ({ id, name, label: name, zone: null }))
+/** Return the VMs or zones of a mesh in the order of its matrix. `zones` and `vms` are those of the tenant, once known. */
+export function namedOf(roster: Roster, by: Granularity, zones?: Zone[], vms?: Vm[]): Named[] {
+  const placeOf = new Map(zones?.map(({ id, region, provider }) => [id, [region, provider]]))
+  const also = (words: (string | undefined)[]) => words.join('\n').toLowerCase()
+  if (by === 'zone') {
+    return roster.zones.map(({ id, name }) => ({
+      id,
+      name,
+      label: name,
+      zone: null,
+      also: also(placeOf.get(id) ?? []),
+    }))
+  }
+  const labelsOf = new Map(
+    vms?.map(({ id, labels }) => [id, Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`)]),
+  )
   const counts = new Map<string, number>()
   for (const { name } of roster.vms) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return roster.vms.map(({ id, name, zone_name }) => ({
+  return roster.vms.map(({ id, name, zone_id, zone_name }) => ({
     id,
     name,
     label: (counts.get(name) ?? 0) > 1 ? `${name} (${zone_name})` : name,
     zone: zone_name,
+    also: also([zone_name, ...(placeOf.get(zone_id) ?? []), ...(labelsOf.get(id) ?? [])]),
   }))
 }
 
+/** Return true when the name, the zone, the region or a label of a VM or zone contains a text. */
+export const isMatch = ({ label, also }: Named, text: string) => {
+  const sought = text.trim().toLowerCase()
+  return label.toLowerCase().includes(sought) || also.includes(sought)
+}
+
 /**
- * Return the rows and columns that stand out: of names that contain `find`, and the selected one. A closed zone stands for
- * its VMs. Undefined when there are none.
+ * Return the rows and columns that stand out: those that match `find`, and the selected one. A closed zone stands for its
+ * VMs. Undefined when there are none.
  */
 export function marksOf(
   part: Part,
@@ -39,9 +61,8 @@ export function marksOf(
   find: string | undefined,
   select: string | undefined,
 ): Record<Side, ReadonlySet<number>> | undefined {
-  const text = find?.toLowerCase()
-  if (!text && !select) return undefined
-  const isFound = ({ id, label }: Named) => id === select || Boolean(text && label.toLowerCase().includes(text))
+  if (!find && !select) return undefined
+  const isFound = (entry: Named) => entry.id === select || Boolean(find && isMatch(entry, find))
   const of = (lines: readonly Line[]) =>
     new Set(lines.flatMap(({ first, count }, at) => (entries.slice(first, first + count).some(isFound) ? [at] : [])))
   return { row: of(part.rows), column: of(part.columns) }

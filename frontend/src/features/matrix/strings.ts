@@ -72,6 +72,13 @@ export const strings = {
   collapsedLegend: 'A collapsed zone shows the worst of its paths.',
   findVm: 'Find a VM',
   findZone: 'Find a zone',
+  onlyMatches: 'Only matches',
+  onlyMatchesHint: 'Show only the rows and columns whose name, zone, region or label contains the text.',
+  matchCount: (shown: string, of: string, by: string, text: string) =>
+    `${shown} of ${of} ${by === 'zone' ? 'zones' : 'VMs'}: those that match “${text}”.`,
+  noMatch: (text: string, of: string, by: string) =>
+    `Nothing matches “${text}”: all ${of} ${by === 'zone' ? 'zones' : 'VMs'} are shown.`,
+  showAll: 'Show all',
   selectedVm: 'Selected VM',
   selectedZone: 'Selected zone',
   rowAndColumn: 'Row and column',
@@ -135,6 +142,13 @@ export const strings = {
   fromUsual: (change: string) => `${change} from usual`,
   now: 'Now',
   change: 'Change',
+  lastHourHeader: 'Last hour',
+  usualToNow: (usual: string, now: string) => `${usual} → ${now}`,
+  costOf: (application: string, cost: string) => `${application} −${cost}`,
+  costHint: (application: string, cost: string) =>
+    `The path costs ${application} ${cost} of its best performance, predicted by its curve from the round trip now.`,
+  pairCostHint: (application: string, cost: string) =>
+    `The paths of this pair cost ${application} ${cost} of its best performance, predicted by its curve from the round trips now.`,
   basis: (basis: string, band: string) => `One-way p50. Usual: ${basis}. Changes up to ${band} are usual.`,
   sameHour: (days: number) => `this hour on ${days} earlier days`,
   lastDay: (hours: number) => `the last 24 h (${hours} hours)`,

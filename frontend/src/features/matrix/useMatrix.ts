@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo, useState } from 'react'
-import { zonesQuery } from '~/api/inventory'
+import { vmsQuery, zonesQuery } from '~/api/inventory'
 import type { Matrix } from '~/api/matrix'
 import { matrixQuery, type Shown } from '~/api/measurements'
 import { useWaiting } from '~/api/waiting'
@@ -15,8 +15,10 @@ import { facts, title } from '~/lib/metrics'
 import { numbers } from '~/lib/searchParams'
 import { type Part, type Range, wholePart, zonePairPart } from './axes'
 import { closedZones } from './closed'
+import { onlyMatches } from './matches'
 import { ramp, worst } from './metrics'
 import type { MatrixSearch } from './search'
+import { namedOf } from './selection'
 import { strings } from './strings'
 import { useOrder } from './useOrder'
 
@@ -123,12 +125,20 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
   const errorMatrix = errors.data?.of.by === shown.by ? errors.data.matrix : undefined
 
   const { data: zones } = useQuery(zonesQuery)
-  const inZones = useMemo(() => {
+  const { data: vms } = useQuery({ ...vmsQuery, enabled: Boolean(search.find) })
+  const entries = useMemo(() => (roster ? namedOf(roster, shown.by, zones, vms) : []), [roster, shown.by, zones, vms])
+  const complete = useMemo(() => {
     if (!roster) return undefined
     const [from, to] = search.zones?.split(',') ?? []
     const pair = shown.by === 'vm' && from && to ? zonePairPart(roster, [from, to]) : undefined
     return pair ?? wholePart(roster, shown.by, zones, closedZones(search.closed))
   }, [roster, shown.by, search.zones, search.closed, zones])
+  const text = search.only ? search.find : undefined
+  const matches = useMemo(
+    () => (complete && text ? onlyMatches(complete, entries, text) : undefined),
+    [complete, entries, text],
+  )
+  const inZones = matches?.part ?? complete
   const cells = useCallback(
     () => matrix && inZones && gridOf(shown.metric, coding, matrix, undefined, inZones),
     [matrix, inZones, shown.metric, coding],
@@ -185,6 +195,8 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
     roster,
     grid,
     part,
+    entries,
+    matches,
     isOrdering,
     again,
     colours,

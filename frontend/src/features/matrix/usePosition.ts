@@ -7,7 +7,7 @@ import { clampView, isWhole, type Shape, type View, wholeView } from '~/charts/h
 import { numbers } from '~/lib/searchParams'
 import { createStore, type Store, useStore } from '~/lib/store'
 import type { Line, Part } from './axes'
-import type { MatrixSearch } from './search'
+import type { ChangeSearch, MatrixSearch } from './search'
 
 /** A cell of one part of the mesh: the same indices stand for something else in another part. */
 export interface Spot extends Cell {
@@ -33,10 +33,10 @@ export interface Position {
   keepCursor: (cell: Cell) => Promise<void>
 }
 
-function viewOf(text: string | undefined, shape: Shape): View {
+function viewOf(text: string | undefined, shape: Shape, closest: number): View {
   const parts = numbers(text, 3)
   return parts
-    ? clampView({ row: parts[0] as number, column: parts[1] as number, count: parts[2] as number }, shape)
+    ? clampView({ row: parts[0] as number, column: parts[1] as number, count: parts[2] as number }, shape, closest)
     : wholeView(shape)
 }
 
@@ -46,7 +46,9 @@ export const written = ({ row, column, count }: View) =>
 
 interface Options {
   search: MatrixSearch
-  onSearch: (patch: MatrixSearch) => Promise<void>
+  onSearch: ChangeSearch
+  /** The fewest rows and columns in view. */
+  closest: number
   /** The key of the part that the address names. */
   start: string
   /** The part that is shown. */
@@ -71,7 +73,7 @@ function keptAt({ rows, columns, start, key }: Part, { row, column }: Cell): Kep
   return { row: first(rows, row) - start.row, column: first(columns, column) - start.column, part: key }
 }
 
-export function usePosition({ search, onSearch, start, part }: Options): Position {
+export function usePosition({ search, onSearch, closest, start, part }: Options): Position {
   const rows = part?.rows.length ?? 0
   const columns = part?.columns.length ?? 0
   const [kept, setKept] = useState<Kept | null>(() => {
@@ -99,7 +101,7 @@ export function usePosition({ search, onSearch, start, part }: Options): Positio
     (patch: MatrixSearch) => {
       remember.cancel()
       setKept(null)
-      void onSearch({ cell: '', view: '', zones: '', select: '', ...patch })
+      void onSearch({ cell: '', view: '', zones: '', select: '', ...patch }, true)
     },
     [onSearch, remember],
   )
@@ -111,7 +113,7 @@ export function usePosition({ search, onSearch, start, part }: Options): Positio
     },
     [onSearch, remember, part],
   )
-  const view = useMemo(() => viewOf(search.view, { rows, columns }), [search.view, rows, columns])
+  const view = useMemo(() => viewOf(search.view, { rows, columns }, closest), [search.view, rows, columns, closest])
   return { cursor, hover, view, onCursor, onHover, onView, onAxis, keepCursor }
 }
 
