@@ -221,7 +221,7 @@ export function Heatmap(props: Props) {
             aria-hidden="true"
           >
             <canvas ref={canvas} className={styles.canvas} width={across} height={down} style={{ width, height }} />
-            <Transition canvas={canvas} of={space} placed={placed} />
+            <Transition canvas={canvas} space={space} placed={placed} />
             {highlighted && <Highlights of={highlighted} view={view} cell={cell} width={width} height={height} />}
             {active && (
               <>

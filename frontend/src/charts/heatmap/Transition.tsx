@@ -1,11 +1,11 @@
 import { Component, type RefObject } from 'react'
 import styles from './heatmap.module.css'
-import { type Placed, sameRectangles, transformOf } from './transition'
+import { isSameSpace, type Placed, type Space, sameRectangles, transformOf } from './transition'
 
 interface Props {
   canvas: RefObject<HTMLCanvasElement | null>
-  /** Changes when the rows and columns are others. */
-  of: unknown
+  /** The places of the rows and columns. */
+  space: Space | undefined
   /** Of the picture that is drawn now; null while it cannot be placed. */
   placed: Placed | null
 }
@@ -23,9 +23,8 @@ export class Transition extends Component<Props> {
 
   override getSnapshotBeforeUpdate(previous: Props): boolean {
     const drawn = this.props.canvas.current
-    if (previous.of === this.props.of || !drawn || !this.ghost || typeof drawn.animate !== 'function' || isStill()) {
-      return false
-    }
+    if (isSameSpace(previous.space, this.props.space) || !drawn || !this.ghost) return false
+    if (typeof drawn.animate !== 'function' || isStill()) return false
     const { width, height } = drawn
     if (width === 0 || height === 0) return false
     Object.assign(this.ghost, { width, height })

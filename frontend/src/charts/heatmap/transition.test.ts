@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Interval, type Placed, sameRectangles, transformOf } from './transition'
+import { type Interval, isSameSpace, type Placed, sameRectangles, transformOf } from './transition'
 import { type View, wholeView } from './view'
 
 /** Lines of these lengths, one after the other. */
@@ -66,4 +66,10 @@ test('a transform moves one rectangle onto the other', () => {
   // x: 0…100 → 0…180; y: 100…200 → 0…270.
   expect(from && to && transformOf(from, to)).toBe('matrix(1.8, 0, 0, 2.7, 0, -270)')
   expect(from && transformOf(from, from)).toBe('matrix(1, 0, 0, 1, 0, 0)')
+})
+
+test('a space with the same places is the same, whatever object it is', () => {
+  expect(isSameSpace(zones.space, { rows: lines([2, 3, 1]), columns: lines([2, 3, 1]) })).toBe(true)
+  expect(isSameSpace(zones.space, pair.space)).toBe(false)
+  expect(isSameSpace(undefined, zones.space)).toBe(false)
 })

@@ -14,6 +14,15 @@ export interface Space {
   columns: readonly Interval[]
 }
 
+/** Return true when both spaces have the same rows and columns in the same places. */
+export function isSameSpace(a: Space | undefined, b: Space | undefined): boolean {
+  if (a === b) return true
+  const isSame = (some: readonly Interval[], others: readonly Interval[]) =>
+    some.length === others.length &&
+    some.every(({ first, count }, at) => first === others[at]?.first && count === others[at]?.count)
+  return a !== undefined && b !== undefined && isSame(a.rows, b.rows) && isSame(a.columns, b.columns)
+}
+
 /** A picture of a part of a grid, `cell` pixels a row and column. */
 export interface Placed {
   space: Space

@@ -202,7 +202,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
           onAll={() => onSearch({ only: false, view: '' })}
         />
       )}
-      {vms > 1 && !shown.when && grid.looks.every((look) => look === LOOK.dotted || look === LOOK.lined) && (
+      {vms > 1 && !shown.when && !matches && grid.looks.every((look) => look === LOOK.dotted || look === LOOK.lined) && (
         <Notice tone="info">{strings.waitingForWindow(mesh.window_s)}</Notice>
       )}
       {vms === 1 && <Notice tone="info">{strings.secondVmNeeded}</Notice>}
