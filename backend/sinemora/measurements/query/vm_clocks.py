@@ -34,7 +34,7 @@ def vm_clocks(session: Session, vm_id: UUID, start: datetime | None, end: dateti
     get_vm(session, vm_id)
     of_vm = select(MeshVm.mesh_id).where(MeshVm.vm_id == vm_id)
     ids = session.scalars(select(Mesh.id).where(Mesh.id.in_(of_vm)).order_by(Mesh.name)).all()
-    time_range = range_of(QueryRequest(from_=start, to=end))
+    time_range = range_of(QueryRequest.model_validate({"from": start, "to": end}))
     return VmClocksRead(
         vm_id=vm_id,
         window=time_range.span,
