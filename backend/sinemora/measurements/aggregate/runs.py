@@ -4,6 +4,7 @@ A step without a value (nothing arrived, or all packets were lost) neither begin
 the delay was usual.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -51,9 +52,10 @@ def last_run(steps: Sequence[Step], band: DeadBand) -> Run | None:
 
 
 def replaced(steps: Sequence[Step], finer: Sequence[Step]) -> list[Step]:
-    """Return the steps, oldest first, with each replaced by the `finer` steps in it if one of those has a delay."""
+    """Return the steps with each replaced by the `finer` steps in it if one of those has a delay; all oldest first."""
     merged: list[Step] = []
+    starts = [one.started_at_s for one in finer]
     for step in steps:
-        within = [one for one in finer if step.started_at_s <= one.started_at_s < step.ended_at_s]
+        within = finer[bisect_left(starts, step.started_at_s) : bisect_left(starts, step.ended_at_s)]
         merged += within if any(one.delay_ns is not None for one in within) else [step]
     return merged

@@ -117,7 +117,7 @@ def read_at(found: DeviationResult, row: int, column: int) -> DeviationRead:
         clock_error_ns=int(deviations.now.clock_error_ns[at]) if has_value else None,
         basis=BASIS_NAMES[Basis(int(known.basis[at]))] if has_baseline else None,
         steps=int(known.steps[at]),
-        is_unusual=bool(deviations.unusual[at]) if valued else None,
+        is_unusual=bool(abs(deviations.values[at]) > deviations.dead_band_ns[at]) if valued else None,
     )
 
 

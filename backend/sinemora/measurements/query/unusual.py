@@ -6,8 +6,8 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.measurements.aggregate.baselines import NO_BASELINE, Basis
-from sinemora.measurements.aggregate.matrix import State
+from sinemora.measurements.aggregate.baselines import NO_BASELINE, Basis, Deviations
+from sinemora.measurements.aggregate.matrix import Flags, State
 from sinemora.measurements.aggregate.runs import DeadBand, Step
 from sinemora.measurements.query import deviations
 from sinemora.measurements.query.baselines import axis_keys
@@ -31,9 +31,7 @@ def most_unusual(session: Session, mesh_id: UUID, by: By, limit: int) -> Deviati
     deviated, size = found.deviations, len(found.result.axis)
     current = deviated.states == State.MEASURED
     unusual = deviated.unusual & current
-    severity = np.where(unusual, deviated.severity, 0.0).ravel()
-    order = np.argsort(-severity, kind="stable")[:limit]
-    places = [divmod(at, size) for at in order[severity[order] > 0].tolist()]
+    places = [divmod(at, size) for at in _worst(deviated, unusual, limit)]
     counts = np.bincount(deviated.baselines.basis[deviated.valued & current], minlength=len(Basis))
     return DeviationsRead(
         mesh_id=mesh_id,
@@ -49,6 +47,17 @@ def most_unusual(session: Session, mesh_id: UUID, by: By, limit: int) -> Deviati
             for at, one in zip(places, since(session, mesh, by, found, places), strict=True)
         ],
     )
+
+
+def _worst(deviated: Deviations, unusual: Flags, limit: int) -> list[int]:
+    """Return the flat places of the most unusual cells, worst first. Only those are sorted, of up to a million."""
+    places = np.flatnonzero(unusual)
+    severity = np.abs(deviated.values.ravel()[places]) / deviated.dead_band_ns.ravel()[places]
+    if places.size > limit:
+        kept = severity >= np.partition(severity, -limit)[-limit]
+        places, severity = places[kept], severity[kept]
+    worst: list[int] = places[np.argsort(-severity, kind="stable")[:limit]].tolist()
+    return worst
 
 
 def since(
