@@ -8259,7 +8259,7 @@ export interface components {
         Statistic: "min" | "mean" | "p50" | "p90" | "p99" | "p999" | "max" | "sd";
         /**
          * StepsRead
-         * @description One-way p50 of a path by step, oldest first; null where a step has none. `points_at` are the starts of the steps.
+         * @description One-way p50 of a path by step, oldest first, null where a step has none; `points_at` are their starts.
          */
         StepsRead: {
             /** Points At */
