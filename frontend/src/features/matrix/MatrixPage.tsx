@@ -202,9 +202,12 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
           onAll={() => onSearch({ only: false, view: '' })}
         />
       )}
-      {vms > 1 && !shown.when && !matches && grid.looks.every((look) => look === LOOK.dotted || look === LOOK.lined) && (
-        <Notice tone="info">{strings.waitingForWindow(mesh.window_s)}</Notice>
-      )}
+      {vms > 1 &&
+        !shown.when &&
+        !matches &&
+        grid.looks.every((look) => look === LOOK.dotted || look === LOOK.lined) && (
+          <Notice tone="info">{strings.waitingForWindow(mesh.window_s)}</Notice>
+        )}
       {vms === 1 && <Notice tone="info">{strings.secondVmNeeded}</Notice>}
       {waiting && <Waiting what={strings.heatmapLower} waiting={waiting} />}
       <div className={styles.main}>
