@@ -4176,6 +4176,8 @@ export interface components {
          * @description Unusual paths or zone pairs, most dead bands away from their baseline first.
          *
          *     Of `compared` current values with a baseline, `unusual` are listed up to the limit; `basis` counts their bases.
+         *     `losing` paths lost 15 % of their packets or more; `losses` lists them, most first. In both lists, paths that share
+         *     no VM and no pair of zones with a worse one come before the others.
          */
         DeviationsRead: {
             /**
@@ -5345,6 +5347,16 @@ export interface components {
             high: number | null;
             /** Extrapolated */
             extrapolated: boolean;
+        };
+        /**
+         * LosingPath
+         * @description Path or zone pair with the share of packets that it lost in its newest window.
+         */
+        LosingPath: {
+            source: components["schemas"]["Axis"];
+            target: components["schemas"]["Axis"];
+            /** Loss */
+            loss: number;
         };
         /**
          * LossItem

@@ -105,10 +105,20 @@ class UnusualRead(DeviationRead, UnusualSince):
     """Unusual path or zone pair."""
 
 
+class LosingPath(Read):
+    """Path or zone pair with the share of packets that it lost in its newest window."""
+
+    source: Axis
+    target: Axis
+    loss: float
+
+
 class DeviationsRead(Read):
     """Unusual paths or zone pairs, most dead bands away from their baseline first.
 
     Of `compared` current values with a baseline, `unusual` are listed up to the limit; `basis` counts their bases.
+    `losing` paths lost 15 % of their packets or more; `losses` lists them, most first. In both lists, paths that share
+    no VM and no pair of zones with a worse one come before the others.
     """
 
     mesh_id: UUID
@@ -120,6 +130,8 @@ class DeviationsRead(Read):
     no_baseline: int
     basis: dict[BasisName, int]
     items: list[UnusualRead]
+    losing: int
+    losses: list[LosingPath]
 
 
 class VmPath(DeviationRead):

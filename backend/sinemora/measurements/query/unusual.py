@@ -4,34 +4,46 @@ from collections.abc import Sequence
 from uuid import UUID
 
 import numpy as np
+import numpy.typing as npt
 from sqlalchemy.orm import Session
 
-from sinemora.measurements.aggregate.baselines import NO_BASELINE, Basis, Deviations
-from sinemora.measurements.aggregate.matrix import Flags, State
+from sinemora.measurements.aggregate.baselines import NO_BASELINE, Basis
+from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 from sinemora.measurements.aggregate.runs import DeadBand, Step
+from sinemora.measurements.aggregate.spread import spread
+from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query import deviations
+from sinemora.measurements.query import matrix as matrix_query
 from sinemora.measurements.query.baselines import axis_keys
 from sinemora.measurements.query.budget import REQUEST
 from sinemora.measurements.query.deviations import DeviationResult
+from sinemora.measurements.query.matrix import MatrixQuery
 from sinemora.measurements.query.onsets import History, PairNow, histories
 from sinemora.measurements.query.ranges import utc
-from sinemora.measurements.query.responses import DeviationsRead, StepsRead, UnusualRead, UnusualSince
+from sinemora.measurements.query.responses import DeviationsRead, LosingPath, StepsRead, UnusualRead, UnusualSince
 from sinemora.measurements.schemas import BASIS_NAMES, By, Span
 from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state
+from sinemora.meshes.service import mesh_state, zone_runs
+
+Floats = npt.NDArray[np.float64]
+
+LOSS_MIN = 0.15
+"""Smallest loss of a path that is listed: two packets of a window of ten exchanges."""
 
 
 def most_unusual(session: Session, mesh_id: UUID, by: By, limit: int) -> DeviationsRead:
-    """Return the current paths or zone pairs outside their dead bands, most dead bands first.
+    """Return the current paths or zone pairs outside their dead bands, most dead bands first, and those that lose much.
 
-    ProductError `mesh_unknown`.
+    Of paths, each cause comes once before its other paths. ProductError `mesh_unknown`.
     """
     mesh = mesh_state(session, mesh_id)
     found = deviations.compute(session, mesh, deviations.query_of(by), REQUEST)
-    deviated, size = found.deviations, len(found.result.axis)
+    deviated, axis = found.deviations, found.result.axis
     current = deviated.states == State.MEASURED
     unusual = deviated.unusual & current
-    places = [divmod(at, size) for at in _worst(deviated, unusual, limit)]
+    zone_of = _zone_of(mesh) if by is By.VM else None
+    places = spread(np.where(unusual, deviated.severity, 0.0), limit, zone_of)
+    loss = _losses(session, mesh, by)
     counts = np.bincount(deviated.baselines.basis[deviated.valued & current], minlength=len(Basis))
     return DeviationsRead(
         mesh_id=mesh_id,
@@ -46,18 +58,26 @@ def most_unusual(session: Session, mesh_id: UUID, by: By, limit: int) -> Deviati
             UnusualRead(**deviations.read_at(found, *at).model_dump(), **one.model_dump())
             for at, one in zip(places, since(session, mesh, by, found, places), strict=True)
         ],
+        losing=int((loss > 0).sum()),
+        losses=[
+            LosingPath(source=axis[row], target=axis[column], loss=float(loss[row, column]))
+            for row, column in spread(loss, limit, zone_of)
+        ],
     )
 
 
-def _worst(deviated: Deviations, unusual: Flags, limit: int) -> list[int]:
-    """Return the flat places of the most unusual cells, worst first. Only those are sorted, of up to a million."""
-    places = np.flatnonzero(unusual)
-    severity = np.abs(deviated.values.ravel()[places]) / deviated.dead_band_ns.ravel()[places]
-    if places.size > limit:
-        kept = severity >= np.partition(severity, -limit)[-limit]
-        places, severity = places[kept], severity[kept]
-    worst: list[int] = places[np.argsort(-severity, kind="stable")[:limit]].tolist()
-    return worst
+def _zone_of(mesh: MeshState) -> Ints:
+    """Return the zone of each member, by position in `zone_runs`."""
+    runs = zone_runs(mesh)
+    return np.repeat(np.arange(len(runs)), [run.count for run in runs])
+
+
+def _losses(session: Session, mesh: MeshState, by: By) -> Floats:
+    """Return the share of packets that each path lost in its current window, 0 where less than `LOSS_MIN`."""
+    lost = matrix_query.compute_matrix(session, mesh, MatrixQuery(by, Metric.LOSS, Statistic.P50), REQUEST).matrix
+    known = lost.valued & (lost.states == State.MEASURED)
+    loss: Floats = np.where(lost.states == State.LOST, 1.0, np.where(known, lost.values, 0.0))
+    return np.where(loss >= LOSS_MIN, loss, 0.0)
 
 
 def since(

@@ -46,7 +46,7 @@ const changes = () =>
     (cell) => (cell === 2 ? 5 : 0),
   )
 
-const QUIET = { by: 'vm', compared: 30, unusual: 0, no_baseline: 0, items: [] }
+const QUIET = { by: 'vm', compared: 30, unusual: 0, no_baseline: 0, items: [], losing: 0, losses: [] }
 const UNUSUAL = {
   source: { id: 'a-1', name: 'a-1' },
   target: { id: 'a-2', name: 'a-2' },

@@ -7,7 +7,7 @@ import { deviationsQuery } from '~/api/measurements'
 import type { PathCost, UnusualPath } from '~/api/types'
 import { Trend } from '~/charts/sparkline/Trend'
 import type { Granularity } from '~/lib/dimensions'
-import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay } from '~/lib/units'
+import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay, NO_VALUE } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { useNow } from '~/ui/useNow'
 import styles from './matrix.module.css'
@@ -15,6 +15,8 @@ import { strings } from './strings'
 
 /** Rows of the list. */
 export const UNUSUAL_ROWS = 8
+/** At most so many of them are about loss. */
+const LOSS_ROWS = 3
 /** A smaller cost is no cost. */
 const COST_LEAST = 0.0005
 const NOW_MS = 10_000
@@ -27,7 +29,10 @@ interface Props {
 const selectionOf = (by: Granularity, { source, target }: UnusualPath) =>
   `${by === 'zone' ? 'zones' : 'path'}:${source.id}:${target.id}`
 
-/** The paths or zone pairs that differ most from their usual delay, as a table; on a quiet network, one line. */
+/**
+ * The paths or zone pairs that lose most packets and that differ most from their usual delay, as a table; on a quiet
+ * network, one line.
+ */
 export function MostUnusual({ meshId, by }: Props) {
   const { data } = useQuery(deviationsQuery(meshId, by, UNUSUAL_ROWS))
   const isShown = data?.by === by
@@ -40,7 +45,9 @@ export function MostUnusual({ meshId, by }: Props) {
   const now = useNow(NOW_MS, serverNow)
   if (!isShown) return null
   const noun = (count: number) => strings.counted(by, count, formatCount(count))
-  const { compared, unusual, items } = data
+  const { compared, unusual, losing } = data
+  const losses = data.losses.slice(0, LOSS_ROWS)
+  const items = data.items.slice(0, UNUSUAL_ROWS - losses.length)
   return (
     <section className={styles.card}>
       <header className={styles.cardHead}>
@@ -48,12 +55,13 @@ export function MostUnusual({ meshId, by }: Props) {
         <p>
           {compared === 0
             ? strings.nothingUsualYet
-            : unusual === 0
+            : unusual + losing === 0
               ? strings.allUsual(noun(compared))
-              : strings.unusualOf(formatCount(unusual), noun(compared))}
+              : strings.unusualOf(formatCount(unusual), noun(compared))}{' '}
+          {losing > 0 && strings.losing(noun(losing))}
         </p>
       </header>
-      {items.length > 0 && (
+      {losses.length + items.length > 0 && (
         <table className={`${styles.figures} ${styles.unusual}`} aria-labelledby="most-unusual">
           <thead>
             <tr>
@@ -63,6 +71,15 @@ export function MostUnusual({ meshId, by }: Props) {
             </tr>
           </thead>
           <tbody>
+            {losses.map((item) => (
+              <tr key={`loss ${item.source.id} ${item.target.id}`}>
+                <th scope="row">
+                  <End meshId={meshId} by={by} item={item} />
+                </th>
+                <td>{strings.shareLost(formatRatio(item.loss))}</td>
+                <td>{NO_VALUE}</td>
+              </tr>
+            ))}
             {items.map((item) => (
               <tr key={`${item.source.id} ${item.target.id}`}>
                 <th scope="row">
@@ -102,7 +119,7 @@ function Cost({ by, of }: { by: Granularity; of: PathCost | null | undefined }) 
 }
 
 /** A link to a path, or to the paths of a zone pair. */
-function End({ meshId, by, item: { source, target } }: Props & { item: UnusualPath }) {
+function End({ meshId, by, item: { source, target } }: Props & { item: Pick<UnusualPath, 'source' | 'target'> }) {
   const name = `${source.name} → ${target.name}`
   return by === 'zone' ? (
     <Link to="/meshes/$meshId" params={{ meshId }} search={{ zones: `${source.id},${target.id}` }}>

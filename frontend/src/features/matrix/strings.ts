@@ -130,6 +130,8 @@ export const strings = {
     by === 'zone' ? `${text} ${count === 1 ? 'zone pair' : 'zone pairs'}` : `${text} ${count === 1 ? 'path' : 'paths'}`,
   allUsual: (paths: string) => `All as usual: ${paths}.`,
   unusualOf: (unusual: string, paths: string) => `${unusual} of ${paths} changed from usual.`,
+  losing: (paths: string) => `Loss of 15 % or more: ${paths}.`,
+  shareLost: (share: string) => `${share} lost`,
   nothingUsualYet:
     'No usual values yet: the first need about twenty minutes of measurements. Until then the heatmap shows delays.',
   pathHeader: 'Path',

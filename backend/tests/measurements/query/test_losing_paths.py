@@ -1,0 +1,54 @@
+"""Paths that lose many packets are listed with the unusual ones, whatever their delay."""
+
+import pytest
+
+from sinemora.meshes.plan import is_client
+from tests.callers import MeshWorld
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import Raw, silent, simple
+
+DELAY_NS = 200_000
+NAMES = ("a-1", "b-1", "c-1", "a-2")
+
+
+@pytest.fixture
+def mesh(owner, make_mesh) -> MeshWorld:
+    return make_mesh(owner, 4)
+
+
+def measure(mesh: MeshWorld, first: Raw) -> list[str]:
+    """Send a window in which the first pair of the mesh has other measurements; return its names, client first."""
+    pair: list[str] = []
+    for name, agent in zip(NAMES, mesh.agents, strict=True):
+        peers = {}
+        for other, peer in zip(NAMES, mesh.agents, strict=True):
+            if peer is not agent and is_client(agent.vm_key, peer.vm_key):
+                peers[peer.vm_key] = simple(DELAY_NS) if pair else first
+                pair = pair or [name, other]
+        if peers:
+            sent(agent, report_of(mesh.key, peers, window_start()))
+    return pair
+
+
+def losses(mesh: MeshWorld) -> tuple[int, list[tuple[str, str, float]]]:
+    found = mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations").json()
+    assert found["items"] == []
+    return found["losing"], [(one["source"]["name"], one["target"]["name"], one["loss"]) for one in found["losses"]]
+
+
+def test_a_path_that_loses_packets_is_listed_with_its_share(mesh):
+    client, server = measure(mesh, simple(DELAY_NS, count=6, lost=4))
+    assert losses(mesh) == (1, [(client, server, pytest.approx(0.4))])
+
+
+def test_one_lost_packet_is_no_loss_worth_a_row(mesh):
+    measure(mesh, simple(DELAY_NS, count=9, lost=1))
+    assert losses(mesh) == (0, [])
+
+
+def test_a_pair_without_any_response_is_listed_although_it_has_no_delay(mesh):
+    client, server = measure(mesh, silent())
+    count, listed = losses(mesh)
+    assert count == 2
+    assert {(source, target) for source, target, _ in listed} == {(client, server), (server, client)}
+    assert {loss for *_, loss in listed} == {1.0}
