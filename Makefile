@@ -121,9 +121,9 @@ bench-agent: ## What the agent costs and how right it is, beside stock daemons (
 bench-alerts: ## What alerts find, miss and cost, against known truth (other noise: SEED=2; some groups: ONLY=eval,storm)
 	$(PREPARE) backend >&2
 	@SEED="$(SEED)" ONLY="$(ONLY)" $(RUN) --in backend python -m lab.benchmarks.alerts
-bench-ui: ## How fast and how right the console is in a browser, with up to 1,000 VMs in a mesh
+bench-ui: ## How fast and how right the console is in a browser (some groups: ONLY=faults,keys; SEED=2; MINUTES=30 of heap)
 	$(PREPARE) bench-ui >&2
-	@$(RUN) --in backend python -m lab.benchmarks.ui
+	@ONLY="$(ONLY)" SEED="$(SEED)" MINUTES="$(MINUTES)" $(RUN) --in backend python -m lab.benchmarks.ui
 bench-size: ## How large the code is, and how long the last test runs took
 	$(PREPARE) backend >&2
 	@$(RUN) --in backend python ../infra/test/size.py

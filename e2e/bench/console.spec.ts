@@ -1,13 +1,7 @@
-/** Figures of the console with meshes of 100, 300 and 1,000 VMs and a list of 2,000; `make bench-ui` starts it. */
+/** Times and frames of the console with meshes of 100, 300 and 1,000 VMs and a list of 2,000: `make bench-ui`. */
 
-import { axeFindings } from '../support/accessibility'
-import { expect, read, test } from '../support/journey'
-import { framesPerSecond, median, observe, paintedMs, report, scriptBytes, seen, warmMs } from './measure'
-
-interface Named {
-  id: string
-  name: string
-}
+import { type read, test } from '../support/journey'
+import { framesPerSecond, median, meshesOf, observe, paintedMs, report, scriptBytes, seen, warmMs } from './measure'
 
 const heatmapDrawn = () => performance.getEntriesByName('heatmap drawn').at(-1)?.startTime ?? false
 const listShown = () => document.querySelectorAll('main tbody tr').length >= 50 && performance.now()
@@ -81,45 +75,9 @@ test('all: frames', async ({ inside: page }) => {
   )
 })
 
-test('all: first load, layout and accessibility', async ({ inside: page }) => {
-  const meshes = await meshesOf(page)
+test('all: first load', async ({ inside: page }) => {
   report('ui_first_load_kb', (await scriptBytes(page, '/')) / 1000)
-  await observe(page)
-  const { vms } = await read<{ vms: Named[] }>(page, `/v1/meshes/${meshes[100]}/roster`)
-  let [largest, worst, violations] = [0, '', 0]
-  for (const address of pagesOf(meshes[100] as string, vms[0]?.id ?? '', vms[1]?.id ?? '')) {
-    await page.goto(address)
-    await page.waitForLoadState('networkidle', { timeout: 20_000 }).catch(() => undefined) // a live page is never idle
-    await expect(page.getByText(/^Loading /)).toHaveCount(0)
-    const { shift } = await seen(page)
-    if (shift > largest) [largest, worst] = [shift, address]
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      await page.waitForTimeout(500) // colours change gradually
-      const findings = await axeFindings(page)
-      violations += findings.length
-      for (const finding of findings) console.log(`${address} ${colorScheme} ${finding}`)
-    }
-  }
-  report('ui_cls_max', largest, { page: worst.replace(/[0-9a-f-]{36}/g, '…') })
-  report('ui_axe_violations', violations)
 })
-
-/** Return the ids of the meshes by their number of VMs. */
-async function meshesOf(page: Parameters<typeof read>[0]): Promise<Record<number, string>> {
-  const { items } = await read<{ items: (Named & { vm_count: number })[] }>(page, '/v1/meshes')
-  return Object.fromEntries(items.map(({ id, vm_count }) => [vm_count, id]))
-}
-
-const pagesOf = (mesh: string, source: string, target: string) => [
-  ...['/', `/meshes/${mesh}`, `/meshes/${mesh}?by=zone`, `/meshes/${mesh}/paths/${source}/${target}`, '/vms'],
-  ...[`/vms/${source}`, '/zones', '/meshes', `/meshes/${mesh}/settings`, '/incidents', '/alert-rules', '/receivers'],
-  ...['/silences', '/curves', '/curves/memcached-server', '/applications', '/recommendations', '/simulations', '/jobs'],
-  ...['series', 'distribution', 'variability', 'losses', 'movers', 'spikes'].map(
-    (show) => `/meshes/${mesh}/explore?show=${show}&span=15m`,
-  ),
-  ...[`/what-if?mesh=${mesh}`, `/onboarding?mesh=${mesh}`, '/api-keys', '/usage', '/about', '/no-such-page'],
-]
 
 type Locator = ReturnType<Parameters<typeof read>[0]['getByRole']>
 

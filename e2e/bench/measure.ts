@@ -1,13 +1,23 @@
 /** Measuring in the browser: figures for the benchmark's command, times of painting, frames, shifts of the layout. */
 
 import { appendFileSync } from 'node:fs'
-import type { Page } from '@playwright/test'
+import type { CDPSession, Page } from '@playwright/test'
+import { read } from '../support/journey'
 
 /** Pass a figure to the command that started this run. */
 export function report(figure: string, value: number, detail: Record<string, number | string> = {}) {
   const file = process.env.SINEMORA_BENCH_FILE
   if (!file) throw new Error('SINEMORA_BENCH_FILE is not set.')
   appendFileSync(file, `${JSON.stringify({ figure, value, detail })}\n`)
+}
+
+/** Return what the command that started this run passes on. */
+export const input = <T>() => JSON.parse(process.env.SINEMORA_BENCH_INPUT ?? '{}') as T
+
+/** Return the ids of the meshes by their number of VMs. */
+export async function meshesOf(page: Page): Promise<Record<number, string>> {
+  const { items } = await read<{ items: { id: string; vm_count: number }[] }>(page, '/v1/meshes')
+  return Object.fromEntries(items.map(({ id, vm_count }) => [vm_count, id]))
 }
 
 export function median(values: number[]): number {
@@ -87,4 +97,13 @@ export async function scriptBytes(page: Page, address: string): Promise<number> 
   await page.waitForLoadState('networkidle')
   await cdp.detach()
   return bytes
+}
+
+/** Return the bytes of JavaScript objects in use, after a collection of those that are not. */
+export async function heapBytes(cdp: CDPSession): Promise<number> {
+  // The second one takes what finalizers of the first set free.
+  for (let turn = 0; turn < 2; turn++) await cdp.send('HeapProfiler.collectGarbage')
+  await cdp.send('Performance.enable')
+  const { metrics } = await cdp.send('Performance.getMetrics')
+  return metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? Number.NaN
 }

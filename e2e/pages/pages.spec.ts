@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { type BrowserContext, test as base, expect, type Page } from '@playwright/test'
 import { COLOUR_RULES, expectAccessible } from '../support/accessibility'
 import { loadRecording } from '../support/recording'
-import { startReplay, VIEW, type View } from '../support/replay'
+import { startReplay, VIEW, type View, viewsOf } from '../support/replay'
 
 const recording = loadRecording()
 const ORIGIN = 'http://localhost'
@@ -32,35 +32,6 @@ function stop(server: Server): Promise<void> {
   return new Promise((done) => server.close(() => done()))
 }
 
-/** Empty lists show the next step. */
-const EMPTY = [
-  'meshes',
-  'vms',
-  'zones',
-  'incidents',
-  'annotations',
-  'alert-rules',
-  'receivers',
-  'silences',
-  'applications',
-  'recommendations',
-  'simulations',
-  'jobs',
-  'api-keys',
-  'usage',
-  'learning',
-  'curves',
-]
-
-const VIEWS: [string, string, View][] = [
-  ...Object.entries(recording.pages).map(([name, address]): [string, string, View] => [
-    name,
-    address,
-    name === 'sign-in' ? 'signed-out' : 'recorded',
-  ]),
-  ...EMPTY.map((name): [string, string, View] => [`${name}-empty`, recording.pages[name] as string, 'empty']),
-]
-
 /** Open a page of the recording. */
 async function open(page: Page, context: BrowserContext, address: string, view: View) {
   await context.addCookies([{ name: VIEW, value: view, url: ORIGIN }])
@@ -70,7 +41,7 @@ async function open(page: Page, context: BrowserContext, address: string, view: 
   await expect(page.getByText(/^Loading /)).toHaveCount(0)
 }
 
-for (const [name, address, view] of VIEWS) {
+for (const [name, address, view] of viewsOf(recording)) {
   test(`${name} fits a narrow window`, async ({ page, context }) => {
     await page.setViewportSize({ width: 375, height: 800 })
     await open(page, context, address, view)

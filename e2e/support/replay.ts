@@ -71,3 +71,35 @@ async function answer(recording: Recording, request: IncomingMessage, response: 
 function emptied(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'items' in body ? { ...body, items: [], next_cursor: null } : body
 }
+
+/** Pages whose lists may be empty: they show the next step. */
+const EMPTY = [
+  'meshes',
+  'vms',
+  'zones',
+  'incidents',
+  'annotations',
+  'alert-rules',
+  'receivers',
+  'silences',
+  'applications',
+  'recommendations',
+  'simulations',
+  'jobs',
+  'api-keys',
+  'usage',
+  'learning',
+  'curves',
+]
+
+/** Return name, address and responses of each page that is looked at. */
+export function viewsOf({ pages }: Recording): [string, string, View][] {
+  return [
+    ...Object.entries(pages).map(([name, address]): [string, string, View] => [
+      name,
+      address,
+      name === 'sign-in' ? 'signed-out' : 'recorded',
+    ]),
+    ...EMPTY.map((name): [string, string, View] => [`${name}-empty`, pages[name] as string, 'empty']),
+  ]
+}

@@ -1,9 +1,13 @@
-"""Figures of the console in Chromium on a separate product: meshes of 100, 300 and 1,000 VMs, a list of 2,000.
+"""Figures of the console in Chromium on a separate product: `make bench-ui` (some groups: ONLY=faults,keys).
 
-The pages are measured by `e2e/bench`, which passes the figures on; the bars are here. `ui_svg_…` is the time to draw as
-many cells as elements of an SVG in the same browser. While frames are counted, the mesh of 300 VMs reports windows.
+speed    meshes of 100, 300 and 1,000 VMs and a list of 2,000; `ui_svg_…` is the time to draw as many cells as elements
+         of an SVG in the same browser. While frames are counted, the mesh of 300 VMs reports windows
+pages    layout shifts and accessibility of all pages, while they load and loaded, light and dark
+faults   five faults in a simulated network of 100 VMs in 12 zones (another network: SEED=2), read from the page
+keys     keys from the overview to a saved alert on the most unusual path
+heap     growth of the JavaScript heap of pages that stay open on that network (MINUTES=30)
 
-    make bench-ui
+The pages are measured by `e2e/bench`, which passes the figures on; the bars are here.
 """
 
 import json
@@ -14,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +27,7 @@ import zstandard
 from lab.benchmarks import figures
 from lab.benchmarks.alerting.load import Timed, TimedLoad
 from lab.benchmarks.figures import comment
+from lab.benchmarks.showing.network import Network, SignIn
 from lab.benchmarks.store import fill
 from lab.benchmarks.storing.load import request_of
 from lab.benchmarks.storing.product import OWNER, Product, World, running
@@ -48,7 +54,13 @@ FIGURES: dict[str, tuple[str, float | None, float | None]] = {
     "ui_first_load_kb": ("kB", 250, None),
     "ui_cls_max": ("score", 0.05, None),
     "ui_axe_violations": ("violations", 0, None),
+    "ui_faults_visible": ("faults", None, 5),
+    "ui_keys_to_alert": ("keys", 8, None),
+    "ui_heap_growth_percent": ("%", 5, None),
 }
+GROUPS = ("speed", "pages", "faults", "keys", "heap")
+SEED = int(os.environ.get("SEED") or 1)
+MINUTES = float(os.environ.get("MINUTES") or 30)
 
 
 def filled(product: Product, vms: int, zones: int) -> World:
@@ -86,15 +98,20 @@ def reporting(product: Product, world: World) -> Iterator[None]:
             comment(str(load.stop()))
 
 
-def measure(product: Product, group: str) -> None:
-    """Run a group of measurements in the browser and report its figures; exit when the run fails."""
+def measure(product: Product, group: str, sign_in: SignIn | None = None, **more: object) -> None:
+    """Run a group of measurements in the browser and report its figures; exit when the run fails.
+
+    `sign_in`: another user than the product's owner; `more` is passed to the browser as JSON.
+    """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "figures"
+        user = sign_in or SignIn(OWNER, product.password)
         env = os.environ | {
             "SINEMORA_BENCH_FILE": str(file),
+            "SINEMORA_BENCH_INPUT": json.dumps(more),
             "SINEMORA_E2E_URL": product.url(""),
-            "SINEMORA_E2E_EMAIL": OWNER,
-            "SINEMORA_E2E_PASSWORD": product.password,
+            "SINEMORA_E2E_EMAIL": user.email,
+            "SINEMORA_E2E_PASSWORD": user.password,
         }
         command = ["npx", "--no-install", "playwright", "test", "--project=bench", f"--grep={group}:"]
         done = subprocess.run(command, cwd=ROOT / "e2e", env=env, stdout=sys.stderr, check=False)
@@ -106,19 +123,45 @@ def measure(product: Product, group: str) -> None:
             sys.exit("The browser run failed; its report is above.")
 
 
+def speed(product: Product) -> None:
+    """Measure times and frames with meshes of three sizes."""
+    measure(product, "100 VMs")
+    world = filled(product, 300, 12)
+    filled(product, 1000, 24)
+    product.world("rest", VMS_LISTED - 1400)
+    with reporting(product, world):
+        measure(product, "all")
+
+
+def simulated(product: Product, only: set[str]) -> None:
+    """Measure the figures of a network that is fed live. Without faults there is no most unusual path."""
+    with Network(product, SEED) as network:
+        sights = [asdict(sight) for sight in network.break_down()]
+        if "faults" in only:
+            measure(product, "faults", network.sign_in, sights=sights, seed=SEED)
+        if "keys" in only:
+            measure(product, "keys", network.sign_in)
+        if "heap" in only:
+            measure(product, "heap", network.sign_in, minutes=MINUTES)
+
+
 def main() -> None:
-    """Start a product with meshes of three sizes and measure its console."""
+    """Start a product and measure its console."""
     frontend = ROOT / "frontend" / "dist"
     if not (frontend / "index.html").exists():
         sys.exit("The front end is not built: make bench-ui")
+    only = set((os.environ.get("ONLY") or ",".join(GROUPS)).split(","))
+    if unknown := only - {*GROUPS}:
+        sys.exit(f"Unknown groups: {', '.join(sorted(unknown))}. Groups: {', '.join(GROUPS)}")
     with running(frontend) as product:
-        filled(product, 100, 12)
-        measure(product, "100 VMs")
-        world = filled(product, 300, 12)
-        filled(product, 1000, 24)
-        product.world("rest", VMS_LISTED - 1400)
-        with reporting(product, world):
-            measure(product, "all")
+        if only & {"speed", "pages"}:
+            filled(product, 100, 12)
+        if "speed" in only:
+            speed(product)
+        if "pages" in only:
+            measure(product, "pages")
+        if only & {"faults", "keys", "heap"}:
+            simulated(product, only)
 
 
 if __name__ == "__main__":

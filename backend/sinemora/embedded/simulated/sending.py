@@ -25,12 +25,19 @@ class Sender:
     """Sends the windows of a network as its agents would."""
 
     def __init__(
-        self, post: Post, world: World, faults: Sequence[Fault], mesh_key: int, agents: Mapping[str, Identity]
+        self,
+        post: Post,
+        world: World,
+        faults: Sequence[Fault],
+        mesh_key: int,
+        agents: Mapping[str, Identity],
+        window_s: int = WINDOW_S,
     ) -> None:
         self._post = post
         self._world = world
         self._faults = faults
         self._mesh_key = mesh_key
+        self._window_s = window_s
         self._credentials = [agents[name].credential for name in world.names]
         self._keys = np.array([agents[name].vm_key for name in world.names])
         # As the plan of the mesh: one client for each pair. Peers are in the order of their keys.
@@ -68,7 +75,7 @@ class Sender:
     def reports(self, starts: Sequence[int]) -> list[tuple[str, bytes]]:
         """Return credential and compressed report of each agent that has something to report in these windows."""
         messages = [
-            Report(sequence=starts[-1] // WINDOW_S, made_at_ns=time.time_ns(), agent_version=self._version)
+            Report(sequence=starts[-1] // self._window_s, made_at_ns=time.time_ns(), agent_version=self._version)
             for _ in self._sizes
         ]
         for started_at_s in starts:
@@ -84,7 +91,7 @@ class Sender:
                         messages[vm],
                         self._mesh_key,
                         started_at_s,
-                        WINDOW_S,
+                        self._window_s,
                         self._keys[self._server[part]],
                         columns[:, :, part],
                         sketches[vm],

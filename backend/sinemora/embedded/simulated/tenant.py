@@ -66,7 +66,7 @@ def delete() -> None:
     tenant.delete(TENANT, lambda line: print(line, file=sys.stderr, flush=True))
 
 
-def prepare(world: World) -> Simulated:
+def prepare(world: World, window_s: int = WINDOW_S) -> Simulated:
     """Create what is missing of the tenant, without agents. Safe to repeat. EmbeddedError."""
     given = settings().owner_password
     try:
@@ -78,7 +78,7 @@ def prepare(world: World) -> Simulated:
     with tenant_session(owner.tenant_id) as session:
         mesh = queries.mesh_named(session, MESH)
         if mesh is None:
-            mesh = service.create_mesh(session, actor, MeshCreate(name=MESH, window_s=WINDOW_S, rate_hz=1))
+            mesh = service.create_mesh(session, actor, MeshCreate(name=MESH, window_s=window_s, rate_hz=1))
         for name, zone in zip(world.names, world.zone_of.tolist(), strict=True):
             place = ensure_zone(session, PROVIDER, world.region_name(zone), world.zones[zone])
             ensure_vm(session, name, place, EVENT_PORT, GENERAL_PORT).labels = dict(LABELS)

@@ -1,0 +1,72 @@
+"""Five faults of the simulated network at once, and the names under which a page shows each of them. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sinemora.embedded.simulated.faults import Fault, Kind, make_faults
+from sinemora.embedded.simulated.world import World
+
+LOSS = 0.4
+"""Share of packets that the lossy pair loses, each way."""
+_DRIFT_NS, _DRIFT_S = 160e3, 7_200
+# Three standard deviations of an hour between zones (`windows.py`): from here on the drift can be told from noise.
+_DETECTABLE_NS = 68e3
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """How a page shows a fault.
+
+    `names`: names that one entry of the overview has, in this order unless `both`; `sources` and `targets`: VMs that
+    are the ends of its paths and of no other fault's; `zones`: its pair of zones, if it is about one; `has_paths`:
+    paths with a delay or loss show it, not only a missing agent.
+    """
+
+    fault: str
+    text: str
+    names: tuple[str, ...]
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    zones: tuple[str, ...]
+    both: bool
+    has_paths: bool
+
+
+def drift_of(world: World, detectable_at_s: int) -> Fault:
+    """Return the slow drift between two zones that reaches three standard deviations at a time (Unix s)."""
+    began_s = detectable_at_s - round(_DRIFT_S * _DETECTABLE_NS / _DRIFT_NS)
+    return replace(_of_kind(world, Kind.DRIFT), started_at_s=began_s, added_ns=_DRIFT_NS, ramp_s=_DRIFT_S)
+
+
+def sudden_of(world: World, started_at_s: int) -> list[Fault]:
+    """Return the others, which start at a time (Unix s): a sick VM, a zone pair one way, a lossy pair, a silent VM."""
+    sick, pair, lossy, silent = (
+        replace(_of_kind(world, kind), started_at_s=started_at_s)
+        for kind in (Kind.SLOW_VM, Kind.ZONE_PAIR, Kind.LOST_PAIR, Kind.SILENT_VM)
+    )
+    return [sick, pair, replace(lossy, loss=LOSS), silent]
+
+
+def sights_of(world: World, faults: Sequence[Fault]) -> list[Sight]:
+    """Return how a page shows these faults."""
+    between_zones = (Kind.ZONE_PAIR, Kind.DRIFT)
+    single = {vm for fault in faults if fault.kind not in between_zones for vm in _ends(fault)}
+    sights = []
+    for fault in faults:
+        is_pair = fault.kind in between_zones
+        ends = [tuple(vm for vm in some if not is_pair or vm not in single) for some in (fault.sources, fault.targets)]
+        zones = tuple(world.zones[world.zone_of[some[0]]] for some in (fault.sources, fault.targets)) if is_pair else ()
+        sources, targets = (tuple(world.names[vm] for vm in some) for some in ends)
+        names = zones or tuple(world.names[vm] for vm in _ends(fault))
+        text = f"{fault.kind}: {' to '.join(names)}"
+        sights.append(Sight(fault.kind, text, names, sources, targets, zones, fault.both, not fault.silent))
+    return sights
+
+
+def _ends(fault: Fault) -> tuple[int, ...]:
+    """Return the VMs at which a fault lies: its source, and its target if it is about one pair."""
+    return fault.sources + fault.targets if len(fault.targets) == 1 else fault.sources
+
+
+def _of_kind(world: World, kind: Kind) -> Fault:
+    return next(fault for fault in make_faults(world, 0) if fault.kind is kind)

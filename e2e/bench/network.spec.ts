@@ -1,0 +1,164 @@
+/** Figures on a simulated network that is fed live, with five faults whose places are known: `make bench-ui`. */
+
+import type { CDPSession, Locator, Page } from '@playwright/test'
+import { expect, read, remove, test } from '../support/journey'
+import { heapBytes, input, median, meshesOf, report } from './measure'
+
+/** A fault, and the names under which a page shows it: `backend/lab/benchmarks/showing/sights.py`. */
+interface Sight {
+  fault: string
+  text: string
+  names: string[]
+  sources: string[]
+  targets: string[]
+  zones: string[]
+  both: boolean
+  has_paths: boolean
+}
+
+const LISTED = 5
+const NETWORK = 'Simulated network'
+/** The product calls an agent silent three windows and ten seconds after its last report. */
+const SILENT_MS = 45_000
+
+test.describe.configure({ timeout: 7_200_000 })
+
+test('faults: named on the overview and among the most unusual', async ({ inside: page }) => {
+  const { sights, seed } = input<{ sights: Sight[]; seed: number }>()
+  const mesh = (await meshesOf(page))[100]
+  await page.goto('/')
+  const entries = await overviewEntries(page)
+  const named = sights.filter((sight) => entries.some((entry) => isNamed(sight, entry)))
+  const attention = page.getByRole('region', { name: 'Needs attention' }).getByRole('link')
+  const [silent] = sights.filter((sight) => !sight.has_paths)
+  const isListed = await expect(attention.filter({ hasText: silent?.names[0] ?? '' }))
+    .toHaveCount(1, { timeout: SILENT_MS })
+    .then(() => true)
+    .catch(() => false)
+  const lists = {
+    vm: await mostUnusual(page, `/meshes/${mesh}`),
+    zone: await mostUnusual(page, `/meshes/${mesh}?by=zone`),
+  }
+  const listed = sights.filter((sight) =>
+    sight.has_paths
+      ? lists.vm.some((row) => joins(row, sight.sources, sight.targets, sight.both)) ||
+        lists.zone.some((row) => joins(row, sight.zones.slice(0, 1), sight.zones.slice(1), sight.both))
+      : isListed,
+  )
+  const visible = sights.filter((sight) => named.includes(sight) && listed.includes(sight))
+  console.log(JSON.stringify({ entries, lists }, null, 1))
+  const missing = (some: Sight[]) =>
+    sights
+      .filter((sight) => !some.includes(sight))
+      .map(({ text }) => text)
+      .join('; ')
+  report('ui_faults_visible', visible.length, {
+    seed,
+    not_on_overview: missing(named),
+    not_most_unusual: missing(listed),
+  })
+})
+
+/** Return what the overview names as wrong: incidents, zone pairs that changed, agents that need attention. */
+async function overviewEntries(page: Page): Promise<string[]> {
+  const mesh = page.getByRole('region', { name: NETWORK, exact: true })
+  const zones = mesh.getByRole('table', { name: /^Change of the one-way delay/ }).getByRole('link')
+  await expect(zones.first()).toBeVisible({ timeout: 60_000 })
+  const incidents = page.getByRole('region', { name: 'Open incidents, worst first' }).getByRole('rowheader')
+  await expect(incidents.first()).toBeVisible()
+  const attention = page.getByRole('region', { name: 'Needs attention' }).getByRole('link')
+  const changed = await zones
+    .filter({ hasText: /\S/ })
+    .evaluateAll((cells) => cells.map((cell) => cell.ariaLabel ?? ''))
+  return [...(await texts(incidents)), ...(await texts(attention)), ...changed]
+}
+
+/** Return the first rows of the list of unusual paths or zone pairs: "a → b". */
+async function mostUnusual(page: Page, address: string): Promise<string[]> {
+  await page.goto(address)
+  const rows = page.getByRole('table', { name: 'Most unusual' }).getByRole('rowheader')
+  await expect(rows.first()).toBeVisible({ timeout: 60_000 })
+  return (await texts(rows)).slice(0, LISTED)
+}
+
+const texts = async (found: Locator) => (await found.allInnerTexts()).map((text) => text.trim())
+
+/** An entry has all names of a fault, as whole names: "a-1" is not in "a-10". */
+function isNamed({ names, both }: Sight, entry: string): boolean {
+  const whole = names.map((name) => `(?<![\\w-])${name}(?![\\w-])`)
+  const orders = both ? [whole, whole.toReversed()] : [whole]
+  return orders.some((order) => new RegExp(order.join('.*')).test(entry))
+}
+
+/** A row is a path from one of the sources to one of the targets. */
+function joins(row: string, sources: string[], targets: string[], both: boolean): boolean {
+  const [from = '', to = ''] = row.split(' → ')
+  const isThere = sources.includes(from) && targets.includes(to)
+  return isThere || (both && sources.includes(to) && targets.includes(from))
+}
+
+test('keys: from the overview to a saved alert', async ({ inside: page }) => {
+  const mesh = (await meshesOf(page))[100]
+  const rules = async () =>
+    (await read<{ items: { id: string; scope: { path: string[] | null } }[] }>(page, `/v1/alert-rules?mesh_id=${mesh}`))
+      .items
+  const before = new Set((await rules()).map(({ id }) => id))
+  let keys = 0
+  const press = async (key: string) => {
+    keys += 1
+    await page.keyboard.press(key)
+  }
+  await page.goto('/')
+  await expect(page.getByRole('link', { name: /^Most unusual path: / })).toBeVisible({ timeout: 60_000 })
+  const title = page.getByRole('heading', { level: 1 })
+  await press('u')
+  await expect(title).toContainText('→')
+  const path = (await title.innerText()).split(/\s*→\s*(?:to\s+)?/)
+  await expect(page.getByRole('link', { name: 'Create alert' })).toBeVisible()
+  await press('a')
+  await expect(page.getByRole('textbox', { name: 'Name' })).toBeFocused()
+  await press('Enter')
+  await expect(page).toHaveURL(/\/alert-rules\?/)
+  const [saved, ...more] = (await rules()).filter(({ id }) => !before.has(id))
+  expect(saved?.scope.path).toEqual(path)
+  expect(more).toEqual([])
+  await remove(page, `/v1/alert-rules/${saved?.id}`)
+  report('ui_keys_to_alert', keys, { path: path.join(' → ') })
+})
+
+test('heap: growth of pages that stay open', async ({ inside: page, context }) => {
+  const { minutes } = input<{ minutes: number }>()
+  const mesh = (await meshesOf(page))[100]
+  // Unused responses stay in the cache of queries for five minutes.
+  const warmUp = Math.min(6, minutes / 3)
+  const open = {
+    heatmap: { page, address: `/meshes/${mesh}` },
+    overview: { page: await context.newPage(), address: '/' },
+  }
+  const sizes: Record<string, number[]> = {}
+  const sessions: Record<string, CDPSession> = {}
+  for (const [name, { page: shown, address }] of Object.entries(open)) {
+    await shown.goto(address)
+    await expect(shown.getByRole('heading', { level: 1 })).toBeVisible()
+    sessions[name] = await context.newCDPSession(shown)
+    sizes[name] = []
+  }
+  await page.waitForTimeout(warmUp * 60_000)
+  const step = 20_000
+  for (let taken = 0; taken * step <= minutes * 60_000; taken++) {
+    for (const [name, session] of Object.entries(sessions)) sizes[name]?.push(await heapBytes(session))
+    await page.waitForTimeout(step)
+  }
+  const growth = Object.entries(sizes).map(([name, bytes]) => {
+    console.log(`${name}: MB ${bytes.map((size) => (size / 1e6).toFixed(2)).join(' ')}`)
+    const few = Math.min(6, Math.ceil(bytes.length / 3))
+    const [start, end] = [median(bytes.slice(0, few)), median(bytes.slice(-few))]
+    return { name, start, percent: (100 * (end - start)) / start }
+  })
+  const [most] = growth.toSorted((a, b) => b.percent - a.percent)
+  report('ui_heap_growth_percent', most?.percent ?? Number.NaN, {
+    minutes,
+    ...Object.fromEntries(growth.map(({ name, percent }) => [name, Number(percent.toFixed(2))])),
+    ...Object.fromEntries(growth.map(({ name, start }) => [`${name}_mb`, Number((start / 1e6).toFixed(1))])),
+  })
+})

@@ -1,0 +1,108 @@
+/** Layout shifts and accessibility of all pages: of a large mesh that is measured now, and of the recording. */
+
+import type { Page } from '@playwright/test'
+import { axeFindings, COLOUR_RULES } from '../support/accessibility'
+import { expect, read, test } from '../support/journey'
+import { loadRecording } from '../support/recording'
+import { startReplay, VIEW, viewsOf } from '../support/replay'
+import { meshesOf, observe, report, seen } from './measure'
+
+test.describe.configure({ timeout: 3_600_000 })
+
+/** Findings of the pages looked at so far. */
+class Audit {
+  shift = 0
+  where = ''
+  violations = 0
+  pages = 0
+
+  /** Open a page with its responses held back, so that its loading state can be seen; then let it load. */
+  async look(page: Page, address: string, name: string) {
+    const loading = await held(page)
+    await page.goto(address)
+    await loading.begun
+    await this.check(page, `${name}, loading`)
+    await loading.release()
+    await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible()
+    await expect(page.getByText(/^Loading /)).toHaveCount(0)
+    await page.waitForLoadState('networkidle', { timeout: 3_000 }).catch(() => undefined) // a live page is never idle
+    const { shift } = await seen(page)
+    if (shift > this.shift) [this.shift, this.where] = [shift, name]
+    if (shift > 0.01) console.log(`${name}: layout shift ${shift.toFixed(3)}`)
+    await this.check(page, name)
+    this.pages += 1
+  }
+
+  /** Count the violations in both themes; structure is the same in both. */
+  private async check(page: Page, name: string) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      const rules = colorScheme === 'light' ? undefined : COLOUR_RULES
+      let findings = await axeFindings(page, rules)
+      if (findings.length > 0) {
+        await page.waitForTimeout(500) // colours change gradually
+        findings = await axeFindings(page, rules)
+      }
+      this.violations += findings.length
+      for (const finding of findings) console.log(`${name}, ${colorScheme}: ${finding}`)
+    }
+    await page.emulateMedia({ colorScheme: 'light' })
+  }
+}
+
+/** Hold back the responses of the API to the next page, except who is signed in. */
+async function held(page: Page) {
+  const gate = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  await page.route('**/v1/**', async (route) => {
+    if (!route.request().url().endsWith('/v1/auth/session')) {
+      asked.resolve()
+      await gate.promise
+    }
+    await route.continue().catch(() => undefined) // the page may be gone
+  })
+  const patience = page.waitForTimeout(3_000) // a page that loads nothing
+  return {
+    begun: Promise.race([asked.promise, patience]).then(() => page.waitForTimeout(200)),
+    release: async () => {
+      gate.resolve()
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+    },
+  }
+}
+
+test('pages: layout and accessibility', async ({ inside: page, browser }) => {
+  const audit = new Audit()
+  await observe(page)
+  const mesh = (await meshesOf(page))[100] as string
+  const { vms } = await read<{ vms: { id: string }[] }>(page, `/v1/meshes/${mesh}/roster`)
+  for (const address of pagesOf(mesh, vms[0]?.id ?? '', vms[1]?.id ?? '')) {
+    await audit.look(page, address, address.replace(/[0-9a-f-]{36}/g, '…'))
+  }
+
+  const recording = loadRecording()
+  const { url, server } = await startReplay(recording, new Set())
+  const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', reducedMotion: 'reduce' })
+  const replayed = await context.newPage()
+  await observe(replayed)
+  await replayed.clock.setFixedTime(recording.now)
+  for (const [name, address, view] of viewsOf(recording)) {
+    await context.addCookies([{ name: VIEW, value: view, url }])
+    await audit.look(replayed, url + address, `${name} (recorded)`)
+  }
+  await context.close()
+  server.closeAllConnections()
+  server.close()
+  report('ui_cls_max', audit.shift, { page: audit.where, pages: audit.pages })
+  report('ui_axe_violations', audit.violations, { pages: audit.pages })
+})
+
+const pagesOf = (mesh: string, source: string, target: string) => [
+  ...['/', `/meshes/${mesh}`, `/meshes/${mesh}?by=zone`, `/meshes/${mesh}/paths/${source}/${target}`, '/vms'],
+  ...[`/vms/${source}`, '/zones', '/meshes', `/meshes/${mesh}/settings`, '/incidents', '/alert-rules', '/receivers'],
+  ...['/silences', '/curves', '/curves/memcached-server', '/applications', '/recommendations', '/simulations', '/jobs'],
+  ...['series', 'distribution', 'variability', 'losses', 'movers', 'spikes'].map(
+    (show) => `/meshes/${mesh}/explore?show=${show}&span=15m`,
+  ),
+  ...[`/what-if?mesh=${mesh}`, `/onboarding?mesh=${mesh}`, '/api-keys', '/usage', '/about', '/no-such-page'],
+]
