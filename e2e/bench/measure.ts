@@ -99,11 +99,40 @@ export async function scriptBytes(page: Page, address: string): Promise<number> 
   return bytes
 }
 
-/** Return the bytes of JavaScript objects in use, after a collection of those that are not. */
-export async function heapBytes(cdp: CDPSession): Promise<number> {
+export interface Heap {
+  /** Bytes of the objects, closures, arrays and strings of a page. */
+  objects: number
+  /** Bytes of the whole heap: with the machine code that the browser compiles as functions are used more often. */
+  all: number
+}
+
+/** Kinds of a heap snapshot that belong to the browser, not to the page. */
+const OF_THE_BROWSER = ['code', 'hidden', 'native', 'object shape', 'synthetic']
+
+interface Snapshot {
+  snapshot: { meta: { node_fields: string[]; node_types: [string[], ...unknown[]] } }
+  nodes: number[]
+}
+
+/** Return the size of the JavaScript heap of a page, after a collection of what is not in use. */
+export async function heapOf(cdp: CDPSession): Promise<Heap> {
   // The second one takes what finalizers of the first set free.
   for (let turn = 0; turn < 2; turn++) await cdp.send('HeapProfiler.collectGarbage')
   await cdp.send('Performance.enable')
   const { metrics } = await cdp.send('Performance.getMetrics')
-  return metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? Number.NaN
+  const all = metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? Number.NaN
+  const parts: string[] = []
+  const collect = ({ chunk }: { chunk: string }) => parts.push(chunk)
+  cdp.on('HeapProfiler.addHeapSnapshotChunk', collect)
+  await cdp.send('HeapProfiler.takeHeapSnapshot')
+  cdp.off('HeapProfiler.addHeapSnapshotChunk', collect)
+  const { snapshot, nodes } = JSON.parse(parts.join('')) as Snapshot
+  const { node_fields, node_types } = snapshot.meta
+  const [type, size] = [node_fields.indexOf('type'), node_fields.indexOf('self_size')]
+  let objects = 0
+  for (let at = 0; at < nodes.length; at += node_fields.length) {
+    const kind = node_types[0][nodes[at + type] as number] as string
+    if (!OF_THE_BROWSER.includes(kind)) objects += nodes[at + size] as number
+  }
+  return { objects, all }
 }

@@ -2,7 +2,7 @@
 
 import type { CDPSession, Locator, Page } from '@playwright/test'
 import { expect, read, remove, test } from '../support/journey'
-import { heapBytes, input, median, meshesOf, report } from './measure'
+import { type Heap, heapOf, input, meshesOf, report } from './measure'
 
 /** A fault, and the names under which a page shows it: `backend/lab/benchmarks/showing/sights.py`. */
 interface Sight {
@@ -135,30 +135,29 @@ test('heap: growth of pages that stay open', async ({ inside: page, context }) =
     heatmap: { page, address: `/meshes/${mesh}` },
     overview: { page: await context.newPage(), address: '/' },
   }
-  const sizes: Record<string, number[]> = {}
   const sessions: Record<string, CDPSession> = {}
   for (const [name, { page: shown, address }] of Object.entries(open)) {
     await shown.goto(address)
     await expect(shown.getByRole('heading', { level: 1 })).toBeVisible()
     sessions[name] = await context.newCDPSession(shown)
-    sizes[name] = []
   }
   await page.waitForTimeout(warmUp * 60_000)
-  const step = 20_000
-  for (let taken = 0; taken * step <= minutes * 60_000; taken++) {
-    for (const [name, session] of Object.entries(sessions)) sizes[name]?.push(await heapBytes(session))
-    await page.waitForTimeout(step)
-  }
-  const growth = Object.entries(sizes).map(([name, bytes]) => {
-    console.log(`${name}: MB ${bytes.map((size) => (size / 1e6).toFixed(2)).join(' ')}`)
-    const few = Math.min(6, Math.ceil(bytes.length / 3))
-    const [start, end] = [median(bytes.slice(0, few)), median(bytes.slice(-few))]
-    return { name, start, percent: (100 * (end - start)) / start }
-  })
-  const [most] = growth.toSorted((a, b) => b.percent - a.percent)
-  report('ui_heap_growth_percent', most?.percent ?? Number.NaN, {
-    minutes,
-    ...Object.fromEntries(growth.map(({ name, percent }) => [name, Number(percent.toFixed(2))])),
-    ...Object.fromEntries(growth.map(({ name, start }) => [`${name}_mb`, Number((start / 1e6).toFixed(1))])),
-  })
+  const start = await heaps(sessions)
+  await page.waitForTimeout(minutes * 60_000)
+  const end = await heaps(sessions)
+  const grown = (name: string, part: keyof Heap) => 100 * ((end[name]?.[part] ?? 0) / (start[name]?.[part] ?? 0) - 1)
+  const names = Object.keys(sessions)
+  const worst = Math.max(...names.map((name) => grown(name, 'objects')))
+  const detail = names.flatMap((name) => [
+    [`${name}_percent`, Number(grown(name, 'objects').toFixed(2))],
+    [`${name}_with_code_percent`, Number(grown(name, 'all').toFixed(2))],
+    [`${name}_mb`, Number(((end[name]?.all ?? 0) / 1e6).toFixed(1))],
+  ])
+  report('ui_heap_growth_percent', worst, { minutes, ...Object.fromEntries(detail) })
 })
+
+async function heaps(sessions: Record<string, CDPSession>): Promise<Record<string, Heap>> {
+  const found: Record<string, Heap> = {}
+  for (const [name, session] of Object.entries(sessions)) found[name] = await heapOf(session)
+  return found
+}

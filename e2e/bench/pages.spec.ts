@@ -50,12 +50,15 @@ class Audit {
   }
 }
 
-/** Hold back the responses of the API to the next page, except who is signed in. */
+/** Requests that every page waits for before it shows anything: who is signed in, and which meshes there are. */
+const OF_ALL_PAGES = /\/v1\/(auth\/\w+|meshes(\?.*)?)$/
+
+/** Hold back the responses of the API to the next page. */
 async function held(page: Page) {
   const gate = Promise.withResolvers<void>()
   const asked = Promise.withResolvers<void>()
   await page.route('**/v1/**', async (route) => {
-    if (!route.request().url().endsWith('/v1/auth/session')) {
+    if (!OF_ALL_PAGES.test(route.request().url())) {
       asked.resolve()
       await gate.promise
     }
@@ -63,7 +66,9 @@ async function held(page: Page) {
   })
   const patience = page.waitForTimeout(3_000) // a page that loads nothing
   return {
-    begun: Promise.race([asked.promise, patience]).then(() => page.waitForTimeout(200)),
+    begun: Promise.race([asked.promise, patience])
+      .then(() => page.locator('main').first().waitFor({ timeout: 5_000 }))
+      .catch(() => undefined), // it shows nothing yet, which is a finding
     release: async () => {
       gate.resolve()
       await page.unrouteAll({ behavior: 'ignoreErrors' })

@@ -1,0 +1,33 @@
+import { expect, test } from '../support/journey'
+
+test('the last minutes are played under the heatmap, and the address keeps the shown one', async ({
+  inside: page,
+  mesh,
+}) => {
+  await page.goto(`/meshes/${mesh.id}?metric=one_way_delay&tz=utc`)
+  const film = page.getByRole('region', { name: 'Playback' })
+  const shown = film.getByRole('slider', { name: 'Shown time' })
+  const words = async () => (await shown.getAttribute('aria-valuetext')) ?? ''
+  await expect(shown).toHaveAttribute('aria-valuetext', 'Live: newest windows')
+
+  await shown.focus()
+  await shown.press('End')
+  await shown.press('ArrowLeft')
+  await shown.press('ArrowLeft')
+  await expect(shown).toHaveAttribute('aria-valuetext', /\d\d:\d\d – \d\d:\d\d UTC/)
+  const first = await words()
+  await film.getByRole('combobox', { name: 'Speed' }).selectOption('4 steps/s')
+  await film.getByRole('button', { name: 'Play' }).click()
+  await expect.poll(words).not.toBe(first)
+  // It ends with the newest minute.
+  await expect(film.getByRole('button', { name: 'Play' })).toBeVisible()
+  await expect(page).toHaveURL(/at=/)
+  const last = await words()
+  await page.reload()
+  await expect(shown).toHaveAttribute('aria-valuetext', last)
+  await expect(page.getByRole('grid')).toBeVisible()
+
+  await shown.press('Escape')
+  await expect(shown).toHaveAttribute('aria-valuetext', 'Live: newest windows')
+  await expect(page.getByText(/^Window \d/)).toBeVisible()
+})
