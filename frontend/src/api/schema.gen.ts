@@ -4201,6 +4201,10 @@ export interface components {
             };
             /** Items */
             items: components["schemas"]["UnusualRead"][];
+            /** Losing */
+            losing: number;
+            /** Losses */
+            losses: components["schemas"]["LosingPath"][];
         };
         /**
          * DirectionRead

@@ -79,5 +79,10 @@ export const strings = {
   failures: 'Failures',
   failed: (name: string, reason: string) => `${name}: ${reason}`,
   dismiss: 'Dismiss',
+  applicationLoses: (application: string, cost: string) => `${application} −${cost}`,
+  costOfPath: (application: string, cost: string) =>
+    `The path costs ${application} ${cost} of its best performance, predicted by its curve from the round trip now.`,
+  costOfPair: (application: string, cost: string) =>
+    `The paths of this pair cost ${application} ${cost} of its best performance, predicted by its curve from the round trips now.`,
   progressOf: (subject: string) => `Progress of ${subject}`,
 }

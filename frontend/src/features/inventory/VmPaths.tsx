@@ -5,19 +5,18 @@ import { useMemo } from 'react'
 import { pathCostsQuery } from '~/api/applications'
 import { serverNow } from '~/api/connection'
 import { vmPathsQuery } from '~/api/inventory'
-import type { PathCost, VmDirection, VmMesh } from '~/api/types'
+import type { VmDirection, VmMesh } from '~/api/types'
 import { Trend } from '~/charts/sparkline/Trend'
 import { formatCount, formatDelay, formatRatio, formatSignedDelay, NO_VALUE } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
+import { PathCost } from '~/ui/PathCost'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
 import { Term } from '~/ui/Term'
 import { useNow } from '~/ui/useNow'
 import { strings } from './strings'
 
-// A smaller cost is no cost.
-const COST_LEAST = 0.0005
 const NOW_MS = 10_000
 
 const selectionOf = ({ source, target }: VmDirection['worst'][number]) => `path:${source.id}:${target.id}`
@@ -126,23 +125,10 @@ function Direction({ meshId, vmId, of, name }: DirectionProps) {
                 ),
               as: 'number',
             },
-            { title: strings.costs, cell: (path) => <Cost of={costs?.get(selectionOf(path))} /> },
+            { title: strings.costs, cell: (path) => <PathCost cost={costs?.get(selectionOf(path))} none={NO_VALUE} /> },
           ]}
         />
       )}
     </section>
-  )
-}
-
-/** The application that loses most on a path, with what it loses. */
-function Cost({ of }: { of: PathCost | null | undefined }) {
-  if (of?.cost == null || of.cost < COST_LEAST) return NO_VALUE
-  return (
-    <Anchor
-      size="sm"
-      renderRoot={(root) => <Link {...root} to="/applications/$applicationId" params={{ applicationId: of.id }} />}
-    >
-      {strings.costOf(of.name, formatRatio(of.cost))}
-    </Anchor>
   )
 }

@@ -78,7 +78,6 @@ export const strings = {
     seconds % 60 === 0 ? `One point every ${seconds / 60} min.` : `One point every ${seconds} s.`,
   inMesh: (mesh: string) => `In ${mesh}`,
   costs: 'Costs most',
-  costOf: (application: string, cost: string) => `${application} −${cost}`,
   lastHour: 'Last hour',
   outboundPaths: 'Outbound',
   inboundPaths: 'Inbound',

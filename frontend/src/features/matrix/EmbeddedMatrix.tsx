@@ -4,6 +4,7 @@ import { useCallback, useState } from 'react'
 import { deviationsQuery, shownOf } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import { Heatmap } from '~/charts/heatmap/Heatmap'
+import { CLOSEST } from '~/charts/heatmap/view'
 import type { TimeSearch } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
 import { Empty, Failed, Loading } from '~/ui/State'
@@ -48,7 +49,8 @@ export function EmbeddedMatrix({ mesh, search: asked }: Props) {
     search,
     theme,
   )
-  const position = usePosition({ search, onSearch, start: partKey(chosen.by, search.zones), part })
+  const closest = shown.by === 'zone' ? 1 : CLOSEST
+  const position = usePosition({ search, onSearch, closest, start: partKey(chosen.by, search.zones), part })
   const reading = useReading(shown, coding, grid, part, roster)
   const [pooled, setPooled] = useState(1)
   if (query.error && !query.data) {
@@ -83,6 +85,7 @@ export function EmbeddedMatrix({ mesh, search: asked }: Props) {
             onOpen={position.onCursor}
             view={position.view}
             onView={position.onView}
+            closest={closest}
             onPooled={setPooled}
             legend={() => pictureLegend({ shown, coding, grid, domain, theme, windowEnd: matrix.windowEnd, clock })}
             below={BELOW}

@@ -4,11 +4,12 @@ import { useMemo } from 'react'
 import { pathCostsQuery } from '~/api/applications'
 import { serverNow } from '~/api/connection'
 import { deviationsQuery } from '~/api/measurements'
-import type { PathCost, UnusualPath } from '~/api/types'
+import type { UnusualPath } from '~/api/types'
 import { Trend } from '~/charts/sparkline/Trend'
 import type { Granularity } from '~/lib/dimensions'
 import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay, NO_VALUE } from '~/lib/units'
 import { useClock } from '~/ui/clock'
+import { PathCost } from '~/ui/PathCost'
 import { useNow } from '~/ui/useNow'
 import styles from './matrix.module.css'
 import { strings } from './strings'
@@ -17,8 +18,6 @@ import { strings } from './strings'
 export const UNUSUAL_ROWS = 8
 /** At most so many of them are about loss. */
 const LOSS_ROWS = 3
-/** A smaller cost is no cost. */
-const COST_LEAST = 0.0005
 const NOW_MS = 10_000
 
 interface Props {
@@ -90,7 +89,9 @@ export function MostUnusual({ meshId, by }: Props) {
                   <small title={strings.usualToNow(formatExact(item.baseline_ns), formatExact(item.value_ns))}>
                     {strings.usualToNow(formatDelay(item.baseline_ns), formatDelay(item.value_ns))}
                   </small>
-                  <Cost by={by} of={costs?.get(selectionOf(by, item))} />
+                  <small>
+                    <PathCost cost={costs?.get(selectionOf(by, item))} ofPair={by === 'zone'} />
+                  </small>
                 </td>
                 <td>
                   <Trend usualNs={item.baseline_ns} nowNs={item.value_ns} since={item} clock={clock} now={now} />
@@ -101,20 +102,6 @@ export function MostUnusual({ meshId, by }: Props) {
         </table>
       )}
     </section>
-  )
-}
-
-/** The application that loses most on a path, with what it loses; nothing when none does. */
-function Cost({ by, of }: { by: Granularity; of: PathCost | null | undefined }) {
-  if (of?.cost == null || of.cost < COST_LEAST) return null
-  const cost = formatRatio(of.cost)
-  const hint = by === 'zone' ? strings.pairCostHint : strings.costHint
-  return (
-    <small>
-      <Link to="/applications/$applicationId" params={{ applicationId: of.id }} title={hint(of.name, cost)}>
-        {strings.costOf(of.name, cost)}
-      </Link>
-    </small>
   )
 }
 

@@ -146,11 +146,6 @@ export const strings = {
   change: 'Change',
   lastHourHeader: 'Last hour',
   usualToNow: (usual: string, now: string) => `${usual} → ${now}`,
-  costOf: (application: string, cost: string) => `${application} −${cost}`,
-  costHint: (application: string, cost: string) =>
-    `The path costs ${application} ${cost} of its best performance, predicted by its curve from the round trip now.`,
-  pairCostHint: (application: string, cost: string) =>
-    `The paths of this pair cost ${application} ${cost} of its best performance, predicted by its curve from the round trips now.`,
   basis: (basis: string, band: string) => `One-way p50. Usual: ${basis}. Changes up to ${band} are usual.`,
   sameHour: (days: number) => `this hour on ${days} earlier days`,
   lastDay: (hours: number) => `the last 24 h (${hours} hours)`,

@@ -1,0 +1,31 @@
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { formatRatio } from '~/lib/units'
+import { strings } from './strings'
+
+/** A smaller cost is no cost. */
+const LEAST = 0.0005
+
+interface Props {
+  /** Id, name and lost share of performance of the application. */
+  cost: { id: string; name: string; cost: number | null } | null | undefined
+  /** The cost is of the paths of a pair of zones. */
+  ofPair?: boolean
+  /** Shown when no application loses. */
+  none?: string
+}
+
+/** The application that loses most on a path, with its loss; `none` when none loses. */
+export function PathCost({ cost, ofPair = false, none }: Props) {
+  if (cost?.cost == null || cost.cost < LEAST) return none
+  const share = formatRatio(cost.cost)
+  return (
+    <Anchor
+      fz="inherit"
+      title={(ofPair ? strings.costOfPair : strings.costOfPath)(cost.name, share)}
+      renderRoot={(root) => <Link {...root} to="/applications/$applicationId" params={{ applicationId: cost.id }} />}
+    >
+      {strings.applicationLoses(cost.name, share)}
+    </Anchor>
+  )
+}
