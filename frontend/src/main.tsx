@@ -14,7 +14,7 @@ import { passes } from '~/lib/problem'
 import { focusPages } from '~/ui/pageFocus'
 import { schemeManager, theme, variables } from '~/ui/theme'
 import { routeTree } from './routeTree.gen'
-import { Failed } from './ui/State'
+import { Failed, Loading } from './ui/State'
 import { usePrinting } from './ui/usePrinting'
 
 const queryClient = new QueryClient({
@@ -38,6 +38,8 @@ const router = createRouter({
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,
   defaultPendingMs: 300,
+  defaultPendingMinMs: 0,
+  defaultPendingComponent: () => <Loading what="the page" />,
   scrollRestoration: true,
   defaultErrorComponent: ({ error, reset }) => <Failed what="This page" error={error} retry={reset} />,
 })

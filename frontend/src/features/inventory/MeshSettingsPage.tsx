@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { vmsQuery } from '~/api/inventory'
 import { rosterQuery, useAddVm, useDeleteMesh, useRemoveVm, useUpdateMesh } from '~/api/meshes'
-import type { Mesh } from '~/api/types'
+import type { Mesh, Roster } from '~/api/types'
 import { idsOf } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
 import { Confirm } from '~/ui/Confirm'
@@ -12,7 +12,7 @@ import { MeshFields, meshOf } from '~/ui/MeshFields'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
-import { ActionError, Notice } from '~/ui/State'
+import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { strings } from './strings'
 
 /** The probing settings and members of a mesh. */
@@ -45,21 +45,35 @@ export function MeshSettingsPage({ mesh, etag }: { mesh: Mesh; etag: string }) {
         <ActionError error={update.error} />
       </Panel>
       <Members mesh={mesh} />
-      <DeleteMesh mesh={mesh} />
     </Page>
   )
 }
 
+/** The members of a mesh and its deletion; a mesh can be deleted although its members cannot be read. */
 function Members({ mesh }: { mesh: Mesh }) {
-  const { data: roster } = useQuery(rosterQuery(mesh.id))
+  const { data: roster, error, refetch } = useQuery(rosterQuery(mesh.id))
+  if (!roster && !error) return <Loading what={strings.membersLower} />
+  return (
+    <>
+      {roster ? (
+        <MemberList mesh={mesh} roster={roster} />
+      ) : (
+        <Failed what={strings.membersLower} error={error} retry={() => void refetch()} />
+      )}
+      <DeleteMesh mesh={mesh} />
+    </>
+  )
+}
+
+function MemberList({ mesh, roster }: { mesh: Mesh; roster: Roster }) {
   const { data: vms } = useQuery(vmsQuery)
   const add = useAddVm(mesh.id)
   const remove = useRemoveVm(mesh.id)
-  const members = new Set(roster?.vms.map(({ id }) => id))
+  const members = new Set(roster.vms.map(({ id }) => id))
   const others = (vms ?? []).filter(({ id }) => !members.has(id))
   return (
     <Panel title={`Members, ${members.size}`}>
-      {roster && roster.vms.length > 0 && (
+      {roster.vms.length > 0 && (
         <RecordList
           label={strings.members}
           rows={roster.vms}

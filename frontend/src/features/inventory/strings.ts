@@ -21,6 +21,7 @@ export const strings = {
   save: 'Save',
   saved: 'Saved. Agents apply it within seconds.',
   members: 'Members',
+  membersLower: 'the members',
   vm: 'VM',
   zone: 'Zone',
   actions: 'Actions',
