@@ -83,14 +83,14 @@ async function mostUnusual(page: Page, address: string): Promise<string[]> {
 
 const texts = async (found: Locator) => (await found.allInnerTexts()).map((text) => text.trim())
 
-/** An entry has all names of a fault, as whole names: "a-1" is not in "a-10". */
+/** Match an entry that has all names of a fault, as whole names: "a-1" is not in "a-10". */
 function isNamed({ names, both }: Sight, entry: string): boolean {
   const whole = names.map((name) => `(?<![\\w-])${name}(?![\\w-])`)
   const orders = both ? [whole, whole.toReversed()] : [whole]
   return orders.some((order) => new RegExp(order.join('.*')).test(entry))
 }
 
-/** A row is a path from one of the sources to one of the targets. */
+/** Match a row that is a path from one of the sources to one of the targets. */
 function joins(row: string, sources: string[], targets: string[], both: boolean): boolean {
   const [from = '', to = ''] = row.split(' → ')
   const isThere = sources.includes(from) && targets.includes(to)

@@ -1,4 +1,4 @@
-"""What the links over some paths or zone pairs cost the applications that use them."""
+"""Costs of paths and zone pairs to the applications that use them."""
 
 from collections.abc import Sequence
 from uuid import UUID

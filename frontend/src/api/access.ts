@@ -5,7 +5,7 @@ import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
 import type { Session } from './types'
 
-/** The session of this browser; null while nobody is signed in. */
+/** The session of this browser; null without a session. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async (): Promise<Session | null> => (await unwrap(client.GET('/v1/auth/status'))).session,

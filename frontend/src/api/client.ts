@@ -66,7 +66,7 @@ interface Page<T> {
   next_cursor: string | null
 }
 
-/** Every item of a paged list; lists of the inventory are at most a few thousand long. */
+/** Return every item of a paged list; lists of the inventory are at most a few thousand long. */
 export async function everyItem<T>(page: (cursor: string | undefined) => Promise<Page<T>>): Promise<T[]> {
   const items: T[] = []
   let cursor: string | undefined

@@ -8,7 +8,7 @@ interface Shown {
   xLabel?: string
 }
 
-/** The chart of an element that is, or contains, one SVG element; its lines also as a table. */
+/** Return the chart of an element that is, or contains, one SVG element; its lines also as a table. */
 function drawingOf(element: Element, { lines = [], xLabel = 'x' }: Shown): Drawing {
   const drawn = element instanceof SVGSVGElement ? element : element.querySelector('svg')
   const named = lines.flatMap((line) => (line.label === undefined ? [] : [{ ...line, label: line.label }]))

@@ -35,7 +35,7 @@ export function parseChanges(raw: unknown): Change[] | undefined {
   return changes.length > 0 ? changes : undefined
 }
 
-/** A change as a sentence. */
+/** Return a change as a sentence. */
 export function changeWords(change: Change): string {
   switch (change.kind) {
     case 'task':

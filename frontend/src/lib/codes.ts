@@ -22,7 +22,7 @@ export const isSigned = (coding: Coding) =>
 export const leastCode = (coding: Coding) =>
   isSignedDelay(coding) ? ASYMMETRY_ZERO - BINS + 1 : coding === 'loss_difference' ? ASYMMETRY_ZERO - 10_000 : 1
 
-/** One more than the largest code of a metric: the length of a table indexed by code. */
+/** Return one more than the largest code of a metric: the length of a table indexed by code. */
 export function codeCount(metric: Coding): number {
   if (isSignedDelay(metric)) return ASYMMETRY_ZERO + BINS
   if (metric === 'loss_difference') return ASYMMETRY_ZERO + 10_001
@@ -30,7 +30,7 @@ export function codeCount(metric: Coding): number {
   return isShare(metric) ? 10_002 : BINS + 1
 }
 
-/** The quantity a code stands for, in ns or as a ratio; code 0 is no value at all. */
+/** Return the quantity a code stands for, in ns or as a ratio; code 0 is no value at all. */
 export function valueOfCode(metric: Coding, code: number): number | null {
   if (code === 0) return null
   if (isShare(metric)) return (code - 1) / 10_000
@@ -40,7 +40,7 @@ export function valueOfCode(metric: Coding, code: number): number | null {
   return code < ASYMMETRY_ZERO ? -delayOf(ASYMMETRY_ZERO - code) : delayOf(code - ASYMMETRY_ZERO)
 }
 
-/** The code of a quantity; used where a value must be found on a scale. */
+/** Return the code of a quantity; used where a value must be found on a scale. */
 export function codeOfValue(metric: Coding, value: number): number {
   if (isShare(metric)) return 1 + Math.round(value * 10_000)
   if (metric === 'loss_difference') return ASYMMETRY_ZERO + Math.round(value * 10_000)

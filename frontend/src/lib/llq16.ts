@@ -5,10 +5,10 @@
 
 export const BINS = 2048
 
-/** Largest delay with a bin of its own, ns (137.4 s); anything above shares the last bin. */
+/** Largest delay with a separate bin, ns (137.4 s); anything above shares the last bin. */
 const LARGEST_NS = 2 ** 37 - 1
 
-/** The bin of a delay in nanoseconds; zero and negative values (clock error) share bin 0. */
+/** Return the bin of a delay in nanoseconds; zero and negative values (clock error) share bin 0. */
 export function binOf(delayNs: number): number {
   const v = Math.min(Math.max(Math.trunc(delayNs), 0), LARGEST_NS)
   if (v < 128) return v
@@ -19,7 +19,7 @@ export function binOf(delayNs: number): number {
   return 64 * shift + Math.floor(v / 2 ** shift)
 }
 
-/** The value a bin stands for, ns: its middle. */
+/** Return the value a bin stands for, ns: its middle. */
 export function delayOf(bin: number): number {
   if (bin < 128) return bin
   const shift = Math.floor(bin / 64) - 1

@@ -150,7 +150,7 @@ export function title(metric: Coding, statistic: Statistic): string {
   return FACTS[metric].hasStatistic ? `${FACTS[metric].name}, ${statisticName(statistic)}` : FACTS[metric].name
 }
 
-/** The label before the number in a sentence: "p50 84.2 µs", "loss 0 %". */
+/** Return the label before the number in a sentence: "p50 84.2 µs", "loss 0 %". */
 export function measure(metric: Coding, statistic: Statistic): string {
   if (metric === 'one_way_delay') return statisticName(statistic)
   if (metric === 'deviation') return 'p50'

@@ -2,12 +2,12 @@
 
 import { formatDelay, NO_VALUE } from './units'
 
-/** A share of the best performance: 0.7968 → "79.7 %". */
+/** Format a share of the best performance: 0.7968 → "79.7 %". */
 export function formatShare(share: number | null | undefined): string {
   return share == null || !Number.isFinite(share) ? NO_VALUE : `${(share * 100).toFixed(1)} %`
 }
 
-/** A change of performance, its sign always written: −0.123 → "−12.3 %", 0 → "±0 %". */
+/** Format a change of performance, its sign always written: −0.123 → "−12.3 %", 0 → "±0 %". */
 export function formatChange(change: number | null | undefined): string {
   if (change == null || !Number.isFinite(change)) return NO_VALUE
   const percent = (Math.abs(change) * 100).toFixed(1)

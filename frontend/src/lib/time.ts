@@ -48,14 +48,14 @@ export function zoneName(clock: Clock, at: Date): string {
 
 const DAY_MS = 86_400_000
 
-/** A time of the last day as "10:42 UTC", an earlier one with its day. */
+/** Format a time of the last day as "10:42 UTC", an earlier one with its day. */
 export function formatShortMoment(at: string, clock: Clock, now: number): string {
   const date = new Date(at)
   const time = `${formatMinute(date, clock)} ${zoneName(clock, date)}`
   return now - date.getTime() < DAY_MS ? time : `${formatDay(date, clock)}, ${time}`
 }
 
-/** A half-open window: "23:10:20 – 23:10:30 UTC". */
+/** Format a half-open window: "23:10:20 – 23:10:30 UTC". */
 export function formatWindow(from: Date, to: Date, clock: Clock): string {
   return `${formatTime(from, clock)} – ${formatTime(to, clock)} ${zoneName(clock, to)}`
 }

@@ -31,34 +31,34 @@ function scaleOf(ns: number): Scale {
   return DELAY_SCALES.find((scale) => size >= scale.factor) ?? { unit: 'ns', factor: 1 }
 }
 
-/** A delay for reading: 84_213 → "84.2 µs"; a minus is a true minus sign. */
+/** Format a delay for reading: 84_213 → "84.2 µs"; a minus is a true minus sign. */
 export function formatDelay(ns: number | null | undefined): string {
   if (ns == null || !Number.isFinite(ns)) return NO_VALUE
   const { unit, factor } = scaleOf(ns)
   return `${ns < 0 ? '−' : ''}${threeDigits(Math.abs(ns) / factor)} ${unit}`
 }
 
-/** As `formatDelay`, with the sign always written: asymmetry. */
+/** Format as `formatDelay` does, with the sign always written: asymmetry. */
 export function formatSignedDelay(ns: number | null | undefined): string {
   return ns != null && ns > 0 ? `+${formatDelay(ns)}` : formatDelay(ns)
 }
 
-/** The exact number of nanoseconds, in groups of three: "84 213 ns". */
+/** Format the exact number of nanoseconds, in groups of three: "84 213 ns". */
 export function formatExact(ns: number | null | undefined): string {
   return ns == null || !Number.isFinite(ns) ? NO_VALUE : `${groups(Math.round(ns))} ns`
 }
 
-/** A ratio of lost to sent: 0 → "0 %", 0.00031 → "0.0310 %". */
+/** Format a ratio of lost to sent: 0 → "0 %", 0.00031 → "0.0310 %". */
 export function formatRatio(ratio: number | null | undefined): string {
   return ratio == null || !Number.isFinite(ratio) ? NO_VALUE : `${threeDigits(ratio * 100)} %`
 }
 
-/** A change of a ratio, with its sign, in points of a percent: 0.001 → "+0.100 %". */
+/** Format a change of a ratio, with its sign, in points of a percent: 0.001 → "+0.100 %". */
 export function formatSignedRatio(ratio: number | null | undefined): string {
   return signed(ratio, formatRatio)
 }
 
-/** A change in percent, with its sign: 12.34 → "+12.3 %". */
+/** Format a change in percent, with its sign: 12.34 → "+12.3 %". */
 export function formatSignedPercent(percent: number | null | undefined): string {
   return signed(percent, (value) => `${threeDigits(value)} %`)
 }
@@ -68,12 +68,12 @@ function signed(value: number | null | undefined, format: (value: number) => str
   return `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`
 }
 
-/** The share lost of what was sent; `null` when either is not known or nothing was sent. */
+/** Return the share lost of what was sent; `null` when either is not known or nothing was sent. */
 export function lossRatio({ sent, lost }: { sent: number | null; lost: number | null }): number | null {
   return sent === null || lost === null || sent <= 0 ? null : lost / sent
 }
 
-/** A whole number in groups of three: 3600 → "3 600". */
+/** Format a whole number in groups of three: 3600 → "3 600". */
 export function formatCount(count: number | null | undefined): string {
   return count == null ? NO_VALUE : groups(count)
 }

@@ -25,7 +25,7 @@ const PLACES: Record<PathClass, string> = {
   between_providers: strings.betweenProviders,
 }
 
-/** One delay, or from the smallest to the largest of several. */
+/** Return one delay, or from the smallest to the largest of several. */
 function extentWords([low, high]: Extent): string {
   return low === high ? formatDelay(low) : strings.fromTo(formatDelay(low), formatDelay(high))
 }

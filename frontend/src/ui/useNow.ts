@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** The time, read again every `everyMs`: for ages and countdowns. */
+/** Return the time, read again every `everyMs`: for ages and countdowns. */
 export function useNow(everyMs: number, read: () => number = Date.now): number {
   const [now, setNow] = useState(read)
   useEffect(() => {

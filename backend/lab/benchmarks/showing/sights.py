@@ -15,7 +15,7 @@ _DETECTABLE_NS = 68e3
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """How a page shows a fault.
+    """Appearance of a fault on a page.
 
     `names`: names that one entry of the overview has, in this order unless `both`; `sources` and `targets`: VMs that
     are the ends of its paths and of no other fault's; `zones`: its pair of zones, if it is about one; `has_paths`:

@@ -26,7 +26,7 @@ export interface Frame {
   y: readonly [number, number]
 }
 
-/** From values to pixels. */
+/** Return functions from values to pixels. */
 export function scales({ width, height, left, right, top, bottom, x, y }: Frame) {
   return {
     x: scaleLinear([x[0], x[1]], [left, Math.max(left + 1, width - right)]),
@@ -38,7 +38,7 @@ type Scales = ReturnType<typeof scales>
 
 const pixel = (value: number) => Math.round(value * 100) / 100
 
-/** A line through points, as the `d` of a path. */
+/** Return a line through points, as the `d` of a path. */
 export function linePath({ x, y }: Points, to: Scales): string {
   const draw = line<number>(
     (_, i) => pixel(to.x(x[i] as number)),
@@ -47,7 +47,7 @@ export function linePath({ x, y }: Points, to: Scales): string {
   return draw(Array.from(x)) ?? ''
 }
 
-/** The area between two lines, as the `d` of a path. */
+/** Return the area between two lines, as the `d` of a path. */
 export function bandPath({ x, low, high }: Band, to: Scales): string {
   const draw = area<number>(
     (_, i) => pixel(to.x(x[i] as number)),
@@ -74,7 +74,7 @@ export function valueAt({ x, y }: Points, at: number): number | null {
   return y0 + ((y1 - y0) * (at - x0)) / (x1 - x0)
 }
 
-/** The five marks of a distribution from its percentiles 0 … 100: p1, p25, p50, p75, p99. */
+/** Return the five marks of a distribution from its percentiles 0 … 100: p1, p25, p50, p75, p99. */
 export function fiveMarks(percentiles: readonly number[]): [number, number, number, number, number] {
   const at = (p: number) => percentiles[Math.round((p / 100) * (percentiles.length - 1))] as number
   return [at(1), at(25), at(50), at(75), at(99)]

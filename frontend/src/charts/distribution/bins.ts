@@ -27,7 +27,7 @@ export function cumulative(bins: Bins, [from]: readonly [number, number]): Point
   return { x, y }
 }
 
-/** The share of values below each delay above `base` (ns), on a linear axis from 0 to `end` ns. */
+/** Return the share of values below each delay above `base` (ns), on a linear axis from 0 to `end` ns. */
 export function cumulativeAbove(bins: Bins, base: number, end: number): Points {
   const above = (ns: number) => Math.min(end, Math.max(0, ns - base))
   let before = 0

@@ -50,7 +50,7 @@ interface Box {
   height: number
 }
 
-/** A heading with its ground, or a label; upright where its text is. */
+/** Return a heading with its ground, or a label; upright where its text is. */
 function named(button: HTMLElement, box: Box): SVGElement[] {
   const short = button.querySelector<HTMLElement>('[data-text]')
   const text = short?.dataset.text ?? button.textContent ?? ''

@@ -22,7 +22,7 @@ export interface Cell {
   column: number
 }
 
-/** The rank of a cell when several share a pixel: crossed, then values by size, then lined, then dotted. */
+/** Return the rank of a cell when several share a pixel: crossed, then values by size, then lined, then dotted. */
 function rank(code: number, look: number, middle: number): number {
   if (look === LOOK.crossed) return 1 << 20
   if (code > 0 && (look === LOOK.plain || look === LOOK.veiled)) return 16 + Math.abs(code - middle)

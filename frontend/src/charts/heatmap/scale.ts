@@ -13,7 +13,7 @@ export interface Domain {
 /** Steps a scale may end on, per decade: coarse enough that it does not twitch with every window. */
 const STEPS = [1, 1.5, 2, 3, 5, 7, 10]
 
-/** The next step below (or above) a positive value: 84 213 → 70 000 (or 100 000). */
+/** Return the next step below (or above) a positive value: 84 213 → 70 000 (or 100 000). */
 export function step(value: number, direction: 'down' | 'up'): number {
   const decade = 10 ** Math.floor(Math.log10(value))
   const digits = Number((value / decade).toPrecision(12))
@@ -63,18 +63,18 @@ export function roundDomain(kind: ScaleKind, shown: Domain, least: number): Doma
   return high / low >= 2 ? { low, high } : { low, high: step(low * 2, 'up') }
 }
 
-/** The position of a value, 0 at `low` to 1 at `high`; beyond the ends it is clamped by the table. */
+/** Return the position of a value, 0 at `low` to 1 at `high`; beyond the ends it is clamped by the table. */
 export function position(kind: ScaleKind, { low, high }: Domain, value: number): number {
   if (kind !== 'log') return (value - low) / (high - low)
   return value <= low ? 0 : Math.log(value / low) / Math.log(high / low)
 }
 
-/** The value at a position: the inverse of `position`. */
+/** Return the value at a position: the inverse of `position`. */
 export function valueAt(kind: ScaleKind, { low, high }: Domain, at: number): number {
   return kind === 'log' ? low * (high / low) ** at : low + (high - low) * at
 }
 
-/** At most about `count` round values, the ends of a log scale among them. */
+/** Return at most about `count` round values, the ends of a log scale among them. */
 export function ticks(kind: ScaleKind, domain: Domain, count: number): number[] {
   const { low, high } = domain
   if (kind !== 'log') return linearTicks(low, high, count)

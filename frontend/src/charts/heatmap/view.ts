@@ -43,7 +43,7 @@ export function clampView(view: View, shape: Shape, closest = CLOSEST): View {
   return { row: clamp(view.row, shape.rows), column: clamp(view.column, shape.columns), count }
 }
 
-/** The transform (scale, shift in pixels) of a view whose longer side is `side` pixels, as d3-zoom counts. */
+/** Return the transform (scale, shift in pixels) of a view whose longer side is `side` pixels, as d3-zoom counts. */
 export function toTransform(view: View, size: number, side: number): { k: number; x: number; y: number } {
   const pixelsPerCell = side / view.count
   return { k: size / view.count, x: -view.column * pixelsPerCell, y: -view.row * pixelsPerCell }
@@ -60,7 +60,7 @@ export function fromTransform(
   return clampView({ row: -y * cellsPerPixel, column: -x * cellsPerPixel, count }, shape, closest)
 }
 
-/** The cell under a point of the picture, or `null` outside it. */
+/** Return the cell under a point of the picture, or `null` outside it. */
 export function cellAt(x: number, y: number, view: View, shape: Shape, side: number): Cell | null {
   const column = Math.floor(view.column + (x / side) * view.count)
   const row = Math.floor(view.row + (y / side) * view.count)

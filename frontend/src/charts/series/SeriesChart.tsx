@@ -65,7 +65,7 @@ function tables({ times, lines }: Pick<Props, 'times' | 'lines'>): uPlot.Aligned
   return [times, ...columns]
 }
 
-/** The vertical extent of a chart with a least one or with limits. */
+/** Return the vertical extent of a chart with a least one or with limits. */
 function extent({ least, limits }: Props, low: number | null, most: number | null): [number, number] {
   if (least === undefined) return withLimits(limits, low, most)
   return [0, Math.max(least, withLimits(limits, 0, most)[1])]
@@ -167,7 +167,7 @@ function options(element: HTMLElement, current: () => Props): uPlot.Options {
   }
 }
 
-/** The chart as it is drawn now, for a file. */
+/** Return the chart as it is drawn now, for a file. */
 function drawingOf(element: HTMLElement, plot: uPlot, props: Props): Drawing {
   const { min, max } = plot.scales.y ?? {}
   return seriesDrawing({

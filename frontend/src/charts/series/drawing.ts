@@ -98,7 +98,7 @@ export function seriesDrawing(chart: SeriesShape): Drawing {
   }
 }
 
-/** One entry of the legend for each kind of shade in the range. */
+/** Return one entry of the legend for each kind of shade in the range. */
 function shadesOf({ spans, range, resolve }: SeriesShape): Key[] {
   const shown = spans.filter((span) => clipped(span, range as [number, number]))
   const colours = new Map(shown.flatMap(({ label, colour }) => (label ? [[label, colour]] : [])))
@@ -158,7 +158,7 @@ function marksOf(
   })
 }
 
-/** The values with their times in UTC; errors follow their line. */
+/** Return the values with their times in UTC; errors follow their line. */
 function tableOf({ times, lines }: SeriesShape): Table {
   const columns = lines.flatMap(({ label, values, error }) => [
     { name: label, values },

@@ -11,7 +11,7 @@ export function isolated(values: Values): number[] {
   return isolated
 }
 
-/** The edges of a band of `error` around `values`; a delay is never drawn below zero. */
+/** Return the edges of a band of `error` around `values`; a delay is never drawn below zero. */
 export function band(values: Values, error: Values): { low: (number | null)[]; high: (number | null)[] } {
   const edge = (sign: 1 | -1) =>
     values.map((value, i) => {
@@ -34,7 +34,7 @@ export function summary(values: Values): { least: number; most: number; gaps: nu
   return { least, most, gaps }
 }
 
-/** The last value there is, and its place. */
+/** Return the last value there is, and its place. */
 export function newest(values: Values): number | null {
   const at = values.findLastIndex((value) => value != null)
   return at < 0 ? null : at

@@ -44,7 +44,7 @@ export function clipped({ from, to }: Pick<Span, 'from' | 'to'>, [start, end]: [
   return first < last ? ([first, last] as const) : null
 }
 
-/** A plugin that shades spans behind the series and draws limits above them. */
+/** Return a plugin that shades spans behind the series and draws limits above them. */
 export function spansPlugin(current: () => Shown, colourOf: (colour: string, alpha?: number) => string): uPlot.Plugin {
   return {
     hooks: {

@@ -54,7 +54,7 @@ export function AnnotationsPage({ search, onSearch }: Props) {
   )
 }
 
-/** The scope in words: "2 VMs, 1 zone". */
+/** Return the scope in words: "2 VMs, 1 zone". */
 function scopeWords({ scope }: Annotation): string {
   if (!scope) return strings.allVms
   const counts = [

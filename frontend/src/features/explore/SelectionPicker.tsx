@@ -12,7 +12,7 @@ interface Props {
   onChange: (selections: string[]) => void
 }
 
-/** A selection in words; ids that are no longer in the mesh are marked as deleted. */
+/** Return a selection in words; ids that are no longer in the mesh are marked as deleted. */
 export function titleOf(selection: string, roster: Roster): string {
   const [kind, source, target] = selection.split(':')
   if (kind === 'mesh') return strings.wholeMesh

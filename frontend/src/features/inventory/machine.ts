@@ -55,7 +55,7 @@ export function cloudFacts(description: Words): Fact[] {
   ])
 }
 
-/** The zone reported by the cloud, if any. */
+/** Return the zone reported by the cloud, if any. */
 export function cloudOf(description: Words): Cloud | null {
   const cloud = words(description.cloud)
   const [provider, region, zone] = [text(cloud.provider), text(cloud.region), text(cloud.zone)]

@@ -116,7 +116,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     void onSearch({ closed: toggled(search.closed, all, zones), view: '' })
   }
 
-  /** A closed zone opens at its label; another row or column is selected, or no longer. */
+  /** Open a closed zone at its label; another row or column is selected, or no longer. */
   function onLabel(side: AxisSide, index: number) {
     const line = (side === 'row' ? part?.rows : part?.columns)?.[index]
     if (line?.isClosed) toggle([line.zoneId])

@@ -16,7 +16,7 @@ import { strings } from './strings'
 
 /** Rows of the list. */
 export const UNUSUAL_ROWS = 8
-/** At most so many of them are about loss. */
+/** Largest number of rows about loss. */
 const LOSS_ROWS = 3
 const NOW_MS = 10_000
 

@@ -42,7 +42,7 @@ function narrowed({ title, labels, titles, groups }: Axis, places: readonly numb
 const countOf = (lines: readonly Line[][]) =>
   new Set(lines.flat().flatMap(({ first, count }) => Array.from({ length: count }, (_, at) => first + at))).size
 
-/** Return the part with only the rows and columns that match; a side without a match keeps all of its own. */
+/** Return the part with only the rows and columns that match; a side without a match keeps all rows or columns. */
 export function onlyMatches(part: Part, entries: readonly Named[], text: string): Matches {
   const isSquare = part.rows === part.columns
   const found = [part.rows, part.columns].map((lines) => matching(lines, entries, text))

@@ -67,7 +67,7 @@ function keysOf({ coding, grid, theme }: Parts): Key[] {
   ]
 }
 
-/** A sample of a hatch as the address of an image, at two pixels per CSS pixel. */
+/** Draw a sample of a hatch as the address of an image, at two pixels per CSS pixel. */
 function swatch(hatch: Hatch, theme: Theme, under: Rgb): string | undefined {
   const canvas = document.createElement('canvas')
   canvas.width = 44

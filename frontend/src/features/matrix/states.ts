@@ -22,7 +22,7 @@ export function stateName(look: Look): string {
   return look === LOOK.plain ? strings.measured : STATE_FACTS[look].name
 }
 
-/** A cell as a sentence: "a-1 to b-2, p50 84.2 µs", "a-1 to a-1, not planned". */
+/** Return a cell as a sentence: "a-1 to b-2, p50 84.2 µs", "a-1 to a-1, not planned". */
 export function sentence(source: string, target: string, look: Look, value: string | null, measured: string): string {
   const path = strings.pathName(source, target)
   if (look === LOOK.plain && value !== null) return `${path}, ${measured} ${value}`

@@ -13,7 +13,7 @@ import { strings } from './strings'
 
 const POLL_MS = 2_000
 
-/** The state of an arriving agent, as text. */
+/** Return the state of an arriving agent, as text. */
 function progress(agent: Agent): { mark: 'good' | 'waiting' | 'warn'; word: string } {
   if (agent.status === 'reporting') return { mark: 'good', word: strings.firstWindow }
   if (agent.status === 'silent') return { mark: 'warn', word: strings.stoppedReporting }

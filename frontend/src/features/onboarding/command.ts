@@ -18,7 +18,7 @@ export function quoted(word: string): string {
   return /^[A-Za-z0-9._:@/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
-/** The user data that cloud-init runs at the first start of a VM. */
+/** Return the user data that cloud-init runs at the first start of a VM. */
 export function cloudInit(installCommand: string): string {
   // As root and without a terminal; a YAML string in single quotes doubles those it holds.
   const line = installCommand.replace('| sudo sh', '| sh').replaceAll("'", "''")

@@ -252,7 +252,7 @@ const BASES: Record<NonNullable<Deviation['basis']>, string> = {
   last_hour: strings.lastHour,
 }
 
-/** The usual p50 of both directions as a sentence; empty while it loads. */
+/** Return the usual p50 of both directions as a sentence; empty while it loads. */
 function usualWords(statistic: Statistic, usual: Props['usual']): string {
   if (statistic !== 'p50') return strings.usualOfP50
   const { outbound, inbound } = usual ?? {}

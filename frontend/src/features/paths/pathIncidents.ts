@@ -24,7 +24,7 @@ export function usePathIncidents(meshId: string, source: string, target: string)
   return { ...query, data }
 }
 
-/** Return the times of incidents (s since 1970); one that goes on lasts until `nowMs`. */
+/** Return the times of incidents (s since 1970); an open one lasts until `nowMs`. */
 export const incidentSpans = (
   incidents: readonly Pick<IncidentSummary, 'onset_at' | 'ended_at' | 'severity'>[],
   nowMs: number,

@@ -5,7 +5,7 @@ import type { Points } from '~/charts/curve/geometry'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { strings } from './strings'
 
-/** The policy of the largest area. */
+/** Return the policy of the largest area. */
 export function best<T extends Simulation['policies'][number]>(policies: readonly T[]): T | undefined {
   return policies.reduce<T | undefined>(
     (top, outcome) => (top && top.area_percent >= outcome.area_percent ? top : outcome),
@@ -13,7 +13,7 @@ export function best<T extends Simulation['policies'][number]>(policies: readonl
   )
 }
 
-/** The share of jobs at or below each score. */
+/** Return the share of jobs at or below each score. */
 export function distributionOf({ scores }: Pick<PolicyOutcome, 'scores'>): Points {
   return { x: scores, y: scores.map((_, at) => at / (scores.length - 1)) }
 }

@@ -1,4 +1,4 @@
-/** Drawings of charts, as their elements offer them to whoever exports a picture. */
+/** Drawings of charts, as their elements offer them for export. */
 
 /** An entry of a legend. */
 export interface Key {

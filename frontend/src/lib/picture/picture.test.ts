@@ -20,7 +20,7 @@ const CAPTION = {
   at: new Date('2026-11-20T23:16:00Z'),
 }
 
-/** The picture as another program reads it. */
+/** Return the picture as another program reads it. */
 function parsed(text: string) {
   const document = new DOMParser().parseFromString(text, 'image/svg+xml')
   expect(document.querySelector('parsererror')).toBeNull()

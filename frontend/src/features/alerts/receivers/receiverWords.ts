@@ -29,7 +29,7 @@ export function receivedIncidents(root: Route, name: string): string {
   return isNamed(root, name) ? strings.incidentsOfRoutes : strings.nothing
 }
 
-/** The tree with a receiver named by its root, or not; branches stay as they are. */
+/** Return the tree with a receiver named by its root, or not; branches stay as they are. */
 export function atRoot(root: Route, name: string, named: boolean): Route {
   const others = (root.receivers ?? []).filter((receiver) => receiver !== name)
   return { ...root, receivers: named ? [...others, name] : others }

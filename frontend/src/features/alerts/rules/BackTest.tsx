@@ -21,7 +21,7 @@ const HOURS = [
   { value: '720', label: strings.last30Days },
 ]
 
-/** Evaluate the edited rule on stored windows; nothing is saved and nobody is notified. */
+/** Evaluate the edited rule on stored windows; nothing is saved and no one is notified. */
 export function BackTest({ meshId, rule }: { meshId: string; rule: RuleInput }) {
   const test = useBackTest(meshId)
   const [hours, setHours] = useState('6')

@@ -8,7 +8,7 @@ import styles from './kiosk.module.css'
 /** Pages for wall screens ask again at least once a minute. */
 const OLD_MS = 150_000
 
-/** The age of the newest answer on a wall screen; large and in red once it is old, since nobody reloads a wall. */
+/** The age of the newest answer on a wall screen; large and in red once it is old, since no one reloads a wall screen. */
 export function Freshness() {
   const cache = useQueryClient().getQueryCache()
   const { away, since } = useConnection()

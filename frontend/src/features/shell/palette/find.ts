@@ -2,7 +2,7 @@
 
 export interface Findable {
   name: string
-  /** Tells equal names apart: a zone, a mesh. */
+  /** Distinguishing words for equal names: a zone, a mesh. */
   detail?: string | undefined
 }
 

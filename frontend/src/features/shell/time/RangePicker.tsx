@@ -21,7 +21,7 @@ export function RangePicker({ page, onDone }: { page: PageTime; onDone: () => vo
     onDone()
   }
 
-  /** The address with its range fixed: it shows the same measurements to whoever opens it, and later. */
+  /** Return the address with its range fixed: everyone who opens it sees the same measurements, later too. */
   function frozenAddress() {
     const address = new URL(location.href)
     for (const name of Object.keys(NOW)) address.searchParams.delete(name)
