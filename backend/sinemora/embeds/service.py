@@ -44,7 +44,7 @@ def authenticate(request: Request, token: str) -> Actor:
             raise ProductError(
                 "embed_link_ended",
                 401,
-                "This link has ended: it expired or was revoked. Ask whoever shared it for a new one.",
+                "This link has ended: it expired or was revoked. Ask the person who shared it for a new one.",
                 headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
             )
         link, tenant = row
