@@ -20,7 +20,15 @@ function ExploreRoute() {
   const { data } = useSuspenseQuery(meshQuery(meshId))
   const onSearch = useCallback(
     (patch: ExploreSearch) =>
-      void navigate({ search: (old) => exploreSearch({ ...old, ...patch }), replace: true, resetScroll: false }),
+      void navigate({
+        // Opening a row keeps the list; another choice has another list.
+        search: ({ q, sort, page, ...old }) => ({
+          ...(patch.spike === undefined ? {} : { q, sort, page }),
+          ...exploreSearch({ ...old, ...patch }),
+        }),
+        replace: true,
+        resetScroll: false,
+      }),
     [navigate],
   )
   return <ExplorePage key={meshId} mesh={data.mesh} search={search} onSearch={onSearch} />

@@ -2,14 +2,14 @@ import { Button, useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { type ExploreParameters, spikeQuery, spikesQuery } from '~/api/explore'
-import type { SpikeEvidence } from '~/api/types'
+import type { SpikeEvidence, Spikes } from '~/api/types'
 import { ExchangesChart } from '~/charts/exchanges/ExchangesChart'
 import type { Line } from '~/charts/series/SeriesChart'
 import { statisticName } from '~/lib/metrics'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatDelay, formatExact, formatSignedDelay } from '~/lib/units'
 import { PictureMenu } from '~/ui/PictureMenu'
-import { Records } from '~/ui/Records'
+import { RecordList } from '~/ui/RecordList'
 import { Empty } from '~/ui/State'
 import styles from './explore.module.css'
 import { QueryResult } from './QueryResult'
@@ -22,6 +22,8 @@ interface Props {
   open: string | undefined
   onOpen: (spike: string) => void
 }
+
+const pathOf = ({ source, target }: Spikes['items'][number]) => `${source.name} → ${target.name}`
 
 /** Sudden rises of delay, newest first, and the exchanges around one of them. */
 export function SpikesView({ meshId, parameters, clock, open, onOpen }: Props) {
@@ -36,21 +38,40 @@ export function SpikesView({ meshId, parameters, clock, open, onOpen }: Props) {
             <Empty title={strings.noSpikes}>{strings.noSpikesLead}</Empty>
           ) : (
             <>
-              <Records
+              <RecordList
                 label={strings.spikes}
                 rows={items}
                 id={(spike) => spike.id}
                 columns={[
-                  { title: strings.path, cell: (spike) => `${spike.source.name} → ${spike.target.name}`, as: 'head' },
-                  { title: strings.window, term: 'window', cell: ({ started_at }) => moment(new Date(started_at)) },
+                  {
+                    title: strings.path,
+                    cell: pathOf,
+                    as: 'head',
+                    by: { key: 'path', value: pathOf },
+                  },
+                  {
+                    title: strings.window,
+                    cell: ({ started_at }) => moment(new Date(started_at)),
+                    by: { key: 'window', value: ({ started_at }) => started_at },
+                  },
                   {
                     title: strings.rise,
-                    term: 'spike',
                     cell: (spike) => formatSignedDelay(spike.rise_ns),
                     as: 'number',
+                    by: { key: 'rise', value: ({ rise_ns }) => rise_ns },
                   },
-                  { title: statisticName('max'), cell: (spike) => formatDelay(spike.max_ns), as: 'number' },
-                  { title: statisticName('p50'), cell: (spike) => formatDelay(spike.median_ns), as: 'number' },
+                  {
+                    title: statisticName('max'),
+                    cell: (spike) => formatDelay(spike.max_ns),
+                    as: 'number',
+                    by: { key: 'max', value: ({ max_ns }) => max_ns },
+                  },
+                  {
+                    title: statisticName('p50'),
+                    cell: (spike) => formatDelay(spike.median_ns),
+                    as: 'number',
+                    by: { key: 'median', value: ({ median_ns }) => median_ns },
+                  },
                   {
                     title: strings.evidence,
                     term: 'evidence',
