@@ -27,7 +27,7 @@ test('a path is added to the distribution, kept in the URL, and downloaded as sh
   )
   expect(answer.items[0]?.count).toBeGreaterThan(0)
 
-  await page.getByRole('button', { name: 'Download' }).click()
+  await page.getByRole('button', { name: 'Download', exact: true }).click()
   const link = page.getByRole('menuitem', { name: 'CSV', exact: true })
   const file = await page.request.get((await link.getAttribute('href')) as string)
   expect(file.headers()['content-type']).toContain('text/csv')
