@@ -129,7 +129,10 @@ def list_path_applications(
 
 @router.get("/meshes/{mesh_id}/path-costs", responses=responses(404, 422))
 def list_path_costs(
-    mesh_id: UUID, session: SessionDep, actor: Viewer, selections: Annotated[Selections, Query()]
+    mesh_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    selections: Annotated[Selections, Query()] = ["mesh"],  # noqa: B006
 ) -> PathCosts:
     """List the application that each of some paths or zone pairs costs most, by the newest round trips."""
     return path_costs.costs_of(session, mesh_id, selections)

@@ -15894,9 +15894,9 @@ export interface operations {
     };
     list_path_costs: {
         parameters: {
-            query: {
+            query?: {
                 /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
-                selections: string[];
+                selections?: string[];
             };
             header?: never;
             path: {
