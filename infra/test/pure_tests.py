@@ -1,4 +1,4 @@
-"""A plug-in of pytest that keeps only the tests which need no server, no network and no started product."""
+"""A plug-in of pytest that keeps only quick tests which need no server, no network and no started product."""
 
 import inspect
 from pathlib import Path
@@ -10,13 +10,14 @@ _WITH_PROCESSES = {"embedded", "profiler", "operations", "toolchain"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests that use a server's fixture or live in a folder whose tests start processes."""
+    """Deselect thorough tests, those that use a server's fixture, and folders whose tests start processes."""
     tests = config.rootpath / "tests"
 
     def pure(item: pytest.Item) -> bool:
         folder = Path(item.path).relative_to(tests).parts[0]
         servers = _SERVERS & set(getattr(item, "fixturenames", ()))
-        return folder not in _WITH_PROCESSES and not servers and not _asks_later(item)
+        is_slow = item.get_closest_marker("thorough") is not None
+        return folder not in _WITH_PROCESSES and not servers and not _asks_later(item) and not is_slow
 
     config.hook.pytest_deselected(items=[item for item in items if not pure(item)])
     items[:] = [item for item in items if pure(item)]

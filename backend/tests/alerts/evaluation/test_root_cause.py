@@ -121,6 +121,7 @@ def test_a_zone_incident_merges_incidents_of_its_paths():
     assert changes[0].track.culprit == Culprit(Suspect.ZONE, 1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("event", [Event.SICK_VM, Event.CLOCK_STEP, Event.AGENT_GONE, Event.CORRELATED_NOISE])
 def test_scenarios_are_found_and_named(event: Event):
     """Four of those that `make bench-alerts` tries in their hundreds."""

@@ -54,6 +54,7 @@ def test_written_polynomials_are_the_fitted_ones(z):
 positive = st.floats(1e-3, 1e3)
 
 
+@pytest.mark.thorough
 @settings(max_examples=40)
 @given(
     rows=st.lists(st.tuples(st.integers(0, 10**7), positive), min_size=3, max_size=20, unique_by=lambda row: row[0]),
@@ -92,6 +93,7 @@ def test_the_same_samples_give_the_same_fit():
     assert one.reason == two.reason
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("repeats", [1, 3])
 def test_recovers_curves_within_half_the_noise_and_the_band_holds_them(repeats):
     errors, covered = [], []
@@ -194,6 +196,7 @@ def test_residuals_are_what_the_plot_needs():
     assert fitted.noise == pytest.approx(0.03, rel=0.6)
 
 
+@pytest.mark.thorough
 def test_nine_in_ten_and_more_new_samples_fall_where_they_are_foreseen():
     rng = np.random.default_rng(11)
     truth = published("memcached-server").curve

@@ -124,6 +124,7 @@ def test_blocks_are_decoded_as_by_numpy(seed, directions, shift):
     same(result.words, expected.words[np.repeat(kept, expected.lengths.sum(axis=1))])
 
 
+@pytest.mark.thorough
 def test_very_many_blocks_are_decoded_as_by_numpy():
     """Enough blocks for two threads."""
     rng = np.random.default_rng(11)
