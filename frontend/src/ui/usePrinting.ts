@@ -2,10 +2,10 @@ import { useEffect, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { aroundPrinting } from '~/lib/printing'
 
-/** Where Mantine keeps the theme; it writes a forced one only after the charts have read their colours. */
+/** Mantine's attribute of the theme. Mantine writes a forced theme only after the charts have read their colours. */
 const THEME = 'data-mantine-color-scheme'
 
-/** Return true while the browser prints, in the light theme. The page is drawn again before the browser goes on. */
+/** Return true while the browser prints, in the light theme. The page is drawn again before the browser prints. */
 export function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false)
   useEffect(() => {

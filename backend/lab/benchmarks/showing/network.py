@@ -24,7 +24,7 @@ SEEN_WITHIN = 3
 """Windows within which a fault has to be seen."""
 # Baselines of alert rules need 120 windows; usual values need some hours, of which windows are sampled.
 _WHOLE_S, _SAMPLED_S, _SAMPLED_EVERY_S = 1_500, 8 * 3_600, 900
-# A window arrives so long after its end, s.
+# Time from the end of a window to its arrival, s.
 _AFTER_S = 0.3
 _LOADED_S = 120
 """Time that loading takes, about: the drift can be seen then."""

@@ -9,7 +9,7 @@ from sinemora.embedded.simulated.world import World
 LOSS = 0.4
 """Share of packets that the lossy pair loses, each way."""
 _DRIFT_NS, _DRIFT_S = 160e3, 7_200
-# Three standard deviations of an hour between zones (`windows.py`): from here on the drift can be told from noise.
+# Three standard deviations of an hour between zones (`windows.py`): a larger drift is more than noise.
 _DETECTABLE_NS = 68e3
 
 

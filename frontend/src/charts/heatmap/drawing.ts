@@ -4,7 +4,7 @@ import { plainColour } from '~/lib/picture/colour'
 import type { Drawing } from '~/lib/picture/drawing'
 import { svg } from '~/lib/picture/svg'
 
-/** Draws the cells on a canvas of so many pixels per CSS pixel. */
+/** Draws the cells on a canvas with `density` pixels per CSS pixel. */
 export type Paint = (canvas: HTMLCanvasElement, density: number) => void
 
 /** Pixels per CSS pixel: the figures in the cells must be sharp on other screens too. */

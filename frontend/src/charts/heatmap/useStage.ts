@@ -36,7 +36,7 @@ export function useStage(frame: RefObject<HTMLElement | null>, below: number): S
     // What stands above the element may become higher or lower.
     observer.observe(document.body)
     window.addEventListener('resize', measure)
-    // The picture must be drawn before the browser goes on to print it.
+    // The picture must be drawn before the browser prints it.
     const fitPaper = () =>
       flushSync(() => setStage((old) => ({ ...old, width: Math.min(old.width, PAPER_WIDTH), height: PAPER_WIDTH })))
     const stop = aroundPrinting(fitPaper, measure)

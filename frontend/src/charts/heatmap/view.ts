@@ -26,7 +26,7 @@ export const inView = ({ count }: View, { rows, columns }: Shape): Shape => ({
   columns: Math.min(columns, count),
 })
 
-/** A view shows at least so many rows and columns. */
+/** Least number of rows and columns of a view. */
 export const CLOSEST = 4
 
 /** A point of the picture as shares of its longer side. */

@@ -23,7 +23,7 @@ export function spaceOf(part: Part, by: Granularity, roster: Roster, zones: Zone
   return { rows, columns: part.rows === part.columns ? rows : of(part.columns) }
 }
 
-/** So many zones in view open into their VMs; fewer in a small mesh, which must be magnified first. */
+/** Largest number of zones in view that open into their VMs; fewer in a small mesh, which must be magnified first. */
 const OPEN_ZONES = 4
 const OPEN_SHARE = 2 / 3
 /** Zooming out by this factor from where zones opened closes them: a little more, so that it does not flicker. */
