@@ -17,7 +17,7 @@ import { timeIn } from '~/lib/spans'
 
 export const Route = createFileRoute('/embed')({
   staticData: { title: strings.embeddedView },
-  // The state of the shared page. The token is not in it: it comes after "#", so that no server and no site receives it.
+  // The state of the shared page. The token comes after "#", so that no server and no other site receives it.
   validateSearch: (raw: Raw) => ({ ...matrixSearch(raw), ...appSearch(raw), ...themeIn(raw) }),
   component: EmbedRoute,
 })
