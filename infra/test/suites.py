@@ -5,6 +5,7 @@ too long or runs no test at all. The exit code is 0 only when nothing failed. Ea
 `.tools/logs/test-NAME.log`; a single suite shows it as it comes.
 """
 
+import argparse
 import json
 import os
 import re
@@ -122,7 +123,7 @@ QUICK = (
     Suite(
         "vitest-units",
         "frontend",
-        (*VITEST, "--exclude=**/*.test.tsx"),
+        (*VITEST, "--project=units"),
         "junit",
         lane=OTHERS,
     ),
@@ -131,14 +132,19 @@ QUICK = (
 
 def main(arguments: list[str]) -> int:
     """Run the suites named (all by default) and print the sum."""
-    names = [argument for argument in arguments if not argument.startswith("-")]
-    if unknown := set(names) - {suite.name for suite in (*SUITES, *QUICK)}:
-        print(f"unknown: {', '.join(unknown)}; there are {', '.join(suite.name for suite in SUITES)}")
-        return 2
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="suites to run; all without a name")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--lint", action="store_true", help="linters and type checks")
+    only.add_argument("--check", action="store_true", help="the quick part, as `make check` runs it")
+    options = parser.parse_args(arguments)
+    names = set(options.names)
+    if unknown := names - {suite.name for suite in (*SUITES, *QUICK)}:
+        parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join(suite.name for suite in SUITES)}")
     chosen = SUITES
-    if "--lint" in arguments:
+    if options.lint:
         chosen = [suite for suite in SUITES if suite.name not in TESTS]
-    elif "--check" in arguments:
+    elif options.check:
         chosen = [*(suite for suite in SUITES if suite.name in CHECKS), *QUICK]
     if names:
         chosen = [suite for suite in (*SUITES, *QUICK) if suite.name in names]
