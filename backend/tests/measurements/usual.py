@@ -1,5 +1,6 @@
 """A mesh with usual delays: windows with changed paths, stored steps of earlier times, and the deviations of now."""
 
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import text
@@ -12,7 +13,7 @@ from sinemora.measurements.store.tiers import Tier, floor
 from sinemora.meshes.plan import is_client
 from sinemora.meshes.service import mesh_state, zone_runs
 from tests.callers import MeshWorld
-from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.reports import AgentWindow, sent_together, window_start
 from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
 
 USUAL_NS = 200_000
@@ -25,14 +26,22 @@ Changes = dict[tuple[int, int], Raw]
 
 def measure(mesh: MeshWorld, started_at_s: int, changed: Changes | None = None) -> None:
     """Send a window of the whole mesh; `changed` paths by position."""
+    measure_all(mesh, {started_at_s: changed or {}})
+
+
+def measure_all(mesh: MeshWorld, windows: Mapping[int, Changes]) -> None:
+    """Send windows of the whole mesh: changed paths by the start of the window (Unix s)."""
+    sent_together(mesh.key, (one for start, changed in windows.items() for one in _window(mesh, start, changed)))
+
+
+def _window(mesh: MeshWorld, started_at_s: int, changed: Changes) -> Iterator[AgentWindow]:
     for n, agent in enumerate(mesh.agents):
         peers = {
-            peer.vm_key: (changed or {}).get((n, m)) or simple(USUAL_NS)
+            peer.vm_key: changed.get((n, m)) or simple(USUAL_NS)
             for m, peer in enumerate(mesh.agents)
             if m != n and is_client(agent.vm_key, peer.vm_key)
         }
-        if peers:
-            sent(agent, report_of(mesh.key, peers, started_at_s))
+        yield agent, peers, started_at_s
 
 
 def rise(mesh: MeshWorld, source: int, target: int) -> Changes:
@@ -85,9 +94,9 @@ def hour_of_newest() -> datetime:
     return floor(datetime.fromtimestamp(window_start(), UTC), 3600)
 
 
-def keep_days(mesh: MeshWorld, count: int, **options) -> None:
-    """Store the same hour of earlier days, of weekdays or weekends like today."""
-    hour, kept, day = hour_of_newest(), 0, 0
+def keep_days(mesh: MeshWorld, count: int, skipped: int = 0, **options) -> None:
+    """Store the same hour of days before the `skipped` last ones, of weekdays or weekends like today."""
+    hour, kept, day = hour_of_newest(), 0, skipped
     while kept < count:
         day += 1
         if ((hour - day * DAY).weekday() >= 5) is (hour.weekday() >= 5):
