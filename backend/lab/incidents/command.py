@@ -13,7 +13,7 @@ from typer import BadParameter, Option, Typer
 
 from lab.incidents.events import Event, Scenario, make
 
-_ARRAYS = ("median_ns", "max_ns", "loss", "clock_error_ns", "silent")
+_ARRAYS = ("median_ns", "p90_ns", "max_ns", "loss", "clock_error_ns", "silent")
 
 
 app = Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lab.incidents.network import EXCHANGES, Flags, Mesh, Windows, coded, make_mesh, quiet
+from lab.incidents.network import EXCHANGES, Flags, Mesh, Windows, make_mesh, quiet, store
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
 
 
@@ -23,6 +23,7 @@ class Event(StrEnum):
     CLOCK_STEP = "clock_step"
     AGENT_GONE = "agent_gone"
     SLOW_DRIFT = "slow_drift"
+    BURST = "burst"
     WEEKEND_DIP = "weekend_dip"
     CORRELATED_NOISE = "correlated_noise"
     NOTHING = "nothing"
@@ -35,6 +36,7 @@ WARM_UP_S = 4200
 # A drift needs an earlier baseline; a weekend needs days before it.
 _WARM_UP_S = {Event.SLOW_DRIFT: 6 * 3600, Event.WEEKEND_DIP: 30 * 3600}
 _AFTER_S = 900
+_BURST_NS = 1_750_000
 _PATIENCE_S = 40
 
 
@@ -87,7 +89,7 @@ def make(event: Event, seed: int) -> Scenario:
     steps = end + _AFTER_S // mesh.window_s
     windows = quiet(mesh, steps, rng)
     deviations = float(np.exp(rng.uniform(*np.log(DEVIATIONS))))
-    sd_ns = mesh.trace.sd_us * 1000
+    sd_ns = mesh.trace.usual_sd_us * 1000
     detectable = start
     culprit: Culprit | None = None
     if event is Event.CLOCK_STEP:
@@ -100,6 +102,10 @@ def make(event: Event, seed: int) -> Scenario:
         _dip(mesh, windows, start, end, rng)
     elif event is Event.CORRELATED_NOISE:
         _shake(windows, start, end, sd_ns, rng)
+    elif event is Event.BURST:
+        vm, other = sorted(int(position) for position in rng.choice(mesh.size, 2, replace=False))
+        culprit = Culprit(Suspect.PAIR, vm, other)
+        _burst(windows, (vm, other), start, end)
     elif event is not Event.NOTHING:
         culprit = _culprit(event, mesh, rng)
         where = explains(culprit, mesh.zone_of)
@@ -112,7 +118,7 @@ def make(event: Event, seed: int) -> Scenario:
                 deviations = max(deviations, 5.0)
                 detectable = start + int(np.argmax(shape * deviations >= DEVIATIONS[0]))
             _delay(windows, where, start, deviations * sd_ns * shape, rng)
-    windows.median_ns, windows.max_ns = coded(windows.median_ns), coded(np.maximum(windows.max_ns, windows.median_ns))
+    store(windows)
     return Scenario(seed, mesh, windows, Truth(event, start, end, detectable, deviations, culprit))
 
 
@@ -121,6 +127,8 @@ def _lasts_s(event: Event, rng: np.random.Generator) -> int:
         return int(rng.integers(44, 52)) * 3600
     if event is Event.SLOW_DRIFT:
         return int(rng.integers(3600, 9000))
+    if event is Event.BURST:
+        return int(rng.integers(40, 240))
     return int(rng.integers(600, 2400))
 
 
@@ -152,7 +160,7 @@ def _delay(
     own = rng.uniform(0.85, 1.15, paths.size)
     unsteady = 1 + 0.1 * rng.standard_normal((rise_ns.size, paths.size))
     added = (rise_ns[:, None] * own * unsteady).astype(np.float32)
-    for array in (windows.median_ns, windows.max_ns):
+    for array in (windows.median_ns, windows.p90_ns, windows.max_ns):
         flat = array.reshape(array.shape[0], -1)
         flat[start : start + rise_ns.size, paths] += added
 
@@ -168,7 +176,7 @@ def _step_clock(windows: Windows, vm: int, start: int, end: int, step_ns: float,
     """Step a VM's clock; agents follow it within minutes and report a larger clock error meanwhile."""
     step_ns *= float(rng.choice([-1.0, 1.0]))
     left = step_ns * np.exp(-np.arange(end - start) * 10 / 600)
-    for array in (windows.median_ns, windows.max_ns):
+    for array in (windows.median_ns, windows.p90_ns, windows.max_ns):
         array[start:end, vm, :] -= left[:, None].astype(np.float32)
         array[start:end, :, vm] += left[:, None].astype(np.float32)
         np.maximum(array, 100, out=array)
@@ -180,13 +188,24 @@ def _step_clock(windows: Windows, vm: int, start: int, end: int, step_ns: float,
 def _remove_agent(mesh: Mesh, windows: Windows, vm: int, start: int, end: int, rng: np.random.Generator) -> None:
     """Remove an agent: its measurements are missing, others get no responses, after a while it counts as silent."""
     client = rng.random(mesh.size) < 0.5
-    for array in (windows.median_ns, windows.max_ns, windows.clock_error_ns):
+    for array in (windows.median_ns, windows.p90_ns, windows.max_ns, windows.clock_error_ns):
         array[start:end, vm, :] = array[start:end, :, vm] = np.nan
     for other in range(mesh.size):
         if other != vm:
             value = np.nan if client[other] else 1.0
             windows.loss[start:end, vm, other] = windows.loss[start:end, other, vm] = value
     windows.silent[start + _PATIENCE_S // mesh.window_s : end, vm] = True
+
+
+def _burst(windows: Windows, pair: tuple[int, int], start: int, end: int) -> None:
+    """Raise a pair to 1.75 ms and back for 2 s in the middle (UCAM-CL-TR-937, figure 4.14).
+
+    How long it lasted is not published.
+    """
+    for one, other in (pair, pair[::-1]):
+        for array in (windows.median_ns, windows.p90_ns, windows.max_ns):
+            # Two seconds are less than half of a window: no statistic of the window shows them.
+            array[start:end, one, other] = np.maximum(array[start:end, one, other], _BURST_NS)
 
 
 def _dip(mesh: Mesh, windows: Windows, start: int, end: int, rng: np.random.Generator) -> None:
@@ -206,5 +225,5 @@ def _shake(windows: Windows, start: int, end: int, sd_ns: float, rng: np.random.
     course *= rng.uniform(0.5, 1.2) / max(1e-9, float(np.abs(course).max()))
     ends = np.minimum(1.0, np.minimum(np.arange(steps), np.arange(steps)[::-1]) / 12)
     added = (course * ends * sd_ns).astype(np.float32)[:, None, None]
-    windows.median_ns[start:end] += added
-    windows.max_ns[start:end] += added
+    for array in (windows.median_ns, windows.p90_ns, windows.max_ns):
+        array[start:end] += added

@@ -1,10 +1,9 @@
 """Simulated windows of a quiet mesh, with the statistics of published traces.
 
-Medians, deviations and spikes per week are those of traces of one message per second over about a week. The
-variation of delay within a minute, ten minutes and an hour is that of the same clouds (D. A. Popescu, A. W. Moore,
-"PTPmesh", and Popescu's dissertation UCAM-CL-TR-937, tables 4.3 and 4.4, figures of section 4). Delay is the sum of a
-base of the path, white noise, and autoregressive noise with memories of two minutes, twenty minutes and four hours. The
-ends and zones of a path share parts of that noise, so that paths depend on one another as real ones do.
+Medians and spikes are those of `traces`. The variation of delay within a minute, ten minutes and an hour is that of the
+same clouds (D. A. Popescu, UCAM-CL-TR-937, 2019, tables 4.3 and 4.4, figure 4.11). Delay is the sum of a base of the
+path, white noise, and autoregressive noise with memories of two minutes, twenty minutes and four hours. The ends and
+zones of a path share parts of that noise, so that paths depend on one another as real ones do.
 """
 
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.signal import lfilter
+
+from lab.incidents.traces import LOSS, SPIKE_US, TRACES, Trace
 
 Floats = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
@@ -25,44 +26,15 @@ _SHARES = (0.5, 0.2, 0.2, 0.1)
 _DAY_S = 86_400
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """Published statistics of a trace: µs, spikes per week; `wander_us`: deviation within 1 min, 10 min, 1 h."""
-
-    name: str
-    p50_us: float
-    sd_us: float
-    spikes: int
-    wander_us: tuple[float, float, float]
-
-
-_EUW, _USW = (5.44, 15.34, 22.67), (4.59, 12.42, 18.31)
-_GCE, _UKW, _AUSW = (0.76, 2.84, 4.63), (7.42, 16.6, 20.29), (4.49, 9.63, 12.17)
-TRACES = (
-    Trace("EC2-EUW-1", 289.57, 49.71, 19, _EUW),
-    Trace("EC2-EUW-3", 350.97, 50.68, 48, _EUW),
-    Trace("EC2-USW-1", 256.93, 33.18, 7, _USW),
-    Trace("EC2-USW-2", 275.86, 29.08, 12, _USW),
-    Trace("EC2-USW-3", 283.44, 24.15, 5, _USW),
-    Trace("GCE-USW-2", 71.35, 8.65, 1, _GCE),
-    Trace("GCE-USW-3", 78.79, 8.03, 1, _GCE),
-    Trace("Azure-UKW-1", 447.0, 47.4, 2380, _UKW),
-    Trace("Azure-UKW-3", 419.62, 39.96, 134, _UKW),
-    Trace("Azure-USW-1", 315.14, 22.78, 1, _AUSW),
-    Trace("Azure-USW-2", 281.21, 15.31, 3, _AUSW),
-    Trace("Azure-USW-3", 358.46, 22.22, 4, _AUSW),
-)
-"""Traces without a long event: the quiet ones."""
-
-
 @dataclass(slots=True)
 class Windows:
     """`steps` windows of a mesh: arrays [window][source][target], NaN for unknown; delays in ns.
 
-    `median_ns` and `max_ns` of one-way delays, `loss` as a ratio, `clock_error_ns`; `silent` [window][VM].
+    `median_ns`, `p90_ns` and `max_ns` of one-way delays, `loss` as a ratio, `clock_error_ns`; `silent` [window][VM].
     """
 
     median_ns: Floats
+    p90_ns: Floats
     max_ns: Floats
     loss: Floats
     clock_error_ns: Floats
@@ -90,8 +62,11 @@ def make_mesh(rng: np.random.Generator, window_s: int = 10) -> Mesh:
     return Mesh(trace, np.repeat(np.arange(zones), members), window_s)
 
 
-def quiet(mesh: Mesh, steps: int, rng: np.random.Generator, start_s: int = 0) -> Windows:
-    """Return `steps` windows without an event. The same generator draws the base delays of the mesh."""
+def quiet(mesh: Mesh, steps: int, rng: np.random.Generator, start_s: int = 0, *, spiky: bool = True) -> Windows:
+    """Return `steps` windows without an event; `spiky`: with the small spikes of the trace.
+
+    The generator also draws the base delays of the mesh.
+    """
     size, trace = mesh.size, mesh.trace
     base = _base(mesh, rng)
     median = np.repeat(base[None], steps, axis=0)
@@ -111,22 +86,35 @@ def quiet(mesh: Mesh, steps: int, rng: np.random.Generator, start_s: int = 0) ->
     median += rng.standard_normal(median.shape, np.float32) * np.float32(0.4 * white)
     above = rng.gumbel(1.6 * white, 0.6 * white, median.shape).astype(np.float32)
     largest = median + np.maximum(above, np.float32(0.2))
-    _spike(mesh, median, largest, rng)
+    p90 = median + np.float32(0.6) * (largest - median)
+    if spiky:
+        _spike(mesh, Delays(median, p90, largest), rng)
     hours = -(-steps * mesh.window_s // 3600)
-    lost = rng.lognormal(np.log(5e-5), 1.2, (hours, size, size)).clip(0, 47e-4)
+    mean, most = LOSS[trace.data_centre]
+    lost = rng.lognormal(np.log(mean) - 1.2**2 / 2, 1.2, (hours, size, size)).clip(0, most)
     hour_of = np.arange(steps) * mesh.window_s // 3600
     loss = rng.binomial(EXCHANGES, lost[hour_of]).astype(np.float32) / EXCHANGES
     error = rng.uniform(5, 30, (1, size, size)) + rng.exponential(1.0, median.shape)
     windows = Windows(
         np.maximum(median, 1) * np.float32(1000),
+        np.maximum(p90, 1) * np.float32(1000),
         np.maximum(largest, 1) * np.float32(1000),
         loss.astype(np.float32),
         (error * 1000).astype(np.float32),
         np.zeros((steps, size), np.bool_),
     )
-    for array in (windows.median_ns, windows.max_ns, windows.loss, windows.clock_error_ns):
+    for array in (windows.median_ns, windows.p90_ns, windows.max_ns, windows.loss, windows.clock_error_ns):
         array[:, np.arange(size), np.arange(size)] = np.nan
     return windows
+
+
+def store(windows: Windows) -> None:
+    """Give the delays the resolution of the store, in place, and their order."""
+    np.maximum(windows.p90_ns, windows.median_ns, out=windows.p90_ns)
+    np.maximum(windows.max_ns, windows.p90_ns, out=windows.max_ns)
+    windows.median_ns, windows.p90_ns, windows.max_ns = (
+        coded(array) for array in (windows.median_ns, windows.p90_ns, windows.max_ns)
+    )
 
 
 def coded(values_ns: Floats) -> Floats:
@@ -165,14 +153,66 @@ def _wander(mesh: Mesh, steps: int, memory_s: float, deviation: float, rng: np.r
     return total
 
 
-def _spike(mesh: Mesh, median: Floats, largest: Floats, rng: np.random.Generator) -> None:
-    """Add spikes at the trace's rate: mostly single exchanges; one in ten lasts ten seconds.
+@dataclass(slots=True)
+class Delays:
+    """Median, 90th percentile and largest delay by window and path, µs."""
 
-    Their duration is exponential, so one in a million covers most of a window of a minute.
+    median: Floats
+    p90: Floats
+    largest: Floats
+
+
+def _spike(mesh: Mesh, delays: Delays, rng: np.random.Generator) -> None:
+    """Add the trace's spikes to each pair of VMs, those that no rule should notice: short ones of up to 250 µs."""
+    steps, size, _ = delays.median.shape
+    for source, target in zip(*np.triu_indices(size, 1), strict=True):
+        for spike in spikes(mesh.trace, steps * mesh.window_s, rng):
+            if spike.us <= mesh.trace.p50_us + SPIKE_US / 2 and spike.lasts_s <= mesh.window_s / 2:
+                add_spike(mesh, delays, (int(source), int(target)), spike, rng)
+
+
+@dataclass(frozen=True, slots=True)
+class Spike:
+    """A spike of a pair: from a time, in seconds, with a delay of this many µs."""
+
+    start_s: float
+    lasts_s: float
+    us: float
+
+
+def spikes(trace: Trace, seconds: float, rng: np.random.Generator) -> list[Spike]:
+    """Return the spikes of a pair of VMs within a time, in no order.
+
+    Their number is that of the trace, their time exponential, and their delays have the upper tail of the trace's.
     """
-    share = mesh.trace.spikes * mesh.window_s / (7 * _DAY_S)
-    at = np.nonzero(rng.random(median.shape, np.float32) < share)
-    rise = (500 + rng.exponential(300, at[0].size)).astype(np.float32)
-    largest[at] = median[at] + rise
-    whole = rng.random(at[0].size) < 0.1 ** (mesh.window_s / 10)
-    median[tuple(part[whole] for part in at)] += 0.5 * rise[whole]
+    number = int(rng.poisson(trace.spikes * seconds / trace.lasted.total_seconds()))
+    if not number:
+        return []
+    shares = rng.uniform(0, trace.share_above(SPIKE_US), number)
+    lasts = np.maximum(1.0, rng.exponential(trace.spike_s, number))
+    starts = rng.uniform(0, seconds, number)
+    return [Spike(*one) for one in zip(starts.tolist(), lasts.tolist(), trace.delay_of(shares).tolist(), strict=True)]
+
+
+def add_spike(
+    mesh: Mesh, delays: Delays, pair: tuple[int, int], spike: Spike, rng: np.random.Generator
+) -> tuple[int, int]:
+    """Add a spike to both directions of a pair (µs); return its first window and the one after its last.
+
+    The median of a window rises if the spike covers more than half of it, the 90th percentile if it covers a tenth.
+    """
+    median, largest = delays.median, delays.largest
+    first = int(spike.start_s // mesh.window_s)
+    end = min(median.shape[0], -int(-(spike.start_s + spike.lasts_s) // mesh.window_s))
+    at = np.arange(first, end)
+    covered = np.minimum((at + 1) * mesh.window_s, spike.start_s + spike.lasts_s)
+    covered -= np.maximum(at * mesh.window_s, spike.start_s)
+    # The one-way delay of PTP is half of a round trip: which direction was slow is not known, so both are.
+    for one, other in (pair, pair[::-1]):
+        values = spike.us * np.exp(0.1 * rng.standard_normal(at.size)) - mesh.trace.p50_us
+        rise = np.minimum(values, mesh.trace.max_us - mesh.trace.p50_us).astype(np.float32)
+        base = median[at, one, other].copy()
+        for array, share in ((largest, 0.0), (delays.p90, 0.1), (median, 0.5)):
+            raised = covered > share * mesh.window_s
+            array[at[raised], one, other] = np.maximum(array[at, one, other], base + rise)[raised]
+    return first, end

@@ -6,19 +6,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from lab.incidents.events import Scenario
-from lab.incidents.network import Mesh, Windows
-from sinemora.alerts.evaluation.baseline import Floats
+from lab.incidents.network import EXCHANGES, Mesh, Windows
+from lab.incidents.weeks import OwnEvent, Timescale, Week
+from sinemora.alerts.evaluation.baseline import Floats, Ints
 from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
 from sinemora.alerts.evaluation.root_cause import Culprit
 from sinemora.alerts.evaluation.rule import Rule
 from sinemora.alerts.evaluation.tracking import Track, Transition, advance
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
+_LATE = 3
+"""Windows after an event in which its incident may still open."""
+
 
 @dataclass(frozen=True, slots=True)
 class Incident:
     """An incident that the rules opened: from window `opened` to `ended`; the culprit as first notified, and as
     known at the end. `notified`: number of notifications to a receiver with default settings, the end not counted.
+    `cells`: its paths (flat).
     """
 
     opened: int
@@ -27,6 +32,7 @@ class Incident:
     last: Culprit
     rules: tuple[str, ...]
     notified: int
+    cells: Ints
 
 
 def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
@@ -46,6 +52,7 @@ def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
             planned,
             lambda metric, statistic, at=at: _value(windows, at, metric, statistic),  # type: ignore[misc]
             windows.silent[at],
+            packets=lambda at=at: _packets(windows, at),  # type: ignore[misc]
         )
         evaluation = step(state, rules, window)
         if not evaluation.detections and not tracks:
@@ -72,13 +79,20 @@ def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
             track.culprit,
             notified[track.id][1],
             notified[track.id][2],
+            track.cells,
         )
         for track in sorted(tracks.values(), key=lambda track: track.opened_at_s)
     ]
 
 
+def _packets(windows: Windows, at: int) -> tuple[Floats, Floats]:
+    sent = np.where(np.isnan(windows.loss[at]), np.nan, EXCHANGES).astype(np.float32)
+    return sent, sent * windows.loss[at]
+
+
 def _value(windows: Windows, at: int, metric: Metric, statistic: Statistic) -> Floats:
-    one_way = windows.max_ns[at] if statistic is Statistic.MAX else windows.median_ns[at]
+    by_statistic = {Statistic.MAX: windows.max_ns, Statistic.P90: windows.p90_ns}
+    one_way = by_statistic.get(statistic, windows.median_ns)[at]
     values: Floats
     match metric:
         case Metric.LOSS:
@@ -122,4 +136,41 @@ def judge(scenario: Scenario, incidents: Sequence[Incident]) -> Score:
         len(incidents),
         len(incidents) - bool(own),
         sum(incident.notified for incident in incidents),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WeekScore:
+    """Incidents of a week against its own events: long and short events, whether each was detected, false incidents."""
+
+    events: tuple[OwnEvent, ...]
+    detected: tuple[bool, ...]
+    false: tuple[Incident, ...]
+
+
+def judge_week(week: Week, incidents: Sequence[Incident]) -> WeekScore:
+    """Compare incidents with the own events of a trace.
+
+    An event is detected if an incident on one of its paths was open during it. An incident is false if it opened when
+    no event and no other published spike of one of its paths was there.
+    """
+    events, size = week.events, week.mesh.size
+    start, end = (np.array([getattr(event, name) for event in events], np.int64) for name in ("start", "end"))
+    cells = [
+        np.array([one * size + other for pair in event.pairs for one, other in (pair, pair[::-1])]) for event in events
+    ]
+    on = np.zeros((len(events), size * size), np.bool_)
+    for at, paths in enumerate(cells):
+        on[at, paths] = True
+    detected, false = np.zeros(len(events), np.bool_), []
+    for incident in incidents:
+        touched = on[:, incident.cells].any(axis=1)
+        detected |= touched & (incident.opened < end + _LATE) & (incident.ended >= start)
+        if not (touched & (start <= incident.opened) & (incident.opened < end + _LATE)).any():
+            false.append(incident)
+    asked = np.array([event.timescale is not Timescale.SPIKE for event in events], np.bool_)
+    return WeekScore(
+        tuple(event for event, asks in zip(events, asked, strict=True) if asks),
+        tuple(detected[asked].tolist()),
+        tuple(false),
     )

@@ -14,8 +14,8 @@ from sinemora.kit.db import tenant_session
 from sinemora.meshes.plan import is_client
 from tests.alerts.notifications.mailbox import Mailbox
 from tests.alerts.notifications.servers import Hooks, serve
-from tests.callers import Member, MeshWorld
-from tests.measurements.reports import report_of, sent, window_start
+from tests.callers import AgentCaller, Member, MeshWorld
+from tests.measurements.reports import sent_together, window_start
 from tests.measurements.worlds import Raw, simple
 
 QUIET_NS = 200_000
@@ -36,8 +36,18 @@ class Watched:
     def owner(self) -> Member:
         return self.world.owner
 
-    def report(self, *, leave_out: tuple[int, ...] = ()) -> int:
-        """Report one window from all agents; return its end (Unix s)."""
+    def report(self, windows: int = 1, *, leave_out: tuple[int, ...] = ()) -> int:
+        """Report windows from all agents, those of an agent together; return the end of the last (Unix s)."""
+        starts = [self.started_at_s + 10 * n for n in range(windows)]
+        sent_together(
+            self.world.key,
+            ((agent, peers, start) for agent, peers in self._measured(leave_out) for start in starts),
+        )
+        self.started_at_s += 10 * windows
+        return self.started_at_s
+
+    def _measured(self, leave_out: tuple[int, ...]) -> Iterator[tuple[AgentCaller, dict[int, Raw]]]:
+        """Yield what each agent measures of its peers in a window."""
         keys = [agent.vm_key for agent in self.world.agents]
         for number, agent in enumerate(self.world.agents):
             if number in leave_out:
@@ -50,10 +60,7 @@ class Watched:
                         self.slow.get((other, number), QUIET_NS),
                         lost=8 if frozenset((number, other)) in self.lossy else 0,
                     )
-            if peers:
-                sent(agent, report_of(self.world.key, peers, self.started_at_s))
-        self.started_at_s += 10
-        return self.started_at_s
+            yield agent, peers
 
     def evaluate(self, ended_at_s: int, at: datetime | None = None) -> Any:
         """Evaluate a due window as the worker does, now or at another time."""
@@ -64,6 +71,11 @@ class Watched:
     def window(self, **options: Any) -> Any:
         """Report and evaluate a window."""
         return self.evaluate(self.report(**options))
+
+    def windows(self, count: int) -> Any:
+        """Report windows, and evaluate them one after the other; return the result of the last."""
+        ended_at_s = self.report(count)
+        return [self.evaluate(ended_at_s - 10 * back) for back in reversed(range(count))][-1]
 
     def rules(self) -> list[dict[str, Any]]:
         """Return the enabled rules."""

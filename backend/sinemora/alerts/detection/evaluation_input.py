@@ -42,7 +42,17 @@ def window_of(mesh: MeshState, cells: Cells, ended_at_s: int, lasts_s: int, seas
     """Return a window of these cells, without silent members."""
     silent = np.zeros(len(mesh.members), np.bool_)
     values = values_of(cells)
-    return Window(ended_at_s, lasts_s, keys_of(mesh), zone_of(mesh), cells.planned, values, silent, seasons=seasons)
+    return Window(
+        ended_at_s,
+        lasts_s,
+        keys_of(mesh),
+        zone_of(mesh),
+        cells.planned,
+        values,
+        silent,
+        seasons=seasons,
+        packets=lambda: packets_of(cells),
+    )
 
 
 def cells_of(session: Session, mesh: MeshState, tier_range: TierRange) -> Cells:
@@ -68,6 +78,13 @@ def values_of(cells: Cells) -> Values:
         return matrix_values
 
     return values
+
+
+def packets_of(cells: Cells) -> tuple[Floats, Floats]:
+    """Return packets sent and lost by path, NaN where unknown."""
+    sent, lost, known = matrix.packets(cells)
+    counts = (np.where(known, count, np.nan).astype(np.float32) for count in (sent, np.minimum(lost, sent)))
+    return next(counts), next(counts)
 
 
 def silent_members(session: Session, mesh: MeshState, since: datetime, at: datetime) -> Flags:

@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection import seasons
 from sinemora.alerts.detection.schemas import RulePreview, RulePreviewCreate
 from sinemora.alerts.evaluation.baseline import LEARNT_LONG, Baseline, Floats
-from sinemora.alerts.evaluation.breach import Season, breaches_of, least_spread, limit, magnitude
+from sinemora.alerts.evaluation.breach import History, Season, breaches_of, least_spread, limit, magnitude, rise_of
+from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale
 from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.alerts.rules.load import condition_of
@@ -38,11 +39,9 @@ def preview(session: Session, body: RulePreviewCreate) -> RulePreview:
         )
     end = datetime.now(UTC)
     start = end - timedelta(hours=body.hours)
-    learn_for = (
-        max(_LEARN_FOR, timedelta(seconds=_LEARN_WINDOWS * mesh.window_s))
-        if condition.kind is Kind.BASELINE
-        else _LEARN_FOR
-    )
+    learn_for = max(_LEARN_FOR, timedelta(seconds=condition.over_s))
+    if condition.kind is Kind.BASELINE:
+        learn_for = max(_LEARN_FOR, timedelta(seconds=_LEARN_WINDOWS * mesh.window_s))
     spike = [Statistic.MAX, Statistic.P50] if condition.kind is Kind.SPIKE else []
     statistics = dict.fromkeys([condition.statistic, *spike])
     series_by = {
@@ -56,7 +55,8 @@ def preview(session: Session, body: RulePreviewCreate) -> RulePreview:
     columns = {one: _column(time_series, condition.metric) for one, time_series in series_by.items()}
     points_at = next(iter(series_by.values())).points_at
     usual = _usual(session, body, condition, points_at)
-    values, limits, firing = evaluated(rule, columns, usual, mesh.window_s)
+    packets = mesh.rate_hz * mesh.flows * mesh.window_s
+    values, limits, firing = evaluated(rule, columns, usual, mesh.window_s, packets)
     first = next((at for at, one in enumerate(points_at) if one >= start), len(points_at))
     return RulePreview(
         points_at=points_at[first:],
@@ -98,6 +98,10 @@ def _notes(body: RulePreviewCreate, condition: Condition, usual: Sequence[Season
         notes.append(
             f"Needs {body.sources_min} VMs: the rule creates an incident only if {body.sources_min} VMs see the breach."
         )
+    if condition.kind is Kind.LOSS:
+        notes.append("Packets sent are computed from the rate of the mesh; evaluation counts them.")
+    if condition.kind is Kind.SPIKE:
+        notes.append("One path: evaluation also compares it with the usual spikes of its pair of zones.")
     if condition.timescale is Timescale.LONG:
         notes.append("Shorter baseline: the preview learns from the hours before the range, evaluation from days.")
     if condition.kind is Kind.BASELINE and not any(usual):
@@ -107,11 +111,16 @@ def _notes(body: RulePreviewCreate, condition: Condition, usual: Sequence[Season
 
 
 def evaluated(
-    rule: Rule, columns: dict[Statistic, Floats], usual: Sequence[Season | None], window_s: int
+    rule: Rule, columns: dict[Statistic, Floats], usual: Sequence[Season | None], window_s: int, packets: int = 0
 ) -> tuple[Floats, Floats, np.ndarray]:
-    """Return value, limit and firing by window, computed as evaluation does for a single path."""
+    """Return value, limit and firing by window, computed as evaluation does for a single path.
+
+    `packets`: packets sent in a window, for conditions that count them.
+    """
     condition, m_of_n = rule.condition, rule.m_of_n(window_s)
     baseline = Baseline.new((1,)) if condition.kind is Kind.BASELINE else None
+    rises = Baseline.new((1,)) if condition.kind is Kind.SPIKE else None
+    counts = LossCounts.new(1) if condition.kind is Kind.LOSS else None
     rule_state, size = RuleState.new((1,)), next(iter(columns.values())).size
     shown, limits = np.full((2, size), np.nan, np.float32)
     firing = np.zeros(size, np.bool_)
@@ -121,11 +130,19 @@ def evaluated(
             return columns[statistic][at : at + 1]
 
         compared = Statistic.MAX if condition.kind is Kind.SPIKE else condition.statistic
-        shown[at] = magnitude(condition.metric, compared, values)[0]
-        limits[at] = limit(condition, values, baseline, usual[at])[0]
-        breaches = breaches_of(condition, values, baseline, usual[at])
-        rule_state.step(breaches.breach & breaches.known, breaches.known, m_of_n)
+        if counts is not None:
+            sent = np.full((1, 1), packets, np.float32)
+            lost = np.rint(sent * values(condition.metric, condition.statistic))
+            counts.add(sent, lost, (at + 1) * window_s, condition.over_s)
+        history = History(baseline, usual[at], rises, counts)
+        shown[at] = magnitude(condition.metric, compared, values)[0] if counts is None else counts.ratio()[0, 0]
+        limits[at] = limit(condition, values, history).flat[0]
+        breaches = breaches_of(condition, values, history)
+        known = breaches.known.reshape(-1)
+        rule_state.step(breaches.breach.reshape(-1) & known, known, m_of_n)
         firing[at] = rule_state.firing[0]
+        if rises is not None:
+            rises.learn(rise_of(condition, values))
         if baseline is not None:
             seen = magnitude(condition.metric, condition.statistic, values)
             baseline.learn(seen, floor=least_spread(condition.metric))

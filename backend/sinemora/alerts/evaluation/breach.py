@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sinemora.alerts.evaluation.baseline import LONG, SHORT, Baseline, Flags, Floats
+from sinemora.alerts.evaluation.baseline import LONG, SHORT, Baseline, Flags, Floats, Ints
+from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.rule import Condition, Kind, Timescale
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
@@ -22,6 +23,23 @@ class Season:
     level: Floats
     highest: Floats
 
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Earlier windows of the paths, as far as a condition needs them.
+
+    `baseline` and `season` belong to the metric and statistic of a baseline condition, `rises` to the rises of spikes,
+    `counts` to loss over many windows; `zone_of` is the zone of each VM, ascending, None of a single path.
+    """
+
+    baseline: Baseline | None = None
+    season: Season | None = None
+    rises: Baseline | None = None
+    counts: LossCounts | None = None
+    zone_of: Ints | None = None
+
+
+NO_HISTORY = History()
 
 Seasons = Callable[[Metric, Statistic], Season | None]
 """The season of a metric and statistic now; None if no path has one."""
@@ -44,22 +62,23 @@ def least_spread(metric: Metric) -> float:
     return 2e-5 if metric is Metric.LOSS else 1.0
 
 
-def breaches_of(
-    condition: Condition, values: Values, baseline: Baseline | None, season: Season | None = None
-) -> Breaches:
-    """Compare a window with a condition.
-
-    `baseline` and `season` belong to the condition's metric and statistic, before they learn from this window.
-    """
+def breaches_of(condition: Condition, values: Values, history: History = NO_HISTORY) -> Breaches:
+    """Compare a window with a condition. Baselines have not learnt from the window yet; counts include it."""
     if condition.kind is Kind.BASELINE:
-        if baseline is None:
+        if history.baseline is None:
             raise ValueError("a baseline condition needs a baseline")
         compared = magnitude(condition.metric, condition.statistic, values)
-        return _above_usual(condition, compared, baseline, season)
+        return _above_usual(condition, compared, history.baseline, history.season)
+    if condition.kind is Kind.LOSS:
+        if history.counts is None:
+            raise ValueError("a loss condition needs counts")
+        breach, known = history.counts.above(condition.above)
+        return Breaches(breach, known, breach)
     if condition.kind is Kind.SPIKE:
-        largest, median = (values(condition.metric, one) for one in (Statistic.MAX, Statistic.P50))
-        rise = largest - median
+        rise = rise_of(condition, values)
         breach = rise >= condition.rise_ns
+        if breach.any():  # seldom: the relative limit takes longer
+            breach &= rise >= _least_rise(condition, values, history)
         return Breaches(breach, np.isfinite(rise), breach)
     compared = magnitude(condition.metric, condition.statistic, values)
     breach = compared > condition.above
@@ -72,12 +91,21 @@ def magnitude(metric: Metric, statistic: Statistic, values: Values) -> Floats:
     return np.abs(matrix_values) if metric is Metric.ASYMMETRY else matrix_values
 
 
-def limit(condition: Condition, values: Values, baseline: Baseline | None, season: Season | None = None) -> Floats:
+def rise_of(condition: Condition, values: Values) -> Floats:
+    """Return the largest value of a window above its median, which a spike condition compares."""
+    rise: Floats = values(condition.metric, Statistic.MAX) - values(condition.metric, Statistic.P50)
+    return rise
+
+
+def limit(condition: Condition, values: Values, history: History = NO_HISTORY) -> Floats:
     """Return the limit above which a window of each path is a breach; NaN where it is still unknown."""
     compared = magnitude(condition.metric, condition.statistic, values)
+    baseline, season = history.baseline, history.season
     if condition.kind is Kind.SPIKE:
-        above_median: Floats = values(condition.metric, Statistic.P50) + np.float32(condition.rise_ns)
+        above_median: Floats = values(condition.metric, Statistic.P50) + _least_rise(condition, values, history)
         return above_median
+    if condition.kind is Kind.LOSS and history.counts is not None:
+        return history.counts.limit(condition.above)
     if condition.kind is not Kind.BASELINE or baseline is None:
         return np.full(compared.shape, condition.above, np.float32)
     memory, floor = condition.memory, least_spread(condition.metric)
@@ -90,6 +118,35 @@ def limit(condition: Condition, values: Values, baseline: Baseline | None, seaso
         limits = np.fmax(limits, baseline.reach(season.highest, _USUAL, LONG, floor=floor))
     limits[~np.isfinite(baseline.deviations_from(level, level, memory, floor=floor))] = np.nan
     return limits
+
+
+def _least_rise(condition: Condition, values: Values, history: History) -> Floats:
+    """Return the rise from which a window has a spike: absolute, and relative to the path and to its pair of zones.
+
+    A rise that is large on a path of 0.1 ms is usual on one of 150 ms. A path that has learnt nothing yet has the limit
+    of its pair of zones; before any has, a spike must double the delay.
+    """
+    usual: Floats = values(condition.metric, Statistic.P50)
+    if history.rises is not None:
+        learnt = history.rises.reach(history.rises.level[SHORT], condition.deviations, SHORT)
+        if history.zone_of is not None:
+            learnt = np.fmax(learnt, _zone_pair_means(learnt, history.zone_of))
+        usual = np.where(np.isfinite(learnt), learnt, usual)
+    return np.fmax(usual, np.float32(condition.rise_ns))
+
+
+def _zone_pair_means(values: Floats, zone_of: Ints) -> Floats:
+    """Return the mean over each pair of zones, by path; NaN where no path of the pair has a value."""
+    starts = np.flatnonzero(np.diff(zone_of, prepend=-1))
+    known = np.isfinite(values)
+    sums, counts = (
+        np.add.reduceat(np.add.reduceat(one, starts, axis=0), starts, axis=1)
+        for one in (np.where(known, values, 0), known.astype(np.float32))
+    )
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan).astype(np.float32)
+    run_of = np.cumsum(np.diff(zone_of, prepend=zone_of[0]) != 0)
+    by_path: Floats = means[np.ix_(run_of, run_of)]
+    return by_path
 
 
 def _level(condition: Condition, baseline: Baseline, season: Season | None, shape: tuple[int, ...]) -> Floats:

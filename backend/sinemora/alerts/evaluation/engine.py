@@ -1,23 +1,27 @@
 """Evaluate a window of a mesh under all its rules, for all paths at once. Deterministic."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sinemora.alerts.evaluation import root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Baseline, Flags, Floats, Ints
-from sinemora.alerts.evaluation.breach import Season, Seasons, Values, breaches_of, least_spread, magnitude
+from sinemora.alerts.evaluation.breach import History, Seasons, Values, breaches_of, least_spread, magnitude, rise_of
+from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, PathEvidence, Suspect
-from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Kind, Rule, Severity, sources
+from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Condition, Kind, Rule, Severity, sources
 from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 
 # From this share of silent VMs, the suspect is their zone (or the mesh).
 _ZONE_SHARE = 0.6
 _LOST = 0.99
+_LOSS_LEAST = np.float32(0.1)
 
 Series = tuple[Metric, Statistic]
+PacketCounts = Callable[[], tuple[Floats, Floats]]
+"""Packets sent and lost in a window, by path [source][target]; NaN where unknown."""
 
 
 def _no_season(*_: object) -> None:
@@ -29,7 +33,8 @@ class Window:
     """One window of a mesh.
 
     `keys`: the VMs of its axis. `silent`: VMs whose agent should have reported and has not. `below`: distance of
-    each application below its objective (NaN: unknown). `seasons`: usual values at its hour of the week.
+    each application below its objective (NaN: unknown). `seasons`: usual values at its hour of the week. `packets`:
+    packets sent and lost; None if unknown.
     """
 
     ended_at_s: int
@@ -41,16 +46,35 @@ class Window:
     silent: Flags
     below: dict[str, float] = field(default_factory=dict)
     seasons: Seasons = _no_season
+    packets: PacketCounts | None = None
 
 
 @dataclass(slots=True)
 class EvaluationState:
-    """State of a mesh between windows: the axis of VM keys, baselines, rule states."""
+    """State of a mesh between windows: the axis of VM keys, baselines, rule states.
+
+    `rises`: baselines of the largest delay above the median, for spikes. `loss_counts`: packets by the time, in
+    seconds, over which rules count them.
+    """
 
     keys: Ints
     ended_at_s: int | None = None
     baselines: dict[Series, Baseline] = field(default_factory=dict)
     rule_states: dict[str, RuleState] = field(default_factory=dict)
+    rises: dict[Metric, Baseline] = field(default_factory=dict)
+    loss_counts: dict[int, LossCounts] = field(default_factory=dict)
+
+    def history(self, condition: Condition, window: Window) -> History:
+        """Return the earlier windows that a condition compares this one with; of no path if none are known."""
+        series = (condition.metric, condition.statistic)
+        baseline = condition.kind is Kind.BASELINE
+        return History(
+            self.baselines.get(series) if baseline else None,
+            window.seasons(*series) if baseline else None,
+            self.rises.get(condition.metric),
+            self.loss_counts.get(condition.over_s),
+            window.zone_of,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +82,7 @@ class Detection:
     """A cause with its firing rules: rule ids with their number of paths, highest severity.
 
     `windows_ago`: age of the first breach in windows, at most 16. `application`: the one below its objective, if the
-    rule is about performance. `spikes`: only rules about spikes fire.
+    rule is about performance. `spikes`: only rules about spikes fire. `sharp`: critical, or far worse than other paths.
     """
 
     cause: Cause
@@ -67,6 +91,7 @@ class Detection:
     windows_ago: int
     application: str | None = None
     spikes: bool = False
+    sharp: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +113,8 @@ def step(state: EvaluationState, rules: Sequence[Rule], window: Window) -> Evalu
     ids = {rule.id for rule in rules}
     state.rule_states = {id: rule_state for id, rule_state in state.rule_states.items() if id.split("/")[0] in ids}
     on_paths = [rule for rule in rules if rule.condition.kind in PER_PATH]
+    _prepare(state, on_paths, window)
+    _count(state, window)
     views = [_paths(state, rule, window, gap) for rule in on_paths]
     signed = _signed(state, window)
     _learn(state, on_paths, window)
@@ -104,14 +131,18 @@ def amend(state: EvaluationState, rules: Sequence[Rule], window: Window) -> None
     if state.ended_at_s is None or not np.array_equal(state.keys, window.keys):
         return
     age = round((state.ended_at_s - window.ended_at_s) / window.window_s)
+    if age >= 0:
+        _count(state, window)
     for rule in rules:
         condition, rule_state = rule.condition, state.rule_states.get(rule.id)
         if condition.kind not in PER_PATH or rule_state is None or age < 0:
             continue
-        baseline = state.baselines.get((condition.metric, condition.statistic))
-        if condition.kind is Kind.BASELINE and baseline is None:
+        if condition.kind is Kind.LOSS:
+            continue  # judged from the counts, which the late window is added to
+        history = state.history(condition, window)
+        if condition.kind is Kind.BASELINE and history.baseline is None:
             continue
-        breaches = breaches_of(condition, window.values, baseline, _season(rule, window))
+        breaches = breaches_of(condition, window.values, history)
         in_scope = window.planned if rule.scope is None else window.planned & rule.scope
         rule_state.amend(breaches.breach & in_scope, breaches.known & in_scope, age)
 
@@ -141,7 +172,36 @@ def _rearrange(state: EvaluationState, keys: Ints) -> None:
     state.rule_states = {
         id: one.rearranged(positions) if one.hits.shape[0] == size else one for id, one in state.rule_states.items()
     }
+    state.rises = {metric: one.rearranged(positions) for metric, one in state.rises.items()}
+    state.loss_counts = {over_s: one.rearranged(positions) for over_s, one in state.loss_counts.items()}
     state.keys = keys.copy()
+
+
+def _prepare(state: EvaluationState, rules: Sequence[Rule], window: Window) -> None:
+    """Create what rules remember of earlier windows, and drop what no rule needs."""
+    size = window.keys.size
+    shape = (size, size)
+    for condition in (rule.condition for rule in rules):
+        series = (condition.metric, condition.statistic)
+        if condition.kind is Kind.BASELINE and series not in state.baselines:
+            state.baselines[series] = Baseline.new(shape)
+        elif condition.kind is Kind.SPIKE and condition.metric not in state.rises:
+            state.rises[condition.metric] = Baseline.new(shape)
+        elif condition.kind is Kind.LOSS and condition.over_s not in state.loss_counts:
+            state.loss_counts[condition.over_s] = LossCounts.new(size)
+    metrics = {rule.condition.metric for rule in rules if rule.condition.kind is Kind.SPIKE}
+    spans = {rule.condition.over_s for rule in rules if rule.condition.kind is Kind.LOSS}
+    state.rises = {metric: one for metric, one in state.rises.items() if metric in metrics}
+    state.loss_counts = {over_s: one for over_s, one in state.loss_counts.items() if over_s in spans}
+
+
+def _count(state: EvaluationState, window: Window) -> None:
+    """Add the packets of a window to those of earlier ones."""
+    if window.packets is None or not state.loss_counts:
+        return
+    sent, lost = window.packets()
+    for over_s, counts in state.loss_counts.items():
+        counts.add(sent, lost, window.ended_at_s, over_s)
 
 
 def _rule_state(state: EvaluationState, id: str, shape: tuple[int, ...]) -> RuleState:
@@ -151,20 +211,10 @@ def _rule_state(state: EvaluationState, id: str, shape: tuple[int, ...]) -> Rule
     return rule_state
 
 
-def _baseline(state: EvaluationState, series: Series, shape: tuple[int, ...]) -> Baseline:
-    baseline = state.baselines.get(series)
-    if baseline is None:
-        baseline = state.baselines[series] = Baseline.new(shape)
-    return baseline
-
-
 def _paths(state: EvaluationState, rule: Rule, window: Window, gap: int) -> _RuleView:
     shape = (window.keys.size,) * 2
     condition = rule.condition
-    baseline = None
-    if condition.kind is Kind.BASELINE:
-        baseline = _baseline(state, (condition.metric, condition.statistic), shape)
-    breaches = breaches_of(condition, window.values, baseline, _season(rule, window))
+    breaches = breaches_of(condition, window.values, state.history(condition, window))
     in_scope = window.planned if rule.scope is None else window.planned & rule.scope
     known = breaches.known & in_scope
     breach, bad = breaches.breach & known, breaches.bad & known
@@ -175,11 +225,6 @@ def _paths(state: EvaluationState, rule: Rule, window: Window, gap: int) -> _Rul
         if outside.any():
             rule_state.clear(outside)
     return _RuleView(rule, rule_state, rule_state.firing.copy(), bad, known)
-
-
-def _season(rule: Rule, window: Window) -> Season | None:
-    condition = rule.condition
-    return window.seasons(condition.metric, condition.statistic) if condition.kind is Kind.BASELINE else None
 
 
 def _signed(state: EvaluationState, window: Window) -> Floats | None:
@@ -197,6 +242,10 @@ def _learn(state: EvaluationState, rules: Sequence[Rule], window: Window) -> Non
     )
     for series in learnt:
         state.baselines[series].learn(magnitude(*series, window.values), floor=least_spread(series[0]))
+    for condition in {
+        rule.condition.metric: rule.condition for rule in rules if rule.condition.kind is Kind.SPIKE
+    }.values():
+        state.rises[condition.metric].learn(rise_of(condition, window.values))
 
 
 def _silent(
@@ -225,7 +274,9 @@ def _silent(
                 view.known &= ~inside
             best = Hypothesis(culprit, float(members), members, members)
             ago = int(np.bitwise_count(rule_state.hits[silent]).max())
-            detections.append(Detection(Cause((best,), cells), {rule.id: max(1, cells.size)}, rule.severity, ago))
+            sharp = rule.severity is Severity.CRITICAL
+            count = max(1, cells.size)
+            detections.append(Detection(Cause((best,), cells), {rule.id: count}, rule.severity, ago, sharp=sharp))
     return detections
 
 
@@ -265,8 +316,13 @@ def _grouped(
             inside = root_cause.explains(cause.culprit, window.zone_of)
             follows = firing & (inside | inside.T)
             if follows.any():
-                explained[at] = Cause(cause.hypotheses, np.union1d(cause.cells, np.flatnonzero(follows)))
+                explained[at] = replace(cause, cells=np.union1d(cause.cells, np.flatnonzero(follows)))
                 firing &= ~follows
+        for cause in _sharp(chosen, PathEvidence(firing, bad, known, signed, lost, window.zone_of), window, state):
+            explained.append(cause)
+            inside = root_cause.explains(cause.culprit, window.zone_of)
+            for mask in (firing, bad, known):
+                mask &= ~inside
         clock = all(view.rule.condition.metric is Metric.CLOCK_ERROR for view in chosen if view.firing.any())
         evidence = PathEvidence(
             firing, bad, known, signed if chosen[0].rule.condition.directed else None, lost, window.zone_of
@@ -282,8 +338,28 @@ def _grouped(
         severity = max((view.rule.severity for view in views if view.rule.id in rules), key=SEVERITIES.index)
         ago = max(_seen_for(view.rule_state, cause.cells) for view in views if view.rule.id in rules)
         spikes = all(view.is_spike for view in views if view.rule.id in rules)
-        detections.append(Detection(cause, rules, severity, ago, spikes=spikes))
+        sharp = cause.sharp or severity is Severity.CRITICAL
+        detections.append(Detection(cause, rules, severity, ago, spikes=spikes, sharp=sharp))
     return detections, alone
+
+
+def _sharp(views: Sequence[_RuleView], evidence: PathEvidence, window: Window, state: EvaluationState) -> list[Cause]:
+    """Return the causes of paths far worse than others: under critical rules, or by much more delay or loss."""
+    if not views[0].rule.condition.directed or views[0].is_spike:
+        return []
+    critical = np.zeros(evidence.firing.shape, np.bool_)
+    for view in views:
+        if view.rule.severity is Severity.CRITICAL:
+            critical |= view.firing & evidence.firing
+    # Paths with heavy loss stand out among slow ones; one lost packet of ten is chance.
+    strengths = [np.fmax(window.values(Metric.LOSS, Statistic.MEAN), _LOSS_LEAST)]
+    for (metric, statistic), baseline in state.baselines.items():
+        if metric is Metric.ONE_WAY_DELAY and statistic is Statistic.P50:
+            strengths.append(np.nan_to_num(window.values(metric, statistic) - baseline.level[SHORT]))
+    sharp = critical | root_cause.standing_out(evidence.firing, strengths)
+    if not sharp.any() or not (evidence.firing & ~sharp).any():
+        return []
+    return root_cause.sharp_causes(evidence, sharp)
 
 
 def _of_clock(cause: Cause) -> Cause:
@@ -292,7 +368,7 @@ def _of_clock(cause: Cause) -> Cause:
     if best.culprit.suspect not in (Suspect.VM, Suspect.EGRESS, Suspect.INGRESS):
         return cause
     clock = Hypothesis(Culprit(Suspect.CLOCK, best.culprit.at), best.score, best.bad, best.known)
-    return Cause((clock, *cause.hypotheses[1:]), cause.cells)
+    return replace(cause, hypotheses=(clock, *cause.hypotheses[1:]))
 
 
 def _firing_rules(views: Sequence[_RuleView], cause: Cause) -> dict[str, int]:

@@ -50,16 +50,16 @@ def statistic_of(condition: Condition) -> Statistic:
 
 def impact_of(cells: Ints, condition: Condition, state: EvaluationState, window: Window) -> Impact:
     """Return the values of affected paths against their usual values and limits."""
-    series = (condition.metric, condition.statistic)
-    baseline, season = state.baselines.get(series), None
-    if condition.kind is Kind.BASELINE:
-        season = window.seasons(*series)
+    history = state.history(condition, window)
+    baseline = state.baselines.get((condition.metric, condition.statistic))
     values = magnitude(condition.metric, statistic_of(condition), window.values)
+    if condition.kind is Kind.LOSS and history.counts is not None:
+        values = history.counts.ratio()
     if condition.kind is Kind.SPIKE:
         usual = window.values(condition.metric, Statistic.P50)
     else:
         usual = np.full(values.shape, np.nan, np.float32) if baseline is None else _levels(baseline)
-    limits = limit(condition, window.values, baseline, season)
+    limits = np.broadcast_to(limit(condition, window.values, history), values.shape)
     values, usual, limits = (one.reshape(-1)[cells] for one in (values, usual, limits))
     change = np.where(np.isfinite(usual), values - usual, values)
     order = np.argsort(-np.nan_to_num(change, nan=-np.inf), kind="stable")

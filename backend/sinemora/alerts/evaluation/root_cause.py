@@ -5,6 +5,9 @@ suspect is the log-likelihood ratio of its paths with it at fault and without (B
 Bad paths in its set raise the score, good paths lower it. The best suspect is chosen with its paths, then the next one
 for the remaining paths: each is one cause.
 
+A few paths that are far worse than the others are explained before them: a sick VM in a pair of zones that is a little
+slower would otherwise be a part of that pair's incident, because more paths of the pair are bad.
+
 A clock differs from a path by the sign: when the clock of a VM steps, one-way delays in one direction grow by as much
 as those in the other direction shrink.
 """
@@ -25,6 +28,9 @@ _CLOCK_SHARE = 0.6
 _CLOCK_BALANCE = 0.5
 _PATHS_MAX = 200
 CAUSES_MAX = 64
+# Ratio of neighbouring strengths that separates paths far worse than others; largest number of their culprits (more of
+# them are one uneven event).
+_GAP, _SHARP_MAX = 3.0, 3
 
 
 class Suspect(StrEnum):
@@ -80,10 +86,11 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Cause of a set of firing paths (flat indices), best hypothesis first."""
+    """Cause of a set of firing paths (flat indices), best hypothesis first; `sharp`: far worse than other paths."""
 
     hypotheses: tuple[Hypothesis, ...]
     cells: Ints
+    sharp: bool = False
 
     @property
     def culprit(self) -> Culprit:
@@ -132,6 +139,40 @@ def causes(evidence: PathEvidence) -> list[Cause]:
         alone = Hypothesis(Culprit(Suspect.PATH, at // size, at % size), _FOR, 1, 1)
         explained_causes.append(Cause((alone,), np.array([at])))
     return explained_causes
+
+
+def sharp_causes(evidence: PathEvidence, sharp: Flags) -> list[Cause]:
+    """Return the causes of paths that are far worse than the other firing ones; none if they have no few causes.
+
+    Each has all firing paths in its set, also those that are less bad.
+    """
+    result: list[Cause] = []
+    for cause in causes(PathEvidence(sharp, sharp, evidence.known, evidence.signed, evidence.lost, evidence.zone_of)):
+        best = cause.hypotheses[0]
+        if best.culprit.suspect is Suspect.MESH:
+            continue
+        inside = explains(best.culprit, evidence.zone_of)
+        result.append(Cause(cause.hypotheses, np.flatnonzero(inside & evidence.firing), sharp=True))
+    return result if len(result) <= _SHARP_MAX else []
+
+
+def standing_out(firing: Flags, strengths: Sequence[Floats]) -> Flags:
+    """Return the firing paths that are far worse than the others: beyond a gap in the order of a strength.
+
+    A strength (ns of delay, or a ratio) is positive where it is known. Paths with one cause differ by less.
+    """
+    result = np.zeros(firing.shape, np.bool_)
+    for strength in strengths:
+        known = firing & (strength > 0)
+        ordered = np.sort(strength[known])
+        if ordered.size < 4:
+            continue
+        # Two paths at least on either side: one alone may be noise.
+        steps = ordered[2:-1] / ordered[1:-2]
+        at = int(np.argmax(steps))
+        if steps[at] >= _GAP:
+            result |= known & (strength >= ordered[at + 2])
+    return result
 
 
 def explains(culprit: Culprit, zone_of: Ints) -> Flags:

@@ -16,12 +16,16 @@ import zstandard
 
 from sinemora.alerts.evaluation.baseline import Baseline
 from sinemora.alerts.evaluation.engine import EvaluationState
+from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 
 _HEAD = struct.Struct("<4sI")
 _MAGIC = b"SNA1"
 _BASELINE, _RULE_STATE = ("level", "spread", "count"), ("hits", "seen", "run", "quiet", "firing")
+_COUNTS = ("sent", "lost", "clean", "part")
+# Parts of the baselines that are not of a metric and statistic: rises of spikes, packets by time in seconds.
+_RISES, _PACKETS = "rises", "packets"
 
 
 class StateError(ValueError):
@@ -29,12 +33,18 @@ class StateError(ValueError):
 
 
 def encode(state: EvaluationState, *, baselines: bool) -> bytes:
-    """Return the rule states as bytes, or the baselines."""
+    """Return the rule states as bytes, or the baselines with the packets counted."""
     parts: list[tuple[dict[str, Any], npt.NDArray[Any]]] = []
     if baselines:
         for (metric, statistic), baseline in state.baselines.items():
             for field in _BASELINE:
                 parts.append(_part(f"{metric}/{statistic}", field, getattr(baseline, field)))
+        for metric, baseline in state.rises.items():
+            for field in _BASELINE:
+                parts.append(_part(f"{_RISES}/{metric}", field, getattr(baseline, field)))
+        for over_s, counts in state.loss_counts.items():
+            for field in _COUNTS:
+                parts.append(_part(f"{_PACKETS}/{over_s}", field, getattr(counts, field)))
     else:
         for id, rule_state in state.rule_states.items():
             for field in _RULE_STATE:
@@ -59,11 +69,18 @@ def decode(rule_states: bytes | None, baselines: bytes | None) -> EvaluationStat
         if rule_states is None:
             state.ended_at_s, state.keys = ended_at_s, keys
         for name, arrays in parts.items():
-            metric, statistic = name.split("/")
+            kind, of = name.split("/")
+            positions = None if np.array_equal(keys, state.keys) else positions_of(keys, state.keys)
+            if kind == _PACKETS:
+                counts = LossCounts(*(arrays[field] for field in _COUNTS))
+                state.loss_counts[int(of)] = counts if positions is None else counts.rearranged(positions)
+                continue
             baseline = Baseline(*(arrays[field] for field in _BASELINE))
-            if not np.array_equal(keys, state.keys):
-                baseline = baseline.rearranged(positions_of(keys, state.keys))
-            state.baselines[Metric(metric), Statistic(statistic)] = baseline
+            baseline = baseline if positions is None else baseline.rearranged(positions)
+            if kind == _RISES:
+                state.rises[Metric(of)] = baseline
+            else:
+                state.baselines[Metric(kind), Statistic(of)] = baseline
     return state
 
 

@@ -25,7 +25,7 @@ _MUCH_BETTER = 1.5
 class Track:
     """An incident during evaluation. `cells`: all paths (flat) it ever had; `score`: of its culprit.
 
-    `spikes`: only rules about spikes have fired.
+    `spikes`: only rules about spikes have fired. `sharp`: it was critical, or far worse than other paths.
     """
 
     id: str
@@ -37,6 +37,7 @@ class Track:
     ended_at_s: int | None = None
     application: str | None = None
     spikes: bool = False
+    sharp: bool = False
 
 
 class Transition(StrEnum):
@@ -102,6 +103,7 @@ def advance(
                 None,
                 detection.application,
                 detection.spikes,
+                detection.sharp,
             )
             changes.append(Change(Transition.OPENED, track, detection))
             continue
@@ -121,6 +123,8 @@ def _parent_of(detection: Detection, tracks: Sequence[Track]) -> Track | None:
     cells = detection.cause.cells
     for track in tracks:
         same_kind = track.application == detection.application and track.spikes == detection.spikes
+        # A sharp cause among the paths of a weak one is a separate incident.
+        same_kind &= track.sharp or not detection.sharp
         if same_kind and track.ended_at_s is None and cells.size and np.isin(cells, track.cells).mean() >= _PART:
             return track
     return None
@@ -163,6 +167,7 @@ def _updated(track: Track, detection: Detection, ended_at_s: int, window_s: int)
         seen_at_s=ended_at_s,
         ended_at_s=None,
         spikes=track.spikes and detection.spikes,
+        sharp=track.sharp or detection.sharp,
     )
 
 
@@ -183,8 +188,9 @@ def _likeness(detection: Detection, inside: Flags, track: Track) -> float:
         return 2.0
     if _same_vm(detection.cause.culprit, track.culprit):
         return 1.5
-    # Spikes all over a mesh are another incident than a lasting rise within it.
-    if not track.cells.size or detection.spikes != track.spikes:
+    # Spikes all over a mesh are another incident than a lasting rise within it, and a weak cause of many paths another
+    # than a sharp one of a few of them.
+    if not track.cells.size or detection.spikes != track.spikes or (track.sharp and not detection.sharp):
         return 0.0
     shared = np.isin(track.cells, detection.cause.cells, assume_unique=True).mean()
     return min(1.0 - 1e-9, max(float(shared), float(inside[track.cells].mean())))

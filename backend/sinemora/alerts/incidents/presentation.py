@@ -110,6 +110,7 @@ def track_of(row: Incident, mesh: MeshState) -> Track | None:
         None if row.ended_at is None else round(row.ended_at.timestamp()),
         row.evidence.get("application"),
         bool(row.evidence.get("spikes")),
+        bool(row.evidence.get("sharp")),
     )
 
 
@@ -148,6 +149,7 @@ def evidence_of(
         "loss": _loss(cells, window),
         "application": detection.application,
         "spikes": track.spikes,
+        "sharp": track.sharp,
     }
 
 

@@ -14,6 +14,8 @@ from sinemora.alerts.schemas import Name, Url
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
+_COUNTED_S_MIN = 300
+
 
 class ConditionModel(Write):
     """Condition under which a window of a path is a breach (docs/alerts.md)."""
@@ -27,11 +29,18 @@ class ConditionModel(Write):
         float, Field(ge=0, description="Least rise above the baseline, ns; of a spike: above the median")
     ] = 0
     timescale: Timescale = Timescale.SHORT
+    over_s: Annotated[int, Field(ge=0, le=86_400, description="Of `loss`: time over which packets are counted")] = 0
 
     @model_validator(mode="after")
     def _complete(self) -> "ConditionModel":
         if self.kind is Kind.SPIKE and not self.rise_ns:
             raise ValueError("a spike condition needs `rise_ns`, such as 500000")
+        if self.kind is Kind.LOSS and not self.over_s >= _COUNTED_S_MIN:
+            raise ValueError(f"a loss condition needs `over_s` of at least {_COUNTED_S_MIN}, such as 3600")
+        if self.kind is Kind.LOSS and not 0 < self.above < 1:
+            raise ValueError("a loss condition needs `above` as a ratio between 0 and 1, such as 0.002")
+        if self.kind is Kind.LOSS and self.metric is not Metric.LOSS:
+            raise ValueError("a loss condition needs the metric `loss`")
         return self
 
 

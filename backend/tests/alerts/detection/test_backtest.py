@@ -19,8 +19,7 @@ from tests.callers import Member
 def test_a_back_test_replays_stored_windows(watched: Watched):
     watched.started_at_s = int(time.time()) // 10 * 10 - 200
     watched.slow = egress(watched, 3)
-    for _ in range(3):
-        watched.report()
+    watched.report(3)
     body = {
         "mesh_id": str(watched.world.id),
         "name": "back-test",
@@ -40,8 +39,7 @@ def test_a_back_test_beyond_retention_replays_minutes(watched: Watched, monkeypa
     watched.slow = egress(watched, 3)
     for at in (minute, minute + 60):
         watched.started_at_s = at
-        watched.report()
-        watched.report()
+        watched.report(2)
     with system_session() as session:
         tenant_key = session.scalar(text("SELECT key FROM tenants WHERE id = :id"), {"id": watched.owner.tenant_id})
     assert roll_up_mesh(tenant_key, watched.world.key, Tier.MINUTE, datetime.now(UTC)) > 0

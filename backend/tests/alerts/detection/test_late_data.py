@@ -25,8 +25,7 @@ def backlog(watched: Watched, hours_ago: float, slow: dict[tuple[int, int], int]
     watched.slow = {}
     watched.report()
     watched.slow = slow
-    for _ in range(windows):
-        watched.report()
+    watched.report(windows)
     watched.slow = {}
     ended_at_s = watched.report()
     watched.started_at_s = present
@@ -96,8 +95,7 @@ def test_late_data_opens_ended_incidents_with_one_notification(
     assert len(rows(watched, select(Delivery))) == 1
     after = rows(watched, select(AlertState))[0]
     assert (after.rule_states, after.baselines) == (before.rule_states, before.baselines)
-    for _ in range(3):
-        watched.window()
+    watched.windows(3)
     assert evaluate_later(watched) is None
     assert len(watched.incidents()) == 3
     assert len(rows(watched, select(Delivery))) == 1
@@ -153,12 +151,9 @@ def test_windows_missed_by_the_worker_are_evaluated_as_late_data(watched: Watche
     roll_up(watched)
     evaluate_later(watched, timedelta(0))
     watched.slow = egress(watched, 2)
-    for _ in range(4):
-        watched.report()
+    watched.report(4)
     watched.slow = {}
-    for _ in range(40):
-        ended_at_s = watched.report()
-    watched.evaluate(ended_at_s)
+    watched.evaluate(watched.report(40))
     assert watched.incidents() == []
     roll_up(watched)
     evaluate_later(watched)

@@ -5,7 +5,7 @@ import pytest
 
 from sinemora.alerts.evaluation import state_codec
 from sinemora.alerts.evaluation.baseline import LEARNT, LEARNT_LONG, LONG, SHORT, Baseline
-from sinemora.alerts.evaluation.breach import Season, breaches_of, limit
+from sinemora.alerts.evaluation.breach import History, Season, breaches_of, limit
 from sinemora.alerts.evaluation.change_point import change_point
 from sinemora.alerts.evaluation.engine import EvaluationState, Window, amend, step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect
@@ -195,7 +195,7 @@ def test_a_weekly_event_is_no_breach(timescale: Timescale, weekly_ns: float | No
     condition = Condition(Kind.BASELINE, deviations=5.0, rise_ns=20_000, timescale=timescale)
     seen = np.full((2, 2), 400_000, np.float32)
     season = None if weekly_ns is None else Season(*np.full((2, 2, 2), weekly_ns, np.float32))
-    breaches = breaches_of(condition, lambda *_: seen, learnt(200_000, LEARNT_LONG + 10), season)
+    breaches = breaches_of(condition, lambda *_: seen, History(learnt(200_000, LEARNT_LONG + 10), season))
     assert breaches.breach.all() == breaches.breach.any() == breach
     assert breaches.known.all() == (timescale is not Timescale.WEEKLY or season is not None)
 
@@ -203,7 +203,9 @@ def test_a_weekly_event_is_no_breach(timescale: Timescale, weekly_ns: float | No
 def test_a_missing_weekly_dip_is_a_breach():
     condition = Condition(Kind.BASELINE, deviations=5.0, rise_ns=20_000, timescale=Timescale.WEEKLY)
     season = Season(*np.full((2, 2, 2), 130_000, np.float32))
-    breaches = breaches_of(condition, lambda *_: np.full((2, 2), 200_000, np.float32), learnt(200_000, 2000), season)
+    breaches = breaches_of(
+        condition, lambda *_: np.full((2, 2), 200_000, np.float32), History(learnt(200_000, 2000), season)
+    )
     assert breaches.breach.all()
 
 
@@ -214,19 +216,101 @@ def test_the_limit_is_where_breaches_begin(timescale: Timescale, weekly_ns: floa
     season = None if weekly_ns is None else Season(*np.full((2, 2, 2), weekly_ns, np.float32))
     baseline = learnt(200_000, LEARNT_LONG + 10)
     none = np.zeros((2, 2), np.float32)
-    above = limit(condition, lambda *_: none, baseline, season)
+    above = limit(condition, lambda *_: none, History(baseline, season))
     if timescale is Timescale.WEEKLY and season is None:
         assert np.isnan(above).all()
         return
     for share, breach in ((0.999, False), (1.001, True)):
-        breaches = breaches_of(condition, lambda *_, share=share: above * np.float32(share), baseline, season)
+        breaches = breaches_of(condition, lambda *_, share=share: above * np.float32(share), History(baseline, season))
         assert breaches.breach.all() == breaches.breach.any() == breach
 
 
 @pytest.mark.parametrize(("window_s", "x", "y"), [(10, 4, 6), (30, 6, 6), (60, 8, 8)])
 def test_longer_windows_need_more_spikes(window_s: int, x: int, y: int):
-    (rule,) = [one for one in defaults(window_s) if one.condition.kind is Kind.SPIKE]
+    (rule,) = [one for one in defaults(window_s) if one.id == "spikes"]
     assert (rule.x, rule.y) == (x, y)
+
+
+SPIKES = [rule for rule in defaults() if rule.condition.kind is Kind.SPIKE]
+FAR = 70_000_000.0
+"""One-way delay of a path to another continent, ns."""
+
+
+def spiky(state: EvaluationState, number: int, rise_ns: np.ndarray, base_ns: float = 2e5) -> list[str]:
+    """Evaluate a window with these rises above the median; return the names of the rules with a detection."""
+    size = rise_ns.shape[0]
+    median = np.full((size, size), base_ns, np.float32)
+    np.fill_diagonal(median, np.nan)
+    largest = median + rise_ns.astype(np.float32)
+
+    def values(metric: Metric, statistic: Statistic) -> np.ndarray:
+        if metric is Metric.LOSS:
+            return np.zeros((size, size), np.float32)
+        return (largest if statistic is Statistic.MAX else median).copy()
+
+    planned, none = ~np.eye(size, dtype=bool), np.zeros(size, bool)
+    zone_of = np.repeat(np.arange(2), size // 2)
+    seen = step(state, SPIKES, Window(number * 10, 10, np.arange(size), zone_of, planned, values, none))
+    return sorted(rule for one in seen.detections for rule in one.rules)
+
+
+def usual_rises(rng: np.random.Generator, usual_ns: float, size: int = 6) -> np.ndarray:
+    return rng.gumbel(usual_ns, 0.2 * usual_ns, (size, size))
+
+
+def test_usual_spikes_of_long_paths_do_not_fire_for_ever():
+    """Spikes of 2 ms are usual on a path of 70 ms; an absolute limit of 0.5 ms would fire in every window."""
+    state, rng = EvaluationState(np.arange(6)), np.random.default_rng(6)
+    fired = [spiky(state, number, usual_rises(rng, 2e6), FAR) for number in range(1, 400)]
+    assert not any(fired[LEARNT:])
+    rises = usual_rises(rng, 2e6)
+    rises[0, 3:] = rises[1, 3:] = 4e7
+    assert spiky(state, 400, rises, FAR) == ["strong-spike"]
+
+
+def test_one_strong_spike_on_several_paths_is_detected_at_once_and_on_one_path_is_not():
+    state, rng = EvaluationState(np.arange(6)), np.random.default_rng(7)
+    for number in range(1, LEARNT + 10):
+        assert spiky(state, number, usual_rises(rng, 3e4)) == []
+    one, several = usual_rises(rng, 3e4), usual_rises(rng, 3e4)
+    one[0, 4] = one[4, 0] = 1.55e6
+    several[0, 3:] = several[3:, 0] = 1.55e6  # from 0.2 ms to 1.75 ms (UCAM-CL-TR-937, figure 4.14)
+    assert spiky(state, 200, one) == []
+    assert spiky(state, 220, several) == ["strong-spike"]
+
+
+def test_a_new_path_is_compared_with_its_pair_of_zones():
+    condition = next(rule.condition for rule in SPIKES if rule.id == "strong-spike")
+    rises, zone_of = Baseline.new((6, 6)), np.repeat(np.arange(2), 3)
+    rng = np.random.default_rng(8)
+    for _ in range(LEARNT + 10):
+        usual = usual_rises(rng, 2e6).astype(np.float32)
+        usual[0, 5] = np.nan  # this path is new
+        rises.learn(usual)
+
+    def breach(rise_ns: float) -> bool:
+        def values(_: Metric, statistic: Statistic) -> np.ndarray:
+            return np.full((6, 6), rise_ns if statistic is Statistic.MAX else 0, np.float32)
+
+        return bool(breaches_of(condition, values, History(rises=rises, zone_of=zone_of)).breach[0, 5])
+
+    assert not breach(4e6)
+    assert breach(4e7)
+
+
+def test_a_path_far_above_its_baseline_needs_one_window():
+    (rule,) = [one for one in defaults() if one.id == "far"]
+    state, rng = EvaluationState(np.arange(4)), np.random.default_rng(9)
+
+    def evaluated(number: int, burst_ns: float) -> list[str]:
+        delays = 2e5 + 5e3 * rng.standard_normal((4, 4))
+        delays[0, 3] += burst_ns
+        seen = step(state, [rule], window(number, delays))
+        return [one.cause.culprit.suspect for one in seen.detections]
+
+    assert not any(evaluated(number, 0) for number in range(1, LEARNT + 10))
+    assert evaluated(LEARNT + 10, 3e5) == []
+    assert evaluated(LEARNT + 11, 1.55e6) == ["path"]
 
 
 def test_rare_spikes_elsewhere_do_not_hide_a_lasting_rise():

@@ -1,5 +1,6 @@
 """Root cause of firing paths, and tracking of incidents."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -7,10 +8,21 @@ import pytest
 
 from lab.incidents.events import Event, make
 from lab.incidents.trial import judge, run
-from sinemora.alerts.evaluation.engine import Detection
-from sinemora.alerts.evaluation.root_cause import Culprit, PathEvidence, Suspect, causes, explains, name
+from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window, step
+from sinemora.alerts.evaluation.root_cause import (
+    Cause,
+    Culprit,
+    Hypothesis,
+    PathEvidence,
+    Suspect,
+    causes,
+    explains,
+    name,
+    standing_out,
+)
 from sinemora.alerts.evaluation.rule import Severity, defaults
 from sinemora.alerts.evaluation.tracking import REOPENED_S, SETTLED_S, Track, Transition, advance
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 ZONES = np.repeat(np.arange(3), 4)
 SIZE = ZONES.size
@@ -100,6 +112,73 @@ def test_spikes_all_over_the_mesh_do_not_absorb_a_lasting_rise():
         Culprit(Suspect.MESH, 0): 40,
         Culprit(Suspect.ZONE_PAIR, 0, 1): 20,
     }
+
+
+LARGE = np.repeat(np.arange(2), 12)
+"""Two zones of 12 VMs: a pair of zones has more paths than a VM."""
+
+
+def sick_and_slow(sick_ns: float, slow_ns: float, lost: float = 0.0) -> Iterator[Window]:
+    """Yield windows of two zones: at first usual, then the pair of zones slower by a little and VM 3 sick in it."""
+    size, rng = LARGE.size, np.random.default_rng(11)
+    base = 2e5 * rng.uniform(0.9, 1.1, (size, size))
+    pair, vm = (
+        explains(Culprit(Suspect.ZONE_PAIR, 0, 1), LARGE),
+        explains(Culprit(Suspect.EGRESS, 3), LARGE) & (LARGE == 1),
+    )
+    for number in range(1, 200):
+        ill = number > 150
+        delay = base + 4e3 * rng.standard_normal((size, size)) + ill * (slow_ns * pair + sick_ns * vm)
+        ratio = np.where(vm & ill, lost, 0.0).astype(np.float32)
+
+        def values(metric: Metric, statistic: Statistic, delay=delay, ratio=ratio) -> np.ndarray:
+            if metric is Metric.LOSS:
+                return ratio.copy()
+            return np.where(ratio == 1, np.nan, delay).astype(np.float32)
+
+        planned, none = ~np.eye(size, dtype=bool), np.zeros(size, bool)
+        yield Window(number * 10, 10, np.arange(size), LARGE, planned, values, none)
+
+
+@pytest.mark.parametrize(("sick_ns", "lost"), [(2e6, 0.0), (0.0, 1.0), (0.0, 0.4)])
+def test_a_sick_vm_in_a_mildly_slow_pair_of_zones_has_an_incident_of_its_own(sick_ns: float, lost: float):
+    state, tracks = EvaluationState(np.arange(LARGE.size)), dict[str, Track]()
+    rules = [rule for rule in defaults() if rule.condition.metric is not Metric.CLOCK_ERROR]
+    for one in sick_and_slow(sick_ns, 6e4, lost):
+        evaluation = step(state, rules, one)
+        for change in advance(list(tracks.values()), evaluation.detections, LARGE, one.ended_at_s, 10):
+            assert change.transition is not Transition.MERGED
+            tracks[change.track.id] = change.track
+    open_tracks = [track for track in tracks.values() if track.ended_at_s is None]
+    assert len(tracks) == len(open_tracks) == 2
+    (sick,) = [track for track in open_tracks if track.sharp]
+    (slow,) = [track for track in open_tracks if not track.sharp]
+    assert sick.culprit in (Culprit(Suspect.EGRESS, 3), Culprit(Suspect.VM, 3))
+    assert slow.culprit == Culprit(Suspect.ZONE_PAIR, 0, 1)
+
+
+def test_a_mildly_slow_pair_of_zones_does_not_end_or_absorb_a_sharp_incident():
+    pair = explains(Culprit(Suspect.ZONE_PAIR, 0, 1), ZONES)
+    sharp = Track("sick", Culprit(Suspect.EGRESS, 3), np.flatnonzero(pair[3]) + 3 * SIZE, 9.0, 0, 100, sharp=True)
+    (broad,) = detections_in(pair)
+    changes = advance([sharp], [broad], ZONES, 110, 10)
+    assert [(one.transition, one.track.culprit) for one in changes] == [
+        (Transition.OPENED, Culprit(Suspect.ZONE_PAIR, 0, 1))
+    ]
+    narrow = Detection(Cause((Hypothesis(Culprit(Suspect.EGRESS, 3), 9.0, 4, 11),), sharp.cells), {"r": 4},
+                       Severity.CRITICAL, 1, sharp=True)  # fmt: skip
+    weak = changes[0].track
+    later = advance([weak], [narrow, broad], ZONES, 120, 10)
+    assert {one.transition for one in later} == {Transition.OPENED, Transition.SEEN}
+
+
+def test_an_uneven_event_is_one_cause():
+    """Paths of one cause differ, without a gap between the slower and the faster ones."""
+    firing = explains(Culprit(Suspect.ZONE, 1), ZONES) & ~np.eye(SIZE, dtype=bool)
+    uneven = np.where(firing, np.random.default_rng(2).uniform(5e4, 4e5, firing.shape), 0).astype(np.float32)
+    assert not standing_out(firing, [uneven]).any()
+    uneven[4] *= 20 * firing[4]
+    assert np.array_equal(standing_out(firing, [uneven]), firing & (np.arange(SIZE) == 4)[:, None])
 
 
 def test_the_same_cause_much_later_is_another_incident():

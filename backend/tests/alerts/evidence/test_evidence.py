@@ -35,11 +35,9 @@ def secret_key(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.fixture
 def incident(watched: Watched) -> str:
     """An incident of the egress of c-1 with a spike on the path to a-1."""
-    for _ in range(30):
-        watched.window()
+    watched.windows(30)
     watched.slow = egress(watched, 2)
-    for _ in range(6):
-        watched.window()
+    watched.windows(6)
     source, target = watched.world.agents[2], watched.world.agents[0]
     client, peer = (source, target) if is_client(source.vm_key, target.vm_key) else (target, source)
     report = report_of(watched.world.key, {peer.vm_key: simple(SLOW_NS, QUIET_NS)}, watched.started_at_s)

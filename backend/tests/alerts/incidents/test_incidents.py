@@ -36,8 +36,7 @@ def test_slow_egress_is_one_incident_until_it_ends(watched: Watched):
     assert whole["runbooks"] == [{"rule": "Above a millisecond", "url": "https://runbooks.example/slow"}]
     assert whole["timeline"][0]["kind"] == "opened"
     watched.slow = {}
-    for _ in range(30):
-        watched.window()
+    watched.windows(30)
     (ended,) = watched.incidents()
     assert (ended["id"], ended["state"]) == (incident["id"], "resolved")
     assert ended["seen_at"] < ended["ended_at"] or ended["seen_at"] == ended["ended_at"]
@@ -47,12 +46,10 @@ def test_similar_incidents_have_the_same_suspect_or_most_of_the_same_paths(watch
     def incident(slow: dict[tuple[int, int], int]) -> str:
         watched.slow = slow
         before = {one["id"] for one in watched.incidents()}
-        for _ in range(3):
-            watched.window()
+        watched.windows(3)
         (found,) = [one for one in watched.incidents() if one["id"] not in before]
         watched.slow = {}
-        for _ in range(20):
-            watched.window()
+        watched.windows(20)
         assert watched.owner.post(f"/v1/incidents/{found['id']}/resolve", json={}).status_code in (200, 409)
         return str(found["id"])
 
@@ -76,11 +73,9 @@ def test_similar_incidents_have_the_same_suspect_or_most_of_the_same_paths(watch
 def test_loss_begins_with_its_first_window_after_a_change_of_delays(watched: Watched):
     rule = {"name": "Loss", "condition": {"kind": "threshold", "metric": "loss", "statistic": "mean", "above": 0.1}}
     watched.owner.created("/v1/alert-rules", {**rule, "mesh_id": str(watched.world.id)})
-    for _ in range(4):
-        watched.window()
+    watched.windows(4)
     watched.slow = {(0, 1): 300_000, (1, 0): 300_000}  # far below the limit of the rule about delays
-    for _ in range(5):
-        watched.window()
+    watched.windows(5)
     watched.lossy = {frozenset((0, 1))}
     began_s = watched.started_at_s
     watched.window()
@@ -169,8 +164,7 @@ def test_each_application_below_its_objective_is_one_incident(watched: Watched):
     rule = {"mesh_id": str(watched.world.id), "name": "Objective", "condition": {"kind": "performance"}}
     owner.created("/v1/alert-rules", {**rule, "windows_x": 1, "windows_y": 1})
     watched.slow = {(0, 1): 900_000, (1, 0): 900_000}
-    for _ in range(3):
-        watched.window()
+    watched.windows(3)
     titles = sorted(one["title"] for one in watched.incidents())
     assert titles == ["application cache", "application elsewhere"]
 

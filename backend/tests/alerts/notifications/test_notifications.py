@@ -39,8 +39,7 @@ def test_each_receiver_is_notified_once_of_start_and_end(local: None, watched: W
         assert "secret" not in receiver(watched.owner, kind, hooks)
     route(watched.owner, *KINDS)
     watched.slow = egress(watched, 2)
-    for _ in range(4):
-        watched.window()
+    watched.windows(4)
     tasks.deliver_due()
     (incident,) = watched.incidents()
     bodies = {path.split("?")[0]: json.loads(body) for path, _, body in hooks.got}
@@ -65,8 +64,7 @@ def test_each_receiver_is_notified_once_of_start_and_end(local: None, watched: W
     assert incident["title"] in str(parts[0]["Subject"])
     assert [part.get_content_type() for part in parts[1:]] == ["text/plain", "image/png"]
     watched.slow = {}
-    for _ in range(30):
-        watched.window()
+    watched.windows(30)
     tasks.deliver_due()
     last = json.loads(next(body for path, _, body in reversed(hooks.got) if path == "/v2/enqueue"))
     assert (last["event_action"], last["dedup_key"]) == ("resolve", page["dedup_key"])

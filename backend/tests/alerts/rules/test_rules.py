@@ -11,7 +11,9 @@ from tests.callers import Member
 def test_new_meshes_have_default_rules(owner: Member, make_mesh: Any):
     world = make_mesh(owner, 2)
     rules = owner.get("/v1/alert-rules", params={"mesh_id": str(world.id)}).json()["items"]
-    assert {"Delay above its baseline", "Agent silent", "Loss on a path"} <= {rule["name"] for rule in rules}
+    assert {"Delay above its baseline", "Agent silent", "Loss on a path", "Loss over an hour"} <= {
+        rule["name"] for rule in rules
+    }
     again = owner.get("/v1/alert-rules", params={"mesh_id": str(world.id)}).json()["items"]
     assert [rule["id"] for rule in again] == [rule["id"] for rule in rules]
 
@@ -21,8 +23,19 @@ def test_rules_are_checked(watched: Watched):
     assert watched.owner.post("/v1/alert-rules", json=body).json()["code"] == "alert_rule_name_taken"
     wrong = {**body, "name": "n", "windows_x": 4, "windows_y": 3}
     assert watched.owner.post("/v1/alert-rules", json=wrong).status_code == 422
-    spike = {**body, "name": "s", "condition": {"kind": "spike"}}
-    assert watched.owner.post("/v1/alert-rules", json=spike).status_code == 422
+    refused: list[dict[str, Any]] = [
+        {"kind": "spike"},
+        {"kind": "loss", "metric": "loss", "above": 0.002},
+        {"kind": "loss", "metric": "loss", "above": 0.002, "over_s": 60},
+        {"kind": "loss", "metric": "loss", "above": 1, "over_s": 3600},
+        {"kind": "loss", "above": 0.002, "over_s": 3600},
+    ]
+    for condition in refused:
+        assert (
+            watched.owner.post("/v1/alert-rules", json={**body, "name": "s", "condition": condition}).status_code == 422
+        )
+    lasting = {"kind": "loss", "metric": "loss", "above": 0.002, "over_s": 3600}
+    assert watched.owner.post("/v1/alert-rules", json={**body, "name": "s", "condition": lasting}).status_code == 201
 
 
 @pytest.mark.parametrize(
@@ -57,7 +70,7 @@ def test_rules_are_exported_and_imported_as_yaml(watched: Watched, other_owner: 
 
     assert "runbook_url: https://runbooks.example/slow" in text
     same = import_rules(text).json()
-    assert (same["created"], same["changed"], len(same["unchanged"])) == ([], [], 11)
+    assert (same["created"], same["changed"], len(same["unchanged"])) == ([], [], 14)
     changed = text.replace("above: 1000000.0", "above: 2000000.0") + "- {name: New, condition: {kind: silent}}\n"
     done = import_rules(changed).json()
     assert (done["created"], done["changed"]) == (["New"], ["Above a millisecond"])

@@ -55,6 +55,7 @@ export const strings = {
   deviations: 'Standard deviations (σ)',
   baseline: 'Baseline',
   aboveMedianBy: (unit: string) => `Above the median by (${unit})`,
+  overMinutes: 'Over (min)',
   minimumRise: (unit: string) => `Minimum rise (${unit})`,
   deliveries: 'Deliveries',
   deliveriesLower: 'deliveries',
@@ -257,6 +258,7 @@ export const strings = {
   continues: 'continues with the next route',
   kindThreshold: 'Value above a threshold',
   kindBaseline: 'Value above the baseline of the path',
+  kindLoss: 'Loss over a longer time',
   kindSpike: 'Maximum exceeds the median',
   kindSilent: 'Agent silent',
   kindPerformance: 'Application below its objective',
@@ -267,7 +269,9 @@ export const strings = {
   andAmount: (amount: string) => ` and ${amount}`,
   conditionBaseline: (metric: string, deviations: number, rise: string, baseline: string) =>
     `${metric} more than ${deviations} σ${rise} above ${baseline}`,
-  conditionSpike: (rise: string) => `Maximum exceeds the median by ${rise}`,
+  conditionLoss: (limit: string, minutes: number) => `Loss above ${limit} over ${minutes} min`,
+  conditionSpike: (rise: string, deviations: number) =>
+    `Maximum exceeds the median by ${rise} and ${deviations} σ over its usual spikes`,
   conditionPerformance: (amount: string) => `Performance ${amount}below the objective`,
   scopeZones: (text: string) => `zones ${text}`,
   scopeBetween: (zones: string) => `between ${zones}`,

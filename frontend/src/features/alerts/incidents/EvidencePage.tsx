@@ -5,9 +5,9 @@ import { evidenceQuery, type SignedEvidence } from '~/api/incidents'
 import { formatMoment } from '~/lib/time'
 import { formatCount, formatDelay } from '~/lib/units'
 import { CopyButton } from '~/ui/CopyButton'
-import { Page, Panel, pageStyles } from '~/ui/Page'
+import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
-import { Failed, Loading } from '~/ui/State'
+import { Failed } from '~/ui/State'
 import { SEVERITIES } from '~/ui/severity'
 import { strings } from '../strings'
 import { EvidencePaths } from './EvidencePaths'
@@ -23,7 +23,7 @@ const utc = (at: string) => `${formatMoment(new Date(at), 'utc')} UTC`
 export function EvidencePage({ incidentId }: { incidentId: string }) {
   const { data, error, refetch } = useQuery(evidenceQuery(incidentId))
   if (error && !data) return <Failed what={strings.theEvidence} error={error} retry={() => void refetch()} />
-  if (!data) return <Loading what={strings.evidenceLower} />
+  if (!data) return <LoadingPage title={strings.evidence} what={strings.evidenceLower} />
   const { report, signature } = data
   return (
     <Page

@@ -5,9 +5,9 @@ import { useEdits } from '~/api/access'
 import { type Incident, incidentQuery } from '~/api/incidents'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { useClock } from '~/ui/clock'
-import { Page, Panel, pageStyles } from '~/ui/Page'
+import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
-import { Failed, Loading, Notice } from '~/ui/State'
+import { Failed, Notice } from '~/ui/State'
 import { SEVERITIES } from '~/ui/severity'
 import { IncidentList } from '../IncidentList'
 import { STATES } from '../incidentWords'
@@ -29,7 +29,7 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
   if (read.error && !read.data) {
     return <Failed what={strings.theIncident} error={read.error} retry={() => void read.refetch()} />
   }
-  if (!read.data) return <Loading what={strings.incidentLower} />
+  if (!read.data) return <LoadingPage title={strings.incident} what={strings.incidentLower} />
   const { incident, etag } = read.data
   return (
     <Page

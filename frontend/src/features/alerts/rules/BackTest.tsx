@@ -1,7 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { workQuery } from '~/api/recommendations'
+import { jobQuery } from '~/api/jobs'
 import { type BackTestResult, type RuleInput, useBackTest } from '~/api/rules'
 import type { Job } from '~/api/types'
 import { formatMoment, zoneName } from '~/lib/time'
@@ -57,7 +57,7 @@ export function BackTest({ meshId, rule }: { meshId: string; rule: RuleInput }) 
 }
 
 function BackTestProgress({ jobId, isOld }: { jobId: string; isOld: boolean }) {
-  const { data: job, error } = useQuery(workQuery(jobId))
+  const { data: job, error } = useQuery(jobQuery(jobId))
   if (error) return <ActionError error={error} />
   if (!job || job.state === 'queued') return <Notice tone="info">{strings.waitingForWorker}</Notice>
   if (job.state === 'running') {

@@ -39,38 +39,51 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
             data={STATISTIC_OPTIONS}
           />
         )}
-        {(kind === 'threshold' || kind === 'performance') && (
+        {(kind === 'threshold' || kind === 'loss' || kind === 'performance') && (
           <NumberField
-            label={kind === 'threshold' ? strings.aboveUnit(unit) : strings.belowObjectiveBy(unit)}
+            label={kind === 'performance' ? strings.belowObjectiveBy(unit) : strings.aboveUnit(unit)}
             min={0}
             step="any"
-            required={kind === 'threshold'}
+            required={kind !== 'performance'}
             value={draft.above}
             onChange={(event) => patch({ above: event.currentTarget.value })}
             error={wrong('condition/above')}
             w={180}
           />
         )}
+        {kind === 'loss' && (
+          <NumberField
+            label={strings.overMinutes}
+            min={5}
+            max={1440}
+            step="any"
+            required
+            value={draft.overMin}
+            onChange={(event) => patch({ overMin: event.currentTarget.value })}
+            error={wrong('condition/over_s') ?? wrong('condition')}
+            w={140}
+          />
+        )}
+        {(kind === 'baseline' || kind === 'spike') && (
+          <NumberField
+            label={<Term of="standard deviation">{strings.deviations}</Term>}
+            min={0.1}
+            max={100}
+            step="any"
+            required
+            value={draft.deviations}
+            onChange={(event) => patch({ deviations: event.currentTarget.value })}
+            error={wrong('condition/deviations')}
+            w={120}
+          />
+        )}
         {kind === 'baseline' && (
-          <>
-            <NumberField
-              label={<Term of="standard deviation">{strings.deviations}</Term>}
-              min={0.1}
-              max={100}
-              step="any"
-              required
-              value={draft.deviations}
-              onChange={(event) => patch({ deviations: event.currentTarget.value })}
-              error={wrong('condition/deviations')}
-              w={120}
-            />
-            <NativeSelect
-              label={<Term of="baseline">{strings.baseline}</Term>}
-              value={draft.timescale}
-              onChange={(event) => patch({ timescale: event.currentTarget.value as Draft['timescale'] })}
-              data={TIMESCALE_OPTIONS}
-            />
-          </>
+          <NativeSelect
+            label={<Term of="baseline">{strings.baseline}</Term>}
+            value={draft.timescale}
+            onChange={(event) => patch({ timescale: event.currentTarget.value as Draft['timescale'] })}
+            data={TIMESCALE_OPTIONS}
+          />
         )}
         {(kind === 'baseline' || kind === 'spike') && (
           <NumberField

@@ -2,7 +2,8 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { meshesQuery } from '~/api/meshes'
-import { Empty, Failed, Loading } from '~/ui/State'
+import { LoadingPage } from '~/ui/Page'
+import { Empty, Failed } from '~/ui/State'
 import { strings } from '../strings'
 import { draftOfPath } from './draft'
 import { RuleEditor } from './RuleEditor'
@@ -15,7 +16,7 @@ export function NewRulePage({ search: { mesh, source, target, above } }: { searc
   const initial = source && target ? draftOfPath(source, target, above) : undefined
   if (meshId !== undefined) return <RuleEditor meshId={meshId} initial={initial} />
   if (meshes.error) return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
-  if (!meshes.data) return <Loading what={strings.meshesLower} />
+  if (!meshes.data) return <LoadingPage title={strings.newRule} what={strings.meshesLower} />
   return (
     <Empty
       title={strings.noMesh}

@@ -10,7 +10,7 @@ import { idsOf } from '~/lib/inTurn'
 import type { Bulk } from '~/ui/BulkBar'
 import { Confirm } from '~/ui/Confirm'
 import { NoRows } from '~/ui/NoRows'
-import { Page, pageStyles } from '~/ui/Page'
+import { LoadingPage, Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
 import { ActionError, Empty, Failed, Loading, Notice } from '~/ui/State'
@@ -30,7 +30,7 @@ export function RulesPage({ mesh, onMesh }: Props) {
   if (meshes.error && !meshes.data) {
     return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
   }
-  if (!meshes.data) return <Loading what={strings.meshesLower} />
+  if (!meshes.data) return <LoadingPage title={strings.rules} what={strings.meshesLower} />
   const shown = mesh ?? meshes.data[0]?.id
   if (shown === undefined) {
     return (

@@ -18,6 +18,12 @@ test('loss is typed in percent and goes as a ratio', () => {
   expect(conditionWords(condition)).toBe('Loss above 15.0 %')
 })
 
+test('loss over a longer time is typed in percent and minutes', () => {
+  const { condition } = inputOf({ ...NEW_RULE, kind: 'loss', above: '0.2', overMin: '30' })
+  expect(condition).toMatchObject({ metric: 'loss', above: 0.002, over_s: 1_800 })
+  expect(conditionWords(condition)).toBe('Loss above 0.200 % over 30 min')
+})
+
 test('fields of other kinds of conditions keep their defaults', () => {
   const draft = { ...NEW_RULE, metric: 'loss', statistic: 'p99', above: '7', rise: '9', deviations: '3' } as const
   expect(inputOf({ ...draft, kind: 'silent' }).condition).toEqual({
@@ -28,12 +34,13 @@ test('fields of other kinds of conditions keep their defaults', () => {
     deviations: 6,
     rise_ns: 0,
     timescale: 'short',
+    over_s: 0,
   })
   // Whatever metric the form had before: a spike is a spike of delay.
   expect(inputOf({ ...draft, kind: 'spike', rise: '500' }).condition.rise_ns).toBe(500_000)
 })
 
-test.each(['threshold', 'baseline', 'spike', 'silent', 'performance'] as const)(
+test.each(['threshold', 'baseline', 'loss', 'spike', 'silent', 'performance'] as const)(
   'a rule of kind %s survives the form',
   (kind) => {
     const input = inputOf({

@@ -17,6 +17,7 @@ export interface Draft {
   deviations: string
   rise: string
   timescale: Condition['timescale']
+  overMin: string
   zones: string[]
   zonePair: string[]
   vms: string[]
@@ -49,6 +50,7 @@ export const NEW_RULE: Draft = {
   deviations: '6',
   rise: '20',
   timescale: 'short',
+  overMin: '60',
   zones: [],
   zonePair: [],
   vms: [],
@@ -65,7 +67,7 @@ export const NEW_RULE: Draft = {
 
 /** Return the factor from the typed unit to the API's: delays are typed in µs, ratios in percent. */
 function unitOf(kind: Condition['kind'], metric: Condition['metric']): { unit: string; factor: number } {
-  const isRatio = kind === 'performance' || (kind !== 'spike' && metric === 'loss')
+  const isRatio = kind === 'performance' || kind === 'loss' || (kind !== 'spike' && metric === 'loss')
   return isRatio ? { unit: '%', factor: 0.01 } : { unit: 'µs', factor: 1_000 }
 }
 
@@ -100,12 +102,13 @@ export function inputOf(draft: Draft): RuleInput {
     severity: draft.severity,
     condition: {
       kind,
-      metric: onPath ? metric : NEW_RULE.metric,
+      metric: onPath ? metric : kind === 'loss' ? 'loss' : NEW_RULE.metric,
       statistic: onPath ? statistic : NEW_RULE.statistic,
-      above: kind === 'threshold' || kind === 'performance' ? amount(draft.above) : 0,
-      deviations: Number(kind === 'baseline' ? draft.deviations : NEW_RULE.deviations),
+      above: kind === 'threshold' || kind === 'loss' || kind === 'performance' ? amount(draft.above) : 0,
+      deviations: Number(kind === 'baseline' || kind === 'spike' ? draft.deviations : NEW_RULE.deviations),
       rise_ns: kind === 'baseline' || kind === 'spike' ? amount(draft.rise) : 0,
       timescale: kind === 'baseline' ? draft.timescale : NEW_RULE.timescale,
+      over_s: kind === 'loss' ? Math.round(numberOf(draft.overMin) * 60) : 0,
     },
     scope: {
       zones: draft.zones,
@@ -150,6 +153,7 @@ export function draftOf(rule: Rule): Draft {
     deviations: String(condition.deviations),
     rise: typed(condition.rise_ns),
     timescale: condition.timescale,
+    overMin: condition.over_s ? String(condition.over_s / 60) : NEW_RULE.overMin,
     zones: scope.zones ?? [],
     zonePair: scope.zone_pair ?? [],
     vms: scope.vms ?? [],

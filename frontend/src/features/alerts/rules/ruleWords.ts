@@ -8,13 +8,14 @@ import { strings } from '../strings'
 export const KINDS: Record<Condition['kind'], string> = {
   threshold: strings.kindThreshold,
   baseline: strings.kindBaseline,
+  loss: strings.kindLoss,
   spike: strings.kindSpike,
   silent: strings.kindSilent,
   performance: strings.kindPerformance,
 }
 
 /** Kinds that look at paths. */
-const PER_PATH: readonly Condition['kind'][] = ['threshold', 'baseline', 'spike']
+const PER_PATH: readonly Condition['kind'][] = ['threshold', 'baseline', 'loss', 'spike']
 
 /** Return true when a condition has a value over time on one path, which can be drawn. */
 export const canBeDrawn = ({ kind, metric }: RuleInput['condition']) => PER_PATH.includes(kind) && metric !== 'jitter'
@@ -32,7 +33,7 @@ const amount = (metric: Condition['metric'], value: number) =>
 
 /** "One-way delay, p50: 5 deviations and 15 µs above the last half hour". */
 export function conditionWords(condition: Condition): string {
-  const { kind, metric, statistic, above, deviations, rise_ns, timescale } = condition
+  const { kind, metric, statistic, above, deviations, rise_ns, timescale, over_s } = condition
   const what = title(metric, statistic)
   switch (kind) {
     case 'threshold':
@@ -41,8 +42,10 @@ export function conditionWords(condition: Condition): string {
       const least = rise_ns > 0 ? strings.andAmount(amount(metric, rise_ns)) : ''
       return strings.conditionBaseline(what, deviations, least, TIMESCALES[timescale])
     }
+    case 'loss':
+      return strings.conditionLoss(formatRatio(above), Math.round((over_s ?? 0) / 60))
     case 'spike':
-      return strings.conditionSpike(formatDelay(rise_ns))
+      return strings.conditionSpike(formatDelay(rise_ns), deviations)
     case 'silent':
       return strings.kindSilent
     case 'performance':
