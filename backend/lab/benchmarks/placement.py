@@ -27,7 +27,7 @@ from sinemora.placement.policies.nomora import Parameters
 from sinemora.placement.problem import ANYWHERE, Jobs, Machines, Problem
 from sinemora.placement.solvers.cost_kernels import fill
 from sinemora.placement.solvers.transport import Transport
-from sinemora.simulation.core import arrival, network, trace, workload
+from sinemora.simulation.core import network, trace, workload
 from tests.placement.problems import Dense, best_by_moves, other_solver, random_problem, running
 
 MACHINES, SLOTS = 12_500, 12
@@ -226,11 +226,8 @@ def arrivals(problem: Problem) -> list[tuple[float, float, Any]]:
 
 
 def aged(problem: Problem) -> Problem:
-    """Return the problem with a placement that grew job by job."""
-    tables = costs.table(problem.curves)[problem.jobs.curve]
-    costs_of = matrix.cost_matrix(problem, tables, 1001)
-    current = arrival.in_order(problem, costs_of, Parameters(), np.random.default_rng(4))
-    return dataclasses.replace(problem, current=current)
+    """Return the problem with the placement of the published policy."""
+    return dataclasses.replace(problem, current=nomora.solve(problem, Parameters(aggregate=True)).assignment)
 
 
 def front(problem: Problem) -> None:

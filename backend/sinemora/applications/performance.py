@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sinemora.curves.core.band import Band
 from sinemora.curves.core.curve import Curve, Floats
 
 Flags = npt.NDArray[np.bool_]
@@ -31,10 +32,10 @@ class Links:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sensitivity:
-    """Latency sensitivity: the curve, its optional band, and the reference round trip (µs) of the curve."""
+    """Latency sensitivity: the curve, its band, and the reference round trip (µs) of the curve."""
 
     curve: Curve
-    band: tuple[Curve, Curve] | None
+    band: Band
     reference_us: float
 
     def added_us(self, round_trips_ns: npt.ArrayLike) -> Floats:
@@ -100,16 +101,18 @@ def reached(links: Links, at: Indices, round_trips_ns: npt.NDArray[np.floating],
     `round_trips_ns` has shape (machines, machines), NaN where unknown. Links within one machine add no latency. With
     several windows, (windows, machines, machines), results have shape (windows, links).
     """
-    sources, targets = at[links.sources], at[links.targets]
-    placed = (sources >= 0) & (targets >= 0)
-    trips = np.where(placed, round_trips_ns[..., sources, targets], np.nan)
-    trips = np.where(placed & (sources == targets), 0.0, trips)
-    added = sensitivity.added_us(trips)
+    added = added_on(links, at, round_trips_ns, sensitivity)
     known = np.isfinite(added)
     beyond = known & (added > sensitivity.curve.end_us)
     performance = np.where(known, sensitivity.curve(np.nan_to_num(added)), np.nan)
-    if sensitivity.band is None:
-        low = high = performance
-    else:
-        low, high = (np.where(known, part(np.nan_to_num(added)), np.nan) for part in sensitivity.band)
+    ends = (sensitivity.band.low, sensitivity.band.high)
+    low, high = (np.where(known, part(np.nan_to_num(added)), np.nan) for part in ends)
     return Reached(links, performance, np.where(beyond, 0.0, low), high, beyond)
+
+
+def added_on(links: Links, at: Indices, round_trips_ns: npt.NDArray[np.floating], sensitivity: Sensitivity) -> Floats:
+    """Return the added latency (µs) of each link, in the shapes of `reached`; NaN where unknown."""
+    sources, targets = at[links.sources], at[links.targets]
+    placed = (sources >= 0) & (targets >= 0)
+    trips = np.where(placed, round_trips_ns[..., sources, targets], np.nan)
+    return sensitivity.added_us(np.where(placed & (sources == targets), 0.0, trips))

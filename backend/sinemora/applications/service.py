@@ -156,8 +156,6 @@ def _replace_tasks(session: Session, application: Application, body: Application
         ) from None
     application.edges.clear()
     session.flush()
-    application.tasks.clear()
-    session.flush()
     _set_tasks(session, application, checked.tasks, checked.edges)
 
 
@@ -178,14 +176,20 @@ def _set_tasks(
         [task.vm for task in tasks], lambda names, ids: queries.vms_named(session, names, ids), "vm", "#/tasks/{}/vm"
     )
     _in_mesh(session, application.mesh_id, vms)
+    # A VM may be given by its id; a default task name is the name of the VM.
+    names = [
+        vm.name if vm is not None and task.name == task.vm else str(task.name)
+        for task, vm in zip(tasks, vms, strict=True)
+    ]
+    kept = _keep_tasks(session, application, set(names))
     application.tasks = [
-        Task(
+        _written(
+            kept.pop(name) if name in kept else Task(),
             position=position,
             vm_id=None if vm is None else vm.id,
-            # A VM may be given by its id; a default task name is the name of the VM.
-            **task.model_dump(exclude={"vm"}) | ({"name": vm.name} if vm is not None and task.name == task.vm else {}),
+            **task.model_dump(exclude={"vm"}) | {"name": name},
         )
-        for position, (task, vm) in enumerate(zip(tasks, vms, strict=True))
+        for position, (name, task, vm) in enumerate(zip(names, tasks, vms, strict=True))
     ]
     if not edges:
         return
@@ -195,6 +199,27 @@ def _set_tasks(
     application.edges = [
         Edge(source_task_id=ids[edge.source], target_task_id=ids[edge.target], weight=edge.weight) for edge in edges
     ]
+
+
+def _keep_tasks(session: Session, application: Application, names: Collection[str]) -> dict[str, Task]:
+    """Delete the tasks that have none of these names; return the others by name, to be written under their ids.
+
+    A recommendation refers to tasks by id: moving one must not make it another task.
+    """
+    for task in list(application.tasks):
+        if task.name not in names:
+            application.tasks.remove(task)
+        elif task.root:
+            # Two roots at a time, as when the role changes to another task, are refused by the database.
+            task.root = False
+    session.flush()
+    return {task.name: task for task in application.tasks}
+
+
+def _written(task: Task, **fields: Any) -> Task:
+    for field, value in fields.items():
+        setattr(task, field, value)
+    return task
 
 
 def _in_mesh(session: Session, mesh_id: UUID, vms: Sequence[Vm | None]) -> None:

@@ -5,11 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from sinemora.curves.core.band import TRANSFER_FACTOR, Band, FittedBand, transfer_band
 from sinemora.curves.core.curve import Curve, Floats, through
 from sinemora.curves.core.fit import Fit
 from sinemora.curves.core.library import Basis, Published
 from sinemora.curves.models import CurveVersion, StoredCurve
 from sinemora.curves.schemas import (
+    BandOrigin,
+    BandRead,
     CandidateRead,
     CurveDetail,
     CurvePoints,
@@ -38,7 +41,7 @@ class Entry:
 
     id: str
     curve: Curve
-    band: tuple[Curve, Curve] | None
+    band: Band
     waiting: Waiting
     published: Published | None
     stored: tuple[StoredCurve, CurveVersion] | None
@@ -54,7 +57,7 @@ class Entry:
 
     def points(self, at_us: Floats) -> CurvePoints:
         """Return the curve and its band at these latencies."""
-        low, high = (None, None) if self.band is None else (part(at_us).tolist() for part in self.band)
+        low, high = (part(at_us).tolist() for part in (self.band.low, self.band.high))
         return CurvePoints(added_us=at_us.tolist(), performance=self.curve(at_us).tolist(), low=low, high=high)
 
     def read(self) -> CurveRead:
@@ -105,7 +108,12 @@ class Entry:
         }
 
     def _version(self) -> dict[str, Any]:
-        common = {"number": self.number, "domain_us": self.curve.end_us, "smallest": self.curve.smallest}
+        common: dict[str, Any] = {
+            "number": self.number,
+            "domain_us": self.curve.end_us,
+            "smallest": self.curve.smallest,
+            "band": _band(self.band),
+        }
         if self.stored is not None:
             return common | _own_version(self.stored[1])
         assert self.published is not None
@@ -129,14 +137,16 @@ class Entry:
 def of_published(published: Published) -> Entry:
     """Return the entry of a published curve."""
     waiting = Waiting.REQUESTS if published.falls else Waiting.ROUNDS
-    return Entry(published.key, published.curve, None, waiting, published, None)
+    band = transfer_band(published.key, published.curve, published.residuals)
+    return Entry(published.key, published.curve, band, waiting, published, None)
 
 
 def of_stored(curve: StoredCurve, version: CurveVersion) -> Entry:
     """Return the entry of a tenant's own curve at one version."""
     waiting = Waiting.REQUESTS if curve.metric == "rate" else Waiting.ROUNDS
     mean, low, high = (through(version.knots_us, part) for part in (version.performance, version.low, version.high))
-    return Entry(str(curve.id), mean, (low, high), waiting, None, (curve, version))
+    band = FittedBand(f"{curve.id}/{version.number}", mean, low, high)
+    return Entry(str(curve.id), mean, band, waiting, None, (curve, version))
 
 
 def columns_of(fit: Fit) -> dict[str, Any]:
@@ -190,6 +200,23 @@ def outline_us(curve: Curve) -> Floats:
     steps = curve.starts_us[1:] if curve.starts_us.size <= _OUTLINE else np.empty(0)
     parts = (np.linspace(0, curve.end_us, _OUTLINE), steps, np.nextafter(steps, 0))
     return np.unique(np.concatenate(parts))
+
+
+def _band(band: Band) -> BandRead:
+    if isinstance(band, FittedBand):
+        words = "Measured: 95 % band of the fit at each latency."
+        return BandRead(origin=BandOrigin.MEASURED, latency_factor=None, residual=None, words=words)
+    return BandRead(
+        origin=BandOrigin.TRANSFER,
+        latency_factor=TRANSFER_FACTOR,
+        residual=band.residual,
+        words=(
+            "Default for transfer to other hardware: with 95 %, your machines are as sensitive at"
+            f" 1/{TRANSFER_FACTOR:g} to {TRANSFER_FACTOR:g} times the latency. Published values have a standard error"
+            f" of {band.residual:.1%}."
+            " Measure your own curve for a narrower band."
+        ),
+    )
 
 
 def _own_version(version: CurveVersion) -> dict[str, Any]:

@@ -82,10 +82,10 @@ def cost(
 
 def _alone(entry: Entry, added_us: float) -> PerformanceRead:
     beyond = added_us > entry.curve.end_us
-    low, high = (None, None) if entry.band is None else (float(part(added_us)) for part in entry.band)
+    low, high = (float(part(added_us)) for part in (entry.band.low, entry.band.high))
     return PerformanceRead(
         performance=float(entry.curve(added_us)),
-        low=low if low is None or not beyond else 0.0,
+        low=0.0 if beyond else low,
         high=high,
         extrapolated=beyond,
     )
@@ -127,9 +127,7 @@ def _under(entry: Entry, median_us: float, round_trips_us: Floats, waits: float)
     """
     median_us = max(median_us, 0.0)
     estimate = under_variance(entry.curve, median_us, round_trips_us, waits)
-    static = (estimate.static, estimate.static)
-    if entry.band is not None:
-        static = (float(entry.band[0](median_us)), float(entry.band[1](median_us)))
+    static = (float(entry.band.low(median_us)), float(entry.band.high(median_us)))
     return PerformanceRead(
         performance=estimate.performance,
         low=0.0 if estimate.extrapolated else static[0] * estimate.factor_low,

@@ -108,6 +108,26 @@ class CurveWarning(Read):
     message: str
 
 
+class BandOrigin(StrEnum):
+    """Origin of a band: fitted to the tenant's measurements, or the default for transfer to other hardware."""
+
+    MEASURED = "measured"
+    TRANSFER = "transfer"
+
+
+class BandRead(Read):
+    """Origin of the 95 % band of a curve.
+
+    `latency_factor`: other hardware is as sensitive at the latency divided or multiplied by this factor, with 95 %;
+    null if measured. `residual`: standard error of the values that the source states; null if measured.
+    """
+
+    origin: BandOrigin
+    latency_factor: float | None
+    residual: float | None
+    words: str
+
+
 class CandidateRead(Read):
     """Fit of one family of functions; `error` is the relative leave-one-out prediction error."""
 
@@ -162,6 +182,7 @@ class CurveVersionRead(Read):
     threshold: ThresholdRead | None
     domain_us: float
     smallest: float
+    band: BandRead
     noise: float | None
     rows: int | None
     warnings: list[CurveWarning]
@@ -176,12 +197,12 @@ class CurveVersionDetail(CurveVersionRead):
 
 
 class CurvePoints(Read):
-    """Curve as a table; `low` and `high` are its 95 % band, null without one."""
+    """Curve as a table; `low` and `high` are its 95 % band."""
 
     added_us: list[float]
     performance: list[float]
-    low: list[float] | None
-    high: list[float] | None
+    low: list[float]
+    high: list[float]
 
 
 class CurveTableRead(CurvePoints):
@@ -215,11 +236,11 @@ class CurveDetail(CurveRead):
 
 
 class PerformanceRead(Read):
-    """Share of the best performance. `extrapolated`: beyond the domain, where `low` is 0 if known."""
+    """Share of the best performance with its 95 % band. `extrapolated`: beyond the domain, where `low` is 0."""
 
     performance: float
-    low: float | None
-    high: float | None
+    low: float
+    high: float
     extrapolated: bool
 
 

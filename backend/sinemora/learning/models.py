@@ -18,9 +18,10 @@ _OF_SOURCE = (["tenant_id", "metric_source_id"], ["metric_sources.tenant_id", "m
 class MetricSource(Identified, Versioned, TenantOwned, Base):
     """A metric of an application and the paths it uses. `kind` is `push` or `prometheus` (`url`, `query`).
 
-    `authentication`: scheme for the server; its secret is encrypted (`kit/encryption.py`). `curve_id`: the curve it
-    refreshes; null until it has created one. `finding`: latest result of learning with state, reasons, number of pairs
-    and latencies; it changes without a new version, because people do not edit it.
+    `authentication`: scheme for the server; its secret is encrypted (`kit/encryption.py`). `application_id`: the
+    application whose applied moves it judges. `curve_id`: the curve it refreshes; null until it has created one.
+    `finding`: latest result of learning with state, reasons, number of pairs and latencies; it changes without a new
+    version, because people do not edit it.
     """
 
     __tablename__ = "metric_sources"
@@ -29,8 +30,14 @@ class MetricSource(Identified, Versioned, TenantOwned, Base):
         ForeignKeyConstraint(
             ["tenant_id", "curve_id"], ["curves.tenant_id", "curves.id"], ondelete="SET NULL (curve_id)"
         ),
+        ForeignKeyConstraint(
+            ["tenant_id", "application_id"],
+            ["applications.tenant_id", "applications.id"],
+            ondelete="SET NULL (application_id)",
+        ),
         UniqueConstraint("tenant_id", "id"),
         UniqueConstraint("tenant_id", "name"),
+        Index(None, "tenant_id", "application_id"),
         Index(None, "tenant_id", "curve_id"),
         Index(None, "tenant_id", "mesh_id"),
         CheckConstraint("metric IN ('rate', 'duration')", name="metric"),
@@ -43,6 +50,7 @@ class MetricSource(Identified, Versioned, TenantOwned, Base):
 
     name: Mapped[str]
     mesh_id: Mapped[UUID]
+    application_id: Mapped[UUID | None]
     curve_id: Mapped[UUID | None]
     metric: Mapped[str]
     unit: Mapped[str]

@@ -31,6 +31,16 @@ def members(session: Session, mesh_id: UUID) -> set[UUID]:
     return set(session.scalars(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))
 
 
+def sources_by_application(session: Session, mesh_id: UUID) -> dict[UUID, list[MetricSource]]:
+    """Return the metric sources of a mesh by the application they belong to, each by name."""
+    statement = select(MetricSource).where(MetricSource.mesh_id == mesh_id, MetricSource.application_id.is_not(None))
+    sources: dict[UUID, list[MetricSource]] = {}
+    for source in session.scalars(statement.order_by(MetricSource.name)):
+        if source.application_id is not None:
+            sources.setdefault(source.application_id, []).append(source)
+    return sources
+
+
 def store(session: Session, source_id: UUID, minutes: Mapping[datetime, float]) -> None:
     """Insert values of minutes, replacing existing ones."""
     rows = [

@@ -60,6 +60,10 @@ class MetricPathWrite(Write):
 
 Paths = Annotated[list[MetricPathWrite], Field(min_length=1, max_length=PATHS_MAX)]
 
+ApplicationId = Annotated[
+    UUID | None, Field(description="Application of the same mesh; its metric judges moves that were applied to it")
+]
+
 
 class BearerAuthentication(Write):
     """`Authorization: Bearer …` (RFC 6750)."""
@@ -96,6 +100,7 @@ class MetricSourceCreate(Write):
     name: Name
     mesh_id: UUID
     paths: Paths
+    application_id: ApplicationId = None
     curve_id: UUID | None = None
     metric: Metric = Field("rate", description="`rate` falls with latency, `duration` grows")
     unit: Unit = ""
@@ -116,7 +121,7 @@ class MetricSourceCreate(Write):
 
 
 class MetricSourceUpdate(Write):
-    """Update of a metric source; omitted fields stay.
+    """Update of a metric source; omitted fields stay. `application_id` null removes it.
 
     `authentication` null removes it. A new server in `url` also removes it unless given again: a secret is never sent
     to a server it was not entered for.
@@ -124,6 +129,7 @@ class MetricSourceUpdate(Write):
 
     name: Name | None = None
     paths: Paths | None = None
+    application_id: ApplicationId = None
     url: Url | None = None
     query: Query | None = None
     authentication: Authentication | None = None
@@ -185,6 +191,7 @@ class MetricSourceRead(Read):
     id: UUID
     name: str
     mesh_id: UUID
+    application_id: UUID | None
     curve_id: UUID | None
     metric: Metric
     unit: str

@@ -10,6 +10,7 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.applications.service import get_application
 from sinemora.curves import service as curves
 from sinemora.curves.core.curve import Floats
 from sinemora.curves.core.fit import fit
@@ -58,7 +59,7 @@ def create_source(session: Session, actor: Actor, body: MetricSourceCreate) -> M
     """Declare a metric source.
 
     ProductError `metric_source_name_taken`, `mesh_unknown`, `vm_not_in_mesh`, `curve_unknown`, `curve_published`,
-    `curve_metric_differs`, `secret_key_missing`.
+    `curve_metric_differs`, `secret_key_missing`, `application_unknown`, `application_elsewhere`.
     """
     _name_free(session, body.name)
     if session.get(Mesh, body.mesh_id) is None:
@@ -69,6 +70,7 @@ def create_source(session: Session, actor: Actor, body: MetricSourceCreate) -> M
             raise ProductError(
                 "curve_metric_differs", 409, f"{curve.name} is measured as a {curve.metric}, not as a {body.metric}."
             )
+    _check_application(session, body.application_id, body.mesh_id)
     plain = body.model_dump(exclude={"paths", "authentication"})
     source = MetricSource(**plain, paused=False, progress=MetricProgress())
     _sign_in(source, body.authentication)
@@ -94,6 +96,9 @@ def update_source(
         changes["authentication"] = None
     if changes.get("name", source.name) != source.name:
         _name_free(session, changes["name"])
+    if "application_id" in body.model_fields_set:
+        _check_application(session, body.application_id, source.mesh_id)
+        changes["application_id"] = body.application_id
     for field, value in changes.items():
         if field not in ("paths", "authentication"):
             setattr(source, field, value)
@@ -219,8 +224,8 @@ def pairs_of(session: Session, source: MetricSource, now: datetime) -> Pairs:
 def shown(source: MetricSource) -> MetricSourceRead:
     """Convert to the API schema."""
     names = (
-        *("id", "name", "mesh_id", "curve_id", "metric", "unit", "kind", "url", "query", "authentication"),
-        *("refresh_hours", "paused"),
+        *("id", "name", "mesh_id", "application_id", "curve_id", "metric", "unit", "kind", "url", "query"),
+        *("authentication", "refresh_hours", "paused"),
         *("created_at", "updated_at"),
     )
     progress = source.progress
@@ -299,6 +304,17 @@ def _paths(session: Session, mesh_id: UUID, writes: Sequence[MetricPathWrite]) -
         MetricPath(position=position, source_vm_id=source, target_vm_id=target)
         for position, (source, target) in enumerate(unique)
     ]
+
+
+def _check_application(session: Session, application_id: UUID | None, mesh_id: UUID) -> None:
+    """Check that an application is on the mesh. ProductError `application_unknown`, `application_elsewhere`."""
+    if application_id is not None and get_application(session, application_id).mesh_id != mesh_id:
+        raise ProductError(
+            "application_elsewhere",
+            409,
+            "Another mesh: the application is not on the mesh of this metric source.",
+            errors=[{"pointer": "#/application_id", "message": "must be on the mesh of the metric source"}],
+        )
 
 
 def _sign_in(source: MetricSource, authentication: Authentication | None) -> None:

@@ -100,12 +100,17 @@ def accuracy(client: Terminal) -> None:
     """Show the accuracy of applied recommendations."""
     result = client.get("/v1/recommendations/accuracy")
     rows = [
-        (entry["mesh"]["name"], entry["verified_at"][:19], signed_percent(entry["outcome"]["gain_predicted"]),
-         signed_percent(entry["outcome"]["gain_observed"]), "yes" if entry["outcome"]["held"] else "no")
+        (entry["mesh"]["name"], entry["verified_at"][:19], entry["outcome"]["verdict"].replace("_", " "),
+         entry["outcome"]["judged_by"], signed_percent(entry["outcome"]["promised"]["mean"]),
+         signed_percent(entry["outcome"]["observed"] and entry["outcome"]["observed"]["mean"]),
+         entry["outcome"]["reason"])
         for entry in result["entries"]
     ]  # fmt: skip
-    client.print_line(f"{result['held']} of {result['verified']} within the predicted interval")
-    client.print_result(result, ("mesh", "verified", "predicted", "observed", "within interval"), rows)
+    judged = result["held"] + result["not_held"]
+    excluded = f"{result['cannot_tell']} undecided, {result['undone']} undone"
+    client.print_line(f"{result['held']} of {judged} held; {excluded}")
+    heads = ("mesh", "verified", "verdict", "judged by", "promised", "observed", "reason")
+    client.print_result(result, heads, rows)
 
 
 def _decide(client: Terminal, decision: str, body: dict[str, str] | None = None) -> None:

@@ -10,6 +10,7 @@ from sinemora.measurements.schemas import Span
 from sinemora.placement.costs import Objective
 from sinemora.placement.move_sequence import Step, TaskMove
 from sinemora.placement.problem import Risk
+from sinemora.recommendations import load_instance
 from sinemora.recommendations.alternatives import Known, alternatives
 from sinemora.recommendations.core import constraints
 from sinemora.recommendations.core.holdout import Estimate, Gain
@@ -77,6 +78,10 @@ def build_result(
             statistic=request.statistic,
             chosen_on=len(instance.training),
             judged_on=len(instance.holdout),
+            blocks=np.unique(instance.holdout_blocks).size,
+            gap_s=instance.gap_s,
+            age_s=round(load_instance.age(history).total_seconds()),
+            shortage=instance.shortage,
             paths=size * (size - 1),
             paths_known=known,
             paths_assumed=size * (size - 1) - known,

@@ -15,9 +15,11 @@ from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.query import history
 from sinemora.measurements.query.history import History
+from sinemora.measurements.store.tiers import Tier
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import mesh_state
 from sinemora.placement.problem import Risk
+from sinemora.recommendations.core import split
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, Instance, Machine, TaskDemand
 from sinemora.recommendations.core.tail_risk import RiskModel
 from sinemora.recommendations.schemas import Policy, RecommendationRequest
@@ -26,7 +28,10 @@ BLOCKS_BUDGET = 12_000
 """Maximum number of blocks read: large meshes use fewer windows to bound the response time."""
 BLOCKS_BUDGET_WHOLE = 6_000
 """Budget for whole distributions, which are larger."""
-WINDOWS_LEAST = 2
+BLOCKS_BUDGET_DAYS = 60_000
+"""Budget for days, which a background task reads."""
+STALE_AFTER = timedelta(minutes=15)
+"""Greatest age of the newest window: older measurements say little about the next hour."""
 
 
 def load(session: Session, mesh_id: UUID, request: RecommendationRequest) -> tuple[Instance, History]:
@@ -36,21 +41,29 @@ def load(session: Session, mesh_id: UUID, request: RecommendationRequest) -> tup
     """
     mesh = mesh_state(session, mesh_id)
     recent = load_history(session, mesh, request, datetime.now(UTC) - timedelta(minutes=request.minutes))
-    count = recent.started_at_s.size
-    if count < WINDOWS_LEAST:
+    if not recent.started_at_s.size:
         raise ProductError(
             "matrix_missing",
             409,
-            f"Too few windows: the mesh {mesh.name} has {count} in the last"
-            f" {request.minutes} minutes,"
-            f" {WINDOWS_LEAST} are needed (training and hold-out). Check its agents or extend the look-back.",
+            f"No measurements: the mesh {mesh.name} has no window in the last {request.minutes} minutes. Check its"
+            " agents or extend the look-back.",
         )
     applications = queries.applications_of(session, mesh_id)
     chosen = _select_applications(applications, request.applications)
     machines = _load_machines(session, mesh, applications)
-    even = np.arange(recent.started_at_s.size) % 2 == 0
+    parts = split.split(recent.started_at_s, recent.window_s)
+    sides = (parts.training, parts.holdout)
     deployments = _load_deployments(session, applications, machines, chosen)
-    instance = Instance(machines, deployments, recent.round_trips_ns[even], recent.round_trips_ns[~even])
+    instance = Instance(
+        machines,
+        deployments,
+        training=recent.round_trips_ns[parts.training],
+        holdout=recent.round_trips_ns[parts.holdout],
+        training_blocks=parts.blocks[parts.training],
+        holdout_blocks=parts.blocks[parts.holdout],
+        gap_s=parts.gap_s,
+        shortage=parts.shortage,
+    )
     if request.policy is not Policy.ROBUST:
         return instance, recent
     roots = [
@@ -59,8 +72,35 @@ def load(session: Session, mesh_id: UUID, request: RecommendationRequest) -> tup
         if deployment.chosen and deployment.root is not None
     ]
     risk_model = load_risk_model(session, mesh, recent, request.risk, roots)
-    parts = (replace(risk_model, values=risk_model.values.of(windows), known={}) for windows in (even, ~even))
-    return replace(instance, training_risk=next(parts), holdout_risk=next(parts)), recent
+    models = (replace(risk_model, values=risk_model.values.of(windows), known={}) for windows in sides)
+    return replace(instance, training_risk=next(models), holdout_risk=next(models)), recent
+
+
+def age(recent: History) -> timedelta:
+    """Return the time since the end of the newest window, at least 0."""
+    span = recent.span
+    return timedelta(0) if span is None else max(datetime.now(UTC) - span[1], timedelta(0))
+
+
+def require_fresh(recent: History) -> None:
+    """Raise ProductError `measurements_stale` if the newest window is older than `STALE_AFTER`."""
+    old = age(recent)
+    if old > STALE_AFTER:
+        raise ProductError(
+            "measurements_stale",
+            409,
+            f"Stale measurements: the newest window of the mesh ended {old.total_seconds() / 60:.0f} minutes ago, at"
+            f" most {STALE_AFTER.total_seconds() / 60:.0f} are allowed. Check its agents.",
+        )
+
+
+def load_placement(session: Session, mesh: MeshState) -> Instance:
+    """Return the instance of a mesh as declared now, without windows: for constraints, not for gains."""
+    applications = queries.applications_of(session, mesh.id)
+    machines = _load_machines(session, mesh, applications)
+    deployments = _load_deployments(session, applications, machines, set())
+    nothing, no_blocks = np.empty((0, len(machines), len(machines)), np.float32), np.empty(0, np.intp)
+    return Instance(machines, deployments, nothing, nothing, no_blocks, no_blocks, gap_s=0)
 
 
 def load_risk_model(session: Session, mesh: MeshState, recent: History, risk: Risk, roots: list[int]) -> RiskModel:
@@ -69,10 +109,20 @@ def load_risk_model(session: Session, mesh: MeshState, recent: History, risk: Ri
     return RiskModel(risk, history.values(session, mesh, recent, sources))
 
 
-def load_history(session: Session, mesh: MeshState, request: RecommendationRequest, start: datetime) -> History:
-    """Return the windows of a mesh since `start`; large meshes are sampled within the block budget."""
+def load_history(
+    session: Session, mesh: MeshState, request: RecommendationRequest, start: datetime, end: datetime | None = None
+) -> History:
+    """Return the windows of a mesh from `start` to `end` (default: now), sampled within the block budget."""
     budget = BLOCKS_BUDGET_WHOLE if request.policy is Policy.ROBUST else BLOCKS_BUDGET
-    return history.round_trips(session, mesh, start, datetime.now(UTC), Statistic(request.statistic), budget)
+    return history.round_trips(session, mesh, start, end or datetime.now(UTC), Statistic(request.statistic), budget)
+
+
+def load_long_history(
+    session: Session, mesh: MeshState, request: RecommendationRequest, start: datetime, end: datetime
+) -> History:
+    """Return days of a mesh in quarters of an hour where they are merged, sampled within a larger block budget."""
+    merged = (Tier.MINUTE, Tier.QUARTER)
+    return history.round_trips(session, mesh, start, end, Statistic(request.statistic), BLOCKS_BUDGET_DAYS, merged)
 
 
 def _select_applications(applications: list[Application], named: list[str]) -> set[UUID]:

@@ -16,12 +16,16 @@ from sinemora.meshes.models import Mesh
 
 
 class RecommendationState(StrEnum):
-    """Life cycle of a recommendation: an applied one is measured, then verified whatever the outcome."""
+    """Life cycle of a recommendation: an applied one is measured, then verified whatever the outcome.
+
+    It is undone instead when a task leaves its new VM before that.
+    """
 
     proposed = "proposed"
     accepted = "accepted"
     applied = "applied"
     verified = "verified"
+    undone = "undone"
     dismissed = "dismissed"
 
 
@@ -48,9 +52,11 @@ class Recommendation(Identified, Versioned, TenantOwned, Base):
         UniqueConstraint("tenant_id", "id"),
         Index(None, "tenant_id", "created_at", "id"),
         Index(None, "tenant_id", "mesh_id"),
-        CheckConstraint("state IN ('proposed', 'accepted', 'applied', 'verified', 'dismissed')", name="state"),
+        CheckConstraint(
+            "state IN ('proposed', 'accepted', 'applied', 'verified', 'undone', 'dismissed')", name="state"
+        ),
         CheckConstraint("trigger IN ('asked', 'scheduled', 'objective')", name="trigger"),
-        CheckConstraint("state NOT IN ('applied', 'verified') OR applied_at IS NOT NULL", name="applied"),
+        CheckConstraint("state NOT IN ('applied', 'verified', 'undone') OR applied_at IS NOT NULL", name="applied"),
         CheckConstraint("(state = 'verified') = (outcome IS NOT NULL)", name="outcome"),
     )
 

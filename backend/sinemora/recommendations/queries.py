@@ -4,10 +4,12 @@ from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from sinemora.applications.models import Application, Task
+from sinemora.inventory.models import Vm
+from sinemora.meshes.models import Mesh
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationSchedule, RecommendationState
 
 
@@ -23,9 +25,33 @@ def places(session: Session, task_ids: Collection[UUID]) -> dict[UUID, UUID | No
     return {task_id: vm_id for task_id, vm_id in rows}
 
 
+def lock_placement(
+    session: Session, mesh_id: UUID, application_ids: Collection[UUID], vm_ids: Collection[UUID]
+) -> None:
+    """Lock what moves of these applications to these VMs rely on, until the end of the transaction.
+
+    The row of the mesh serialises moves on it, and changes of its members, which raise its revision. VMs may be in
+    several meshes: their rows, in one order, serialise moves to one VM. Rows that only refer to these do not wait.
+    """
+    session.execute(select(Mesh.id).where(Mesh.id == mesh_id).with_for_update(key_share=True, of=Mesh))
+    session.execute(
+        select(Application.id)
+        .where(Application.id.in_(application_ids))
+        .order_by(Application.id)
+        .with_for_update(key_share=True, of=Application)
+    )
+    session.execute(select(Vm.id).where(Vm.id.in_(vm_ids)).order_by(Vm.id).with_for_update(key_share=True, of=Vm))
+
+
 def tasks(session: Session, task_ids: Collection[UUID]) -> list[Task]:
-    """Return these tasks, locked."""
-    return list(session.scalars(select(Task).where(Task.id.in_(task_ids)).with_for_update(of=Task)))
+    """Return these tasks, locked, as they are now."""
+    statement = select(Task).where(Task.id.in_(task_ids)).order_by(Task.id).with_for_update(of=Task)
+    return list(session.scalars(statement, execution_options={"populate_existing": True}))
+
+
+def vm_names(session: Session, vm_ids: Collection[UUID]) -> dict[UUID, str]:
+    """Return the name of each VM that exists."""
+    return {vm_id: name for vm_id, name in session.execute(select(Vm.id, Vm.name).where(Vm.id.in_(vm_ids)))}
 
 
 def open_ones(session: Session) -> list[tuple[UUID, UUID]]:
@@ -34,14 +60,31 @@ def open_ones(session: Session) -> list[tuple[UUID, UUID]]:
     return [(tenant_id, identity) for tenant_id, identity in rows]
 
 
-def applied_before(session: Session, at: datetime) -> list[tuple[UUID, UUID]]:
-    """Return (tenant, recommendation) of all applied before `at` and not verified. Needs a system session."""
+def applied_ones(session: Session) -> list[tuple[UUID, UUID]]:
+    """Return (tenant, recommendation) of all applied and not verified. Needs a system session."""
     rows = session.execute(
-        select(Recommendation.tenant_id, Recommendation.id).where(
-            Recommendation.state == RecommendationState.applied, Recommendation.applied_at < at
-        )
+        select(Recommendation.tenant_id, Recommendation.id).where(Recommendation.state == RecommendationState.applied)
     )
     return [(tenant_id, identity) for tenant_id, identity in rows]
+
+
+def applied_times(session: Session, mesh_id: UUID, excluded: UUID) -> list[datetime]:
+    """Return the times at which other recommendations of a mesh were applied, undone ones included."""
+    return list(
+        session.scalars(
+            select(Recommendation.applied_at).where(
+                Recommendation.mesh_id == mesh_id, Recommendation.id != excluded, Recommendation.applied_at.is_not(None)
+            )
+        )
+    )
+
+
+def undone_since(session: Session, since: datetime | None) -> int:
+    """Return the number of recommendations that were undone since a time; None counts all."""
+    statement = select(func.count()).where(Recommendation.state == RecommendationState.undone)
+    if since is not None:
+        statement = statement.where(Recommendation.decided_at >= since)
+    return session.scalar(statement) or 0
 
 
 def newest_of_mesh(session: Session, mesh_id: UUID) -> Recommendation | None:

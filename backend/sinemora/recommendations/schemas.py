@@ -12,6 +12,7 @@ from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.schemas import Span
 from sinemora.placement.costs import Objective
 from sinemora.placement.problem import Risk
+from sinemora.recommendations.core.verdict import Verdict
 from sinemora.recommendations.models import RecommendationState, Trigger
 
 MOVES_MAX = 10
@@ -114,7 +115,10 @@ class ExpectedRead(Read):
 
 
 class GainRead(Read):
-    """Performance before and after, and the gain; `probability` that the gain exceeds the cost of the moves."""
+    """Performance before and after, and the gain, for the next hour.
+
+    `probability` that the gain exceeds the cost of the moves, within 0.005 … 0.995.
+    """
 
     before: ExpectedRead
     after: ExpectedRead
@@ -203,14 +207,19 @@ class ApplicationGain(Read):
 class Evidence(Read):
     """Windows, paths and noise behind a recommendation.
 
-    The solver uses `chosen_on` windows; `judged_on` hold-out windows give the gain. `min_gain` is the least gain per
-    move that exceeds measurement noise.
+    The solver uses `chosen_on` windows; `judged_on` hold-out windows in `blocks` separated blocks of time give the
+    gain, at least `gap_s` from the former. `shortage` is the reason if none could be held out. The newest window
+    ended `age_s` before the request. `min_gain` is the least gain per move that exceeds measurement noise.
     """
 
     window: Span
     statistic: Percentile
     chosen_on: int
     judged_on: int
+    blocks: int | None = None
+    gap_s: int | None = None
+    age_s: int | None = None
+    shortage: str | None = None
     paths: int
     paths_known: int
     paths_assumed: int
@@ -248,15 +257,55 @@ class RecommendationResult(Read):
     network: list[NetworkArc] | None = None
 
 
-class VerifiedOutcome(Read):
-    """Measured outcome of applied moves; `held`: the observed and the predicted interval overlap."""
+class JudgedBy(StrEnum):
+    """Measurement behind a verdict. metric: the application's own metric. delays: measured delays through its curve,
+    which cannot show that the curve is wrong. both: some applications by the one, some by the other.
+    """
 
-    observed: ExpectedRead
-    predicted: ExpectedRead
-    gain_observed: float
-    gain_predicted: float
-    held: bool
+    METRIC = "metric"
+    DELAYS = "delays"
+    BOTH = "both"
+
+
+class GainInterval(Read):
+    """Gain of performance with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class ApplicationOutcome(Read):
+    """Measured outcome for one moved application.
+
+    By metric: `metric_sources` of it were compared with those of the applications `controls`, which did not move. By
+    delays: the control is the application itself at its old VMs, in the same windows.
+    """
+
+    application: Named
+    verdict: Verdict
+    reason: str
+    judged_by: JudgedBy
+    promised: GainInterval
+    observed: GainInterval | None
+    metric_sources: list[Named]
+    controls: list[Named]
+
+
+class VerifiedOutcome(Read):
+    """Measured outcome of applied moves; gains are means over the moved applications.
+
+    held: the observed interval excludes no gain and overlaps the promised one. cannot_tell: data were missing or too
+    wide, and `observed` may be null. `window`: the time that was compared, after the moves had settled.
+    """
+
+    verdict: Verdict
+    reason: str
+    judged_by: JudgedBy
+    promised: GainInterval
+    observed: GainInterval | None
     window: Span
+    applications: list[ApplicationOutcome]
 
 
 class RecommendationSummary(Read):
@@ -294,10 +343,16 @@ class Decision(Write):
 
 
 class Accuracy(Read):
-    """Accuracy of verified recommendations: number within their interval and mean error of the gains."""
+    """Accuracy of applied recommendations, the newest first.
 
-    verified: int
+    `held` and `not_held` were judged; errors and mean gains are of these alone. `cannot_tell` and `undone` (moved back
+    or elsewhere before they were verified) count for neither side.
+    """
+
     held: int
+    not_held: int
+    cannot_tell: int
+    undone: int
     mean_error: float | None
     mean_gain_predicted: float | None
     mean_gain_observed: float | None

@@ -1,5 +1,6 @@
 """Use cases: request, decide and verify recommendations."""
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -9,18 +10,19 @@ from sqlalchemy.orm import Session
 
 from sinemora.applications import queries as applications
 from sinemora.applications.schemas import Named
+from sinemora.applications.service import get_application
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http.etag import IfMatch
-from sinemora.measurements.schemas import Span
 from sinemora.meshes.models import Mesh
 from sinemora.meshes.service import mesh_state
 from sinemora.placement.costs import Objective
 from sinemora.placement.policies import by_name
 from sinemora.placement.policies.limits import InfeasibleError
 from sinemora.placement.problem import ProblemError
-from sinemora.recommendations import explanation, load_instance, outcomes, queries
+from sinemora.recommendations import explanation, load_instance, outcomes, preconditions, queries
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import NothingMeasured
+from sinemora.recommendations.core.verdict import Verdict
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationState, Trigger
 from sinemora.recommendations.schemas import (
     Accuracy,
@@ -36,10 +38,8 @@ from sinemora.recommendations.schemas import (
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
-SETTLED = timedelta(minutes=2)
-"""Time after the moves that does not count: caches warm up and connections reopen."""
-OBSERVED = timedelta(minutes=10)
-"""Observation time before a recommendation is verified."""
+GIVEN_UP = timedelta(days=1)
+"""Longest wait for missing data after the observation; then the verdict is `cannot_tell`."""
 
 
 def recommend(
@@ -48,9 +48,10 @@ def recommend(
     """Search for moves worth making, and store the result even without moves.
 
     ProductError `mesh_unknown`, `application_unknown`, `applications_missing`, `matrix_missing`,
-    `placement_impossible`.
+    `measurements_stale`, `placement_impossible`.
     """
     instance, history = load_instance.load(session, mesh_id, request)
+    load_instance.require_fresh(history)
     if not any(application.chosen for application in instance.applications):
         raise ProductError(
             "applications_missing", 409, "No applications: this mesh has none to place. Declare one first."
@@ -123,14 +124,20 @@ def dismiss(
 
 
 def apply(session: Session, actor: Actor, recommendation_id: UUID, precondition: IfMatch) -> Recommendation:
-    """Mark as applied and record the tasks on their new VMs. ProductErrors of `accept`, `moves_none`."""
+    """Mark as applied and record the tasks on their new VMs.
+
+    ProductErrors of `accept`, `moves_none`, `recommendation_outdated`.
+    """
     recommendation = _deciding(session, recommendation_id, precondition, OPEN)
     steps = steps_of(recommendation)
     if not steps:
         raise ProductError("moves_none", 409, "No moves: this recommendation has none to apply.")
     target_of = {step.task.id: step.target.id for step in steps}
-    for task in queries.tasks(session, list(target_of)):
+    for task in preconditions.lock_and_check(session, recommendation.mesh_id, steps):
         task.vm_id = target_of[task.id]
+    for application_id in {step.application.id for step in steps}:
+        # A declaration that was read before the moves must not undo them: its version changes.
+        get_application(session, application_id).updated_at = datetime.now(UTC)
     recommendation.applied_at = datetime.now(UTC)
     _decide(session, actor, recommendation, RecommendationState.applied)
     return recommendation
@@ -149,8 +156,27 @@ def detect_applied(session: Session, recommendation_id: UUID) -> bool:
     return True
 
 
-def verify(session: Session, recommendation_id: UUID) -> bool:
-    """Compare measurements since the moves with the prediction; return False while there are too few windows."""
+def detect_undone(session: Session, recommendation_id: UUID) -> bool:
+    """Mark an applied recommendation as undone when a task left its new VM; return True if it was marked.
+
+    What was undone is no evidence against the recommendation.
+    """
+    recommendation = queries.locked(session, recommendation_id)
+    if recommendation is None or recommendation.state != RecommendationState.applied:
+        return False
+    steps = steps_of(recommendation)
+    places = queries.places(session, [step.task.id for step in steps])
+    left = next((step for step in steps if places.get(step.task.id) != step.target.id), None)
+    if left is None:
+        return False
+    task = f"{left.application.name}/{left.task.name}"
+    recommendation.reason = f"{task} left {left.target.name} before the outcome was measured."
+    _decide(session, None, recommendation, RecommendationState.undone)
+    return True
+
+
+def verify(session: Session, recommendation_id: UUID, now: datetime) -> bool:
+    """Judge an applied recommendation by what was measured since; return False while data may still come."""
     recommendation = queries.locked(session, recommendation_id)
     if (
         recommendation is None
@@ -158,36 +184,27 @@ def verify(session: Session, recommendation_id: UUID) -> bool:
         or recommendation.applied_at is None
     ):
         return False
-    request, answer = (
-        RecommendationRequest.model_validate(recommendation.question),
-        RecommendationResult.model_validate(recommendation.answer),
-    )
-    start = recommendation.applied_at + SETTLED
-    mesh = mesh_state(session, recommendation.mesh_id)
-    history = load_instance.load_history(session, mesh, request, start)
-    moved = {step.application.id for step in steps_of(recommendation)}
-    observed = outcomes.observed(session, recommendation.mesh_id, moved, request, mesh, history)
-    if observed is None or answer.total is None or history.span is None:
+    observed_until = recommendation.applied_at + outcomes.SETTLED + outcomes.OBSERVED
+    if now < observed_until:
         return False
-    predicted = outcomes.mean_of([application.expected.after for application in answer.applications])
-    before = float(np.mean([application.expected.before.mean for application in answer.applications]))
-    outcome = VerifiedOutcome(
-        observed=observed,
-        predicted=predicted,
-        gain_observed=observed.mean - before,
-        gain_predicted=predicted.mean - before,
-        # Both are uncertain: they agree if their intervals overlap.
-        held=observed.low <= predicted.high and predicted.low <= observed.high,
-        window=Span(from_=history.span[0], to=history.span[1]),
+    outcome = outcomes.measure(
+        session,
+        recommendation,
+        recommendation.applied_at,
+        mesh_state(session, recommendation.mesh_id),
+        steps_of(recommendation),
+        final=now >= observed_until + GIVEN_UP,
     )
+    if outcome is None:
+        return False
     recommendation.outcome = outcome.model_dump(mode="json", by_alias=True)
-    recommendation.verified_at = datetime.now(UTC)
+    recommendation.verified_at = now
     _decide(session, None, recommendation, RecommendationState.verified)
     return True
 
 
 def accuracy(session: Session, limit: int) -> Accuracy:
-    """Summarise the accuracy of the newest `limit` verified recommendations."""
+    """Summarise the newest `limit` verified recommendations, and how many were undone in their time."""
     entries = [
         AccuracyEntry(
             id=recommendation.id,
@@ -197,12 +214,19 @@ def accuracy(session: Session, limit: int) -> Accuracy:
         )
         for recommendation in queries.verified(session, limit)
     ]
-    gains = [(entry.outcome.gain_predicted, entry.outcome.gain_observed) for entry in entries]
+    verdicts = Counter(entry.outcome.verdict for entry in entries)
+    gains = [
+        (entry.outcome.promised.mean, entry.outcome.observed.mean)
+        for entry in entries
+        if entry.outcome.verdict is not Verdict.CANNOT_TELL and entry.outcome.observed is not None
+    ]
     means = np.mean(gains, axis=0).tolist() if gains else [None, None]
     return Accuracy(
-        verified=len(entries),
-        held=sum(entry.outcome.held for entry in entries),
-        mean_error=float(np.mean([observed - predicted for predicted, observed in gains])) if gains else None,
+        held=verdicts[Verdict.HELD],
+        not_held=verdicts[Verdict.NOT_HELD],
+        cannot_tell=verdicts[Verdict.CANNOT_TELL],
+        undone=queries.undone_since(session, entries[-1].verified_at if len(entries) == limit else None),
+        mean_error=float(np.mean([observed - promised for promised, observed in gains])) if gains else None,
         mean_gain_predicted=means[0],
         mean_gain_observed=means[1],
         entries=entries,

@@ -22,16 +22,17 @@ QUIET = timedelta(hours=1)
 
 @celery.task(name="recommendations.follow")
 def follow() -> None:
-    """Detect applied recommendations, and verify those applied long enough ago."""
+    """Detect applied and undone recommendations, and verify those applied long enough ago."""
+    now = datetime.now(UTC)
     with system_session() as session:
-        waiting = queries.open_ones(session)
-        ripe = queries.applied_before(session, datetime.now(UTC) - service.SETTLED - service.OBSERVED)
+        waiting, applied = queries.open_ones(session), queries.applied_ones(session)
     for tenant_id, identity in waiting:
         with tenant_session(tenant_id) as session:
             service.detect_applied(session, identity)
-    for tenant_id, identity in ripe:
+    for tenant_id, identity in applied:
         with tenant_session(tenant_id) as session:
-            service.verify(session, identity)
+            if not service.detect_undone(session, identity):
+                service.verify(session, identity, now)
 
 
 @celery.task(name="recommendations.ask")

@@ -148,8 +148,9 @@ def _build_result(before: Instance, after: Instance, seen: History, placed: list
 def _impact(before: Instance, after: Instance, place: int) -> ApplicationImpact:
     first, then = (_series(instance, place) for instance in (before, after))
     application = after.applications[place]
-    gain = estimate_gain([first], [then], 0.0)
-    ends = tuple(estimate_mean(side.performance) for side in (first, then))
+    blocks = np.concatenate([after.training_blocks, after.holdout_blocks])
+    gain = estimate_gain([first], [then], 0.0, blocks)
+    ends = tuple(estimate_mean(side, blocks) for side in (first, then))
     shown = tuple(None if end is None else explanation.expected_read(end) for end in ends)
     mean = None if ends[1] is None else ends[1].mean
     links = reached(application.links, application.at, _all_windows(after), application.sensitivity)

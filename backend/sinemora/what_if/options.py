@@ -8,11 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from sinemora.applications.performance import Indices, reached
 from sinemora.curves.core.curve import Floats
-from sinemora.recommendations.core.holdout import Estimate, Gain, performance_series
+from sinemora.recommendations.core.holdout import (
+    UNFORESEEN,
+    Estimate,
+    Forecast,
+    Gain,
+    PerformanceSeries,
+    performance_series,
+)
 from sinemora.recommendations.core.instance import Deployment, Instance, Trips
 from sinemora.recommendations.core.optimize import expected_gain
 
@@ -86,9 +92,7 @@ def _swaps(instance: Instance, place: int, price: float) -> Iterator[Option]:
 def _recreations(instance: Instance, place: int, price: float) -> Iterator[Option]:
     """Yield each VM of the application re-created in each other zone or group of VMs on one host."""
     application = instance.applications[place]
-    before = performance_series(
-        application.links, application.at, instance.holdout, application.sensitivity
-    ).performance
+    before = performance_series(application.links, application.at, instance.holdout, application.sensitivity)
     for machine in sorted({int(at) for at in application.at if at >= 0}):
         tasks = tuple(np.flatnonzero(application.at == machine).tolist())
         if any(application.tasks[task].pinned for task in tasks) or _hosts_others(instance, place, machine):
@@ -102,10 +106,8 @@ def _recreations(instance: Instance, place: int, price: float) -> Iterator[Optio
             outcomes = []
             for stand_in in others:
                 at = np.where(application.at == machine, stand_in, application.at)
-                outcomes.append(
-                    performance_series(application.links, at, instance.holdout, application.sensitivity).performance
-                )
-            gained = _predict(before, np.array(outcomes), price) if outcomes else None
+                outcomes.append(performance_series(application.links, at, instance.holdout, application.sensitivity))
+            gained = _predict(before, outcomes, price) if outcomes else None
             if gained is not None:
                 change = _price(instance, others) if _price(instance, [machine]) is not None else None
                 if change is not None:
@@ -131,49 +133,76 @@ def _over_allocations(instance: Instance, place: int, most: int, price: float) -
     if not np.isfinite(judged[application.at[tasks]]).all():
         return
     here = application.at[tasks]
-    staying = judged[application.at[[t for t in fixed if application.at[t] >= 0]]]
-    before = float(np.concatenate([judged[here], staying]).mean())
+    staying = application.at[[t for t in fixed if application.at[t] >= 0]]
+    by_curve = _drawn_from_root(instance.holdout, application, root)
+    now = np.concatenate([here, staying])
+    before, before_by = float(judged[now].mean()), by_curve[:, now].mean(axis=1)
     rng = np.random.default_rng(7)
     for zone, host, like in _locations(instance, None):
         known = [u for u in like if u != root and np.isfinite(chosen[u]) and np.isfinite(judged[u])]
         if host is not None or len(known) < 2 or (application.allowed is not None and not application.allowed[like[0]]):
             continue
         for count in range(1, most + 1):
-            after = np.empty(DRAWS)
+            mean, after = 0.0, np.empty(DRAWS)
+            curve_of = np.arange(DRAWS) % len(by_curve)
             for draw in range(DRAWS):
                 places = np.concatenate([here, rng.choice(known, count)])
                 kept = places[np.argsort(-chosen[places], kind="stable")[: len(tasks)]]
-                after[draw] = np.concatenate([judged[kept], staying]).mean()
-            low, high = np.quantile(after, [0.025, 0.975])
+                then = np.concatenate([kept, staying])
+                mean += float(judged[then].mean()) / DRAWS
+                after[draw] = by_curve[curve_of[draw], then].mean()
+            gains = after - before_by[curve_of]
+            ends = [np.quantile(values, [0.025, 0.975]).tolist() for values in (before_by, after, gains)]
+            windows = len(instance.holdout)
+            paid = UNFORESEEN / 2 + (1 - UNFORESEEN) * float((gains > price).mean())
             gained = Gain(
-                Estimate(before, before, before, len(instance.holdout)),
-                Estimate(float(after.mean()), float(low), float(high), len(instance.holdout)),
-                Estimate(
-                    float(after.mean()) - before, float(low) - before, float(high) - before, len(instance.holdout)
-                ),
-                float((after - before > price).mean()),
+                _estimate(before, ends[0], 0.0, windows),
+                _estimate(mean, ends[1], 0.0, windows),
+                _estimate(mean - before, ends[2], -1.0, windows),
+                paid,
+                windows,
             )
             hour = _price(instance, known)
             once = None if hour is None else hour * count
             yield Option("over_allocate", tuple(tasks), zone, None, count, gained, len(known), 0.0, once)
 
 
-def _predict(before: Floats, outcomes: Floats, price: float) -> Gain | None:
-    """Predict the gain of a new VM from outcomes of shape (VMs, windows), by Student's t."""
-    known = np.isfinite(before) & np.isfinite(outcomes).all(axis=0)
+def _predict(before: PerformanceSeries, outcomes: list[PerformanceSeries], price: float) -> Gain | None:
+    """Predict the gain of a new VM from its outcome like each of some VMs, by Student's t and the band of the curve."""
+    known = np.isfinite(before.performance)
+    for outcome in outcomes:
+        known &= np.isfinite(outcome.performance)
     if not known.any():
         return None
-    here, there = float(before[known].mean()), outcomes[:, known].mean(axis=1)
-    mean, draws = float(there.mean()), len(there)
+    here = float(before.performance[known].mean())
+    mean = float(np.mean([outcome.performance[known].mean() for outcome in outcomes]))
+    # By each draw of the curve: shapes (draws,) and (draws, VMs).
+    before_by = before.draws[:, known].mean(axis=1)
+    after_by = np.stack([outcome.draws[:, known].mean(axis=1) for outcome in outcomes], axis=1)
+    sides = (
+        (here, before_by, np.zeros_like(before_by)),
+        (mean, after_by.mean(axis=1), _error(after_by)),
+        (mean - here, after_by.mean(axis=1) - before_by, _error(after_by)),
+    )
+    forecasts = [Forecast(means, errors, max(len(outcomes) - 1.0, 1.0)) for _, means, errors in sides]
     windows = int(known.sum())
-    start = Estimate(here, here, here, windows)
-    if draws == 1:  # one VM gives no variance
-        return Gain(start, Estimate(mean, 0.0, 1.0, windows), Estimate(mean - here, -1.0, 1.0, windows), 0.5)
-    error = max(float(there.std(ddof=1)) * np.sqrt(1 + 1 / draws), 1e-4)
-    half = float(scipy.special.stdtrit(draws - 1, 0.975)) * error
-    after = Estimate(mean, max(mean - half, 0.0), min(mean + half, 1.0), windows)
-    gain = Estimate(mean - here, max(mean - half - here, -1.0), min(mean + half - here, 1.0), windows)
-    return Gain(start, after, gain, float(scipy.special.stdtr(draws - 1, (mean - here - price) / error)))
+    start, after, gain = (
+        _estimate(value, forecast.interval(), least, windows)
+        for (value, _, _), forecast, least in zip(sides, forecasts, (0.0, 0.0, -1.0), strict=True)
+    )
+    return Gain(start, after, gain, forecasts[2].probability(price), windows)
+
+
+def _error(outcomes: Floats) -> Floats:
+    """Return the error of one more VM by each draw; one VM gives no variance."""
+    draws = outcomes.shape[1]
+    if draws == 1:
+        return np.full(len(outcomes), np.inf)
+    return np.asarray(np.maximum(outcomes.std(axis=1, ddof=1) * np.sqrt(1 + 1 / draws), 1e-4))
+
+
+def _estimate(mean: float, ends: tuple[float, float], least: float, windows: int) -> Estimate:
+    return Estimate(mean, max(min(ends[0], mean), least), min(max(ends[1], mean), 1.0), windows)
 
 
 def _locations(instance: Instance, machine: int | None) -> Iterator[tuple[str, str | None, list[int]]]:
@@ -208,6 +237,16 @@ def _from_root(trips: Trips, application: Deployment, root: int) -> Floats:
     kept = np.where(known, application.sensitivity.curve(application.sensitivity.added_us(np.nan_to_num(rows))), 0.0)
     counted = known.sum(axis=0)
     return np.where(counted > 0, kept.sum(axis=0) / np.maximum(counted, 1), np.nan)
+
+
+def _drawn_from_root(trips: Trips, application: Deployment, root: int) -> Floats:
+    """Return `_from_root` by each draw of the curve, shape (draws, machines)."""
+    rows = trips[:, root, :].astype(np.float64)
+    rows[:, root] = 0.0
+    known = np.isfinite(rows)
+    drawn = application.sensitivity.band.draws(application.sensitivity.added_us(np.nan_to_num(rows)))
+    counted = known.sum(axis=0)
+    return np.where(counted > 0, np.where(known, drawn, 0.0).sum(axis=1) / np.maximum(counted, 1), np.nan)
 
 
 def _mean(trips: Trips, application: Deployment, at: Indices) -> float:

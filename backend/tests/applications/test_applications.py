@@ -129,6 +129,26 @@ def test_changes_keep_what_they_do_not_say(mesh: MeshWorld):
     assert mesh.owner.get(path).json()["code"] == "application_unknown"
 
 
+def test_tasks_keep_their_ids_while_their_names_stay(mesh: MeshWorld):
+    application = mesh.owner.created(PATH, graph())
+    path = f"{PATH}/{application['id']}"
+    ids = {task["name"]: task["id"] for task in application["tasks"]}
+    tasks = [{"name": name, "vm": "c-1", "slots": 2, "root": name == "db"} for name in reversed(ids)]
+    changed = mesh.owner.patch(path, json={"tasks": [*tasks, {"name": "new", "vm": "b-1"}], "edges": []}).json()
+    names = [task["name"] for task in changed["tasks"]]
+    assert names == [*reversed(ids), "new"]
+    assert {task["name"]: task["id"] for task in changed["tasks"] if task["name"] in ids} == ids
+    assert {task["vm"]["name"] for task in changed["tasks"]} == {"c-1", "b-1"}
+    assert changed["tasks"][0]["slots"] == 2
+    # The role of the root changes to another task, and one task goes, in one request.
+    again = [{"name": "new", "vm": "b-1", "root": True}, {"name": "db", "vm": "c-1"}]
+    last = mesh.owner.patch(path, json={"tasks": again}).json()
+    assert [(task["name"], task["root"]) for task in last["tasks"]] == [("new", True), ("db", False)]
+    assert last["tasks"][1]["id"] == ids["db"]
+    twice = [{"name": "b-1", "vm": "a-1", "root": True}, {"vm": last["tasks"][0]["vm"]["id"]}]
+    assert mesh.owner.patch(path, json={"tasks": twice}).status_code in (409, 422)
+
+
 def test_a_version_of_an_own_curve_is_pinned(mesh: MeshWorld):
     rows = [{"latency_us": us, "performance": 1 / (1 + us / 300)} for us in range(0, 500, 50)]
     curve = mesh.owner.created("/v1/curves", {"name": "mine", "rows": rows})

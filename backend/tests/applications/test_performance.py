@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from sinemora.applications.performance import Sensitivity, graph, reached, star
+from sinemora.curves.core.band import FittedBand, transfer_band
 from sinemora.curves.core.library import published
 
 CURVE = published("memcached-server").curve
-PLAIN = Sensitivity(CURVE, None, 0.0)
+EXACT = FittedBand("exact", CURVE, CURVE, CURVE)
+PLAIN = Sensitivity(CURVE, EXACT, 0.0)
 NAN = np.nan
 # Round trips between three machines, µs.
 TRIPS = np.array([[NAN, 100, 300], [100, NAN, NAN], [300, NAN, NAN]]) * 1e3
@@ -52,12 +54,19 @@ def test_what_is_unknown_does_not_count(machines, measured, mean):
 
 
 def test_the_test_beds_own_round_trip_adds_nothing():
-    result = reached(star(0, 3), at(0, 1, 2), TRIPS, Sensitivity(CURVE, None, 250.0))
+    result = reached(star(0, 3), at(0, 1, 2), TRIPS, Sensitivity(CURVE, EXACT, 250.0))
     assert result.performance.tolist() == [1.0, float(CURVE(50))]
 
 
 def test_beyond_the_domain_nothing_is_promised():
-    result = reached(star(0, 2), at(0, 1), np.array([[NAN, 5e6], [5e6, NAN]]), Sensitivity(CURVE, (CURVE, CURVE), 0.0))
+    result = reached(star(0, 2), at(0, 1), np.array([[NAN, 5e6], [5e6, NAN]]), Sensitivity(CURVE, EXACT, 0.0))
     assert result.extrapolated.tolist() == [True]
     assert result.performance.tolist() == [CURVE.smallest]
     assert (result.low.tolist(), result.high.tolist()) == ([0.0], [CURVE.smallest])
+
+
+def test_a_published_curve_predicts_an_interval_with_width():
+    band = transfer_band("memcached-server", CURVE, published("memcached-server").residuals)
+    result = reached(star(0, 2), at(0, 1), TRIPS, Sensitivity(CURVE, band, 0.0))
+    # Half and twice the latency, with 95 %: the band is at least that wide.
+    assert result.low[0] <= CURVE(200) < result.performance[0] < CURVE(50) <= result.high[0]

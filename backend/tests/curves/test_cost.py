@@ -46,12 +46,11 @@ def zones(mesh: MeshWorld, source: str, target: str) -> dict[str, str]:
 @pytest.mark.parametrize("added_us", [0, 39, 40, 250, 1000])
 def test_by_itself_it_is_the_curve(owner: Member, added_us):
     result = owner.get("/v1/curves/memcached-server/cost", params={"added_us": added_us}).json()
-    assert result["alone"] == {
-        "performance": float(MEMCACHED(added_us)),
-        "low": None,
-        "high": None,
-        "extrapolated": False,
-    }
+    alone = result["alone"]
+    assert (alone["performance"], alone["extrapolated"]) == (float(MEMCACHED(added_us)), False)
+    # A published curve has the band of transfer to other hardware; without added latency nothing is lost on any.
+    assert alone["low"] <= alone["performance"] <= alone["high"]
+    assert (alone["low"] < alone["high"]) == (added_us > 0)
     assert (result["measured"], result["waiting"]) == (None, "requests")
 
 

@@ -2,6 +2,7 @@
 
 from uuid import uuid4
 
+import numpy as np
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
@@ -61,7 +62,11 @@ def test_a_published_curve_is_read_by_its_key(owner: Member, entry):
     table = owner.get(f"/v1/curves/{entry.key}/points").json()
     assert table["added_us"][-1] == entry.curve.end_us
     assert table["performance"] == entry.curve(table["added_us"]).tolist()
-    assert (table["low"], table["high"]) == (None, None)
+    assert (np.array(table["low"]) <= np.array(table["performance"]) + 1e-9).all()
+    assert np.subtract(table["high"], table["low"]).max() > 0.02
+    band = curve["version"]["band"]
+    assert (band["origin"], band["latency_factor"]) == ("transfer", 2)
+    assert "other hardware" in band["words"]
     assert len(owner.get(f"/v1/curves/{entry.key}/versions").json()["items"]) == 1
 
 

@@ -3,26 +3,34 @@
 import numpy as np
 
 from tests.callers import MeshWorld
-from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.reports import AgentWindow, sent_together, window_start
 from tests.measurements.worlds import Raw
 
 WINDOWS = 12
+APART_S = 60
+"""Long enough for a history of which some is held out."""
 
 
 Pairs = dict[tuple[str, str], float]
 
 
 def measured(
-    mesh: MeshWorld, round_trip_us: Pairs, noise_us: float = 3, ago: int = 1, one_in_eight_us: Pairs | None = None
+    mesh: MeshWorld,
+    round_trip_us: Pairs,
+    noise_us: float = 3,
+    ago: int = 1,
+    one_in_eight_us: Pairs | None = None,
+    windows: int = WINDOWS,
 ) -> None:
-    """Every pair measured in `WINDOWS` windows of eight exchanges; pairs not named have 300 µs.
+    """Every pair measured in `windows` windows of eight exchanges, one a minute; pairs not named have 300 µs.
 
     Of pairs in `one_in_eight_us` one exchange of each window takes so long.
     """
     rng = np.random.default_rng(4)
     names = {agent.name: agent for agent in mesh.agents}
     newest = window_start(ago)
-    for window in range(WINDOWS):
+    collected: list[AgentWindow] = []
+    for window in range(windows):
         for at, agent in enumerate(mesh.agents):
             peers = {}
             for other in mesh.agents[at + 1 :]:
@@ -37,4 +45,5 @@ def measured(
                     (one_way.tolist(), one_way.tolist(), (2 * one_way).tolist()), (8,) * 3, (0,) * 3, 500
                 )
             if peers:
-                sent(agent, report_of(mesh.key, peers, newest - 10 * window, sequence=window + 1))
+                collected.append((agent, peers, newest - APART_S * window))
+    sent_together(mesh.key, collected)

@@ -4,60 +4,15 @@ from uuid import UUID, uuid4
 
 import numpy as np
 import pytest
-from sqlalchemy import text
 
 from sinemora.curves.core.library import published
-from sinemora.jobs import executor
-from sinemora.jobs.dispatch import TASKS
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import system_session
 from sinemora.recommendations import flow_network, service, tasks
 from tests.callers import Caller, Member, MeshWorld
+from tests.recommendations.asking import NEAR, PATH, asked, declared
 from tests.recommendations.measured_mesh import measured
 
 CURVE = published("memcached-server").curve
-PATH = "/v1/recommendations"
-
-
-@pytest.fixture
-def worker(monkeypatch: pytest.MonkeyPatch):
-    """Does what was asked for, at once, in this process."""
-    left: list[dict[str, str]] = []
-    for task in TASKS.values():
-        monkeypatch.setattr(task, "apply_async", lambda kwargs, **_: left.append(kwargs))
-
-    def work() -> None:
-        while left:
-            ids = left.pop(0)
-            executor.run(UUID(ids["tenant_id"]), UUID(ids["job_id"]))
-
-    return work
-
-
-@pytest.fixture
-def mesh(owner: Member, make_mesh) -> MeshWorld:
-    """Six agents: a-1, b-1, c-1, a-2, b-2, c-2."""
-    return make_mesh(owner, 6)
-
-
-def declared(mesh: MeshWorld, name: str = "cache", vms: tuple[str, ...] = ("a-1", "b-1", "c-1"), **more) -> dict:
-    tasks_of = [{"name": f"{name}-{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(vms)]
-    return mesh.owner.created(
-        "/v1/applications", {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of, **more}
-    )
-
-
-def asked(mesh: MeshWorld, worker, **more) -> dict:
-    """Return the recommendation for a request."""
-    answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **more})
-    assert answer.status_code == 202, answer.text
-    worker()
-    job = mesh.owner.get(answer.headers["Location"]).json()
-    assert job["state"] == "succeeded", job["error"]
-    return mesh.owner.get(f"{PATH}/{job['result']['recommendation_id']}").json()
-
-
-# From a-1, c-2 and b-2 are near, where its tasks are is far.
-NEAR = {("a-1", "c-2"): 30.0, ("a-1", "b-2"): 60.0, ("a-1", "b-1"): 400.0, ("a-1", "c-1"): 250.0}
 
 
 def test_it_finds_the_moves_a_person_would(mesh: MeshWorld, worker):
@@ -77,11 +32,16 @@ def test_it_finds_the_moves_a_person_would(mesh: MeshWorld, worker):
     assert total["before"]["mean"] == pytest.approx(truth[0], abs=0.01)
     assert total["after"]["mean"] == pytest.approx(truth[1], abs=0.01)
     assert total["gain"]["low"] <= truth[1] - truth[0] + 0.01
-    assert total["probability"] > 0.99
+    # Never certain.
+    assert 0.97 < total["probability"] <= 0.99
+    # Published on other hardware: the same round trips gain more or less.
+    assert total["gain"]["high"] - total["gain"]["low"] > 0.05
     proof = recommendation["answer"]["certificate"]
     assert (proof["proven"], proof["gap"], proof["primal"]) == (True, 0, proof["dual"])
     evidence = recommendation["answer"]["evidence"]
-    assert (evidence["chosen_on"], evidence["judged_on"], evidence["paths_assumed"]) == (6, 6, 0)
+    assert (evidence["chosen_on"], evidence["judged_on"], evidence["paths_assumed"]) == (4, 6, 0)
+    assert (evidence["gap_s"], evidence["blocks"], evidence["shortage"]) == (134, 6, None)
+    assert 0 <= evidence["age_s"] < 60
     for step in recommendation["steps"]:
         assert "instead of" in step["explanation"]
         # The other of the two sources, or a VM nobody uses; never the root's, nor where the plan has the other task.
@@ -161,7 +121,6 @@ def test_two_applications_change_places(mesh: MeshWorld, worker):
 SLOW_US = 900.0
 
 
-@pytest.mark.whole_store
 @pytest.mark.parametrize(
     ("risk", "truth"),
     [
@@ -189,13 +148,6 @@ def test_bad_moments_of_a_path_count_when_asked(mesh: MeshWorld, worker, risk, t
     assert "exchanges)" in step["explanation"]
     proof = recommendation["answer"]["certificate"]
     assert (proof["proven"], proof["gap"]) == (True, 0)
-    mesh.owner.post(f"{PATH}/{recommendation['id']}/apply")
-    with tenant_session(mesh.owner.tenant_id) as session:
-        session.execute(text("UPDATE recommendations SET applied_at = now() - interval '20 minutes'"))
-    tasks.follow()
-    outcome = mesh.owner.get(f"{PATH}/{recommendation['id']}").json()["outcome"]
-    assert outcome["held"]
-    assert outcome["observed"]["mean"] == pytest.approx(after, abs=0.02)
 
 
 def waiting_for_a_vm(mesh: MeshWorld) -> dict:
@@ -367,7 +319,8 @@ def test_a_graph_moves_as_a_whole_to_where_its_edges_are_short(mesh: MeshWorld, 
     best = recommendation["answer"]["best_found"]
     assert (best["tasks"], recommendation["answer"]["certificate"]) == (3, None)
     assert best["bound"] <= best["cost"]
-    assert recommendation["answer"]["total"]["probability"] > 0.99
+    # Nothing is certain: a hundredth is left to what no block has seen.
+    assert 0.98 < recommendation["answer"]["total"]["probability"] <= 0.99
     assert all(step["runner_up"] is not None for step in recommendation["steps"])
 
 
@@ -471,46 +424,6 @@ def test_full_machines_cannot_change_places(owner: Member, make_mesh, worker):
     assert "without a spare slot" in " ".join(recommendation["answer"]["rejected"])
 
 
-@pytest.mark.whole_store
-def test_what_was_applied_is_measured(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR)
-    recommendation = asked(mesh, worker)
-    path = f"{PATH}/{recommendation['id']}"
-    assert mesh.owner.post(f"{path}/accept").json()["state"] == "accepted"
-    applied = mesh.owner.post(f"{path}/apply").json()
-    assert applied["state"] == "applied"
-    targets = {step["task"]["name"]: step["target"]["name"] for step in recommendation["steps"]}
-    application = mesh.owner.get("/v1/applications").json()["items"][0]
-    assert {task["name"]: task["vm"]["name"] for task in application["tasks"] if not task["root"]} == targets
-    with tenant_session(mesh.owner.tenant_id) as session:
-        # As if the moves had been made before the windows measured above.
-        session.execute(text("UPDATE recommendations SET applied_at = now() - interval '20 minutes'"))
-    tasks.follow()
-    outcome = mesh.owner.get(path).json()["outcome"]
-    assert outcome["held"]
-    assert outcome["gain_observed"] == pytest.approx(outcome["gain_predicted"], abs=0.02)
-    missed = mesh.owner.get(f"{PATH}/accuracy").json()
-    assert (missed["verified"], missed["held"]) == (1, 1)
-    assert missed["mean_error"] == pytest.approx(0, abs=0.02)
-
-
-@pytest.mark.whole_store
-def test_moves_seen_in_the_inventory_count_as_applied(mesh: MeshWorld, worker):
-    application = declared(mesh)
-    measured(mesh, NEAR)
-    recommendation = asked(mesh, worker)
-    tasks.follow()
-    assert mesh.owner.get(f"{PATH}/{recommendation['id']}").json()["state"] == "proposed"
-    target_of = {step["task"]["id"]: step["target"]["id"] for step in recommendation["steps"]}
-    with tenant_session(mesh.owner.tenant_id) as session:
-        for task_id, vm_id in target_of.items():
-            session.execute(text("UPDATE tasks SET vm_id = :vm WHERE id = :id"), {"vm": vm_id, "id": task_id})
-    tasks.follow()
-    assert mesh.owner.get(f"{PATH}/{recommendation['id']}").json()["state"] == "applied"
-    assert mesh.owner.delete(f"/v1/applications/{application['id']}").status_code == 204
-
-
 def test_decisions_are_made_once(mesh: MeshWorld, worker):
     declared(mesh)
     measured(mesh, NEAR)
@@ -554,6 +467,29 @@ def test_what_is_missing_is_named_by_the_job(mesh: MeshWorld, worker, applicatio
     worker()
     ended = mesh.owner.get(f"/v1/jobs/{job['id']}").json()
     assert (ended["state"], ended["error"]["code"]) == ("failed", code)
+
+
+@pytest.mark.parametrize(("windows", "words"), [(1, "1 over 0.2 minutes"), (3, "3 over 2.2 minutes")])
+def test_too_few_windows_to_evaluate_say_how_many_are_needed(mesh: MeshWorld, worker, windows, words):
+    declared(mesh)
+    measured(mesh, NEAR, windows=windows)
+    recommendation = asked(mesh, worker)
+    assert recommendation["steps"] == []
+    assert f"{words}, at least 4 over 3 minutes are needed" in recommendation["answer"]["evidence"]["shortage"]
+    assert "at least 4 over 3 minutes are needed" in " ".join(recommendation["answer"]["rejected"])
+
+
+def test_stale_measurements_are_refused_and_older_ones_dated(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, NEAR, ago=6 * 16)
+    job = mesh.owner.post(PATH, json={"mesh": mesh.name, "minutes": 120}).json()
+    worker()
+    ended = mesh.owner.get(f"/v1/jobs/{job['id']}").json()
+    assert (ended["state"], ended["error"]["code"]) == ("failed", "measurements_stale")
+    assert "ended 16 minutes ago, at most 15 are allowed" in ended["error"]["detail"]
+    measured(mesh, NEAR, ago=6 * 12)
+    evidence = asked(mesh, worker, minutes=120)["answer"]["evidence"]
+    assert 650 < evidence["age_s"] < 800
 
 
 def test_limits_a_policy_does_not_know_are_named(mesh: MeshWorld, worker):

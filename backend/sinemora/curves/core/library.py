@@ -49,6 +49,17 @@ class Published:
     curve: Curve
     stated: tuple[Stated, ...]
 
+    @property
+    def residuals(self) -> tuple[float, ...]:
+        """Return the errors of the curve at the values that the source states for its setup.
+
+        Lines between stated points have none: they pass through the points.
+        """
+        if self.basis != "formula":
+            return ()
+        exact = [point for point in self.stated if point.relation in "=≈" and not point.setup]
+        return tuple(float(self.curve(point.added_us)) - point.performance for point in exact)
+
 
 _MEMCACHED = (1.067, -3.093e-3, 4.084e-6, -1.898e-9)
 _STRADS = (1.009, -2.095e-3, 2.571e-6, -1.232e-9)

@@ -1,8 +1,16 @@
-"""Gain of a placement, estimated on hold-out windows.
+"""Gain of a placement, estimated on hold-out windows, for the hour that follows.
 
-An optimiser picks the paths whose noise looks best, so its own estimate is too high (the optimiser's curse). Each
-hold-out window gives the gain once. Their mean and spread give the expected gain and the probability that it exceeds
-the cost of the moves.
+An optimiser picks the paths whose noise looks best, so its own estimate is too high (the optimiser's curse). Held-out
+blocks of time give the gain again. Three errors matter: round trips of the next hour differ from those of the blocks,
+rare events are in none of them, and the curve of the application may be wrong.
+
+- Weather: the mean of each block is one observation, because windows autocorrelate. Student's t of the block means
+  gives the error of the mean (method of batch means: A. M. Law, *Simulation Modeling and Analysis*, sec. 9.5.3). The
+  next hour has its own mean, with a variance like that of a block.
+- Events that no block has seen: a share of hours is left to them (`UNFORESEEN`).
+- Curve: every equally likely curve of the band gives the gain once. Before and after use the same curve.
+
+The interval and the probability are those of the mixture of all.
 """
 
 from dataclasses import dataclass
@@ -12,13 +20,24 @@ import numpy.typing as npt
 import scipy
 
 from sinemora.applications.performance import Indices, Links, Sensitivity
+from sinemora.curves.core.band import DRAWS
 from sinemora.curves.core.curve import Floats
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING
-from sinemora.recommendations.core.tail_risk import RiskModel, link_performance
+from sinemora.recommendations.core.split import BLOCKS_LEAST
+from sinemora.recommendations.core.tail_risk import RiskModel, drawn_performance, link_performance
 
 CONFIDENCE = 0.95
-_SPREAD_LEAST = 1e-4
-"""Floor of a gain's standard deviation: round trips are stored within 0.8 %."""
+UNFORESEEN = 0.02
+"""Share of hours that the model does not describe: bursts and new routes that no block has seen.
+
+Half of them are worse than any forecast, half better: no probability comes nearer to 0 or 1 than half of this share.
+Tuned by `make bench-recommendations`.
+"""
+_ERROR_LEAST = 1e-4
+"""Floor of the error of a gain: round trips are stored within 0.8 %."""
+_NEXT_HOUR = 2.0
+"""Variance of the mean of the next hour, as a multiple of that of a block. Tuned by `make bench-recommendations`."""
+_LINKS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +52,27 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Performance before and after (0 … 1), the gain, and the `probability` that it exceeds the price."""
+    """Performance before and after (0 … 1), the gain, and the `probability` that it exceeds the price.
+
+    With fewer than `BLOCKS_LEAST` `blocks` of time, the probability is 0.5 and the interval -1 … 1.
+    """
 
     before: Estimate
     after: Estimate
     gain: Estimate
     probability: float
+    blocks: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PerformanceSeries:
-    """Performance of an application in each window (NaN is unknown), and by both ends of its curve's band."""
+    """Performance of an application in each window (NaN is unknown), and by each draw of its curve's band.
+
+    Shapes (windows,) and (DRAWS, windows).
+    """
 
     performance: Floats
-    low: Floats
-    high: Floats
+    draws: Floats
 
 
 def performance_series(
@@ -64,70 +89,131 @@ def performance_series(
     risk.
     """
     inside = (at[links.sources] != ELSEWHERE) & (at[links.targets] != ELSEWHERE)
-    links = Links(links.sources[inside], links.targets[inside], links.weights[inside])
+    links = _selected(links, inside)
     if not len(links):
         nothing = np.full(len(round_trips_ns), np.nan)
-        return PerformanceSeries(nothing, nothing, nothing)
+        return PerformanceSeries(nothing, np.tile(nothing, (DRAWS, 1)))
     waits = (at[links.sources] == WAITING) | (at[links.targets] == WAITING)
-    parts = link_performance(links, at, round_trips_ns, sensitivity, by)
     shares = links.weights / links.weights.sum()
-    performance, low, high = (np.asarray(np.where(waits, 0.0, part) @ shares) for part in parts)
-    return PerformanceSeries(performance, low, high)
+    performance = link_performance(links, at, round_trips_ns, sensitivity, by)
+    draws = np.zeros((DRAWS, len(round_trips_ns)))
+    for first in range(0, len(links), _LINKS_AT_ONCE):
+        batch = slice(first, first + _LINKS_AT_ONCE)
+        drawn = drawn_performance(_selected(links, batch), at, round_trips_ns, sensitivity, by)
+        draws += np.where(waits[batch], 0.0, drawn) @ shares[batch]
+    return PerformanceSeries(np.asarray(np.where(waits, 0.0, performance) @ shares), draws)
 
 
-def estimate_gain(before: list[PerformanceSeries], after: list[PerformanceSeries], price: float) -> Gain | None:
+@dataclass(frozen=True, slots=True, eq=False)
+class Forecast:
+    """Mean of a future quantity: Student's t around the mean by each draw of the curves. Shapes (DRAWS,)."""
+
+    means: Floats
+    errors: Floats
+    degrees: float
+
+    @classmethod
+    def of(cls, block_means: Floats) -> "Forecast":
+        """Return the forecast from the means of blocks by each draw, shape (DRAWS, blocks)."""
+        count = block_means.shape[1]
+        means = block_means.mean(axis=1)
+        if count < BLOCKS_LEAST:
+            return cls(means, np.full(DRAWS, np.inf), 1.0)
+        spread = block_means.std(axis=1, ddof=1)
+        errors = spread * np.sqrt(1 / count + _NEXT_HOUR)
+        return cls(means, np.maximum(errors, _ERROR_LEAST), count - 1.0)
+
+    def interval(self) -> tuple[float, float]:
+        """Return the quantiles of the mixture that leave out 1 - `CONFIDENCE`."""
+        if not np.isfinite(self.errors).all():
+            return -np.inf, np.inf
+        at = (np.arange(DRAWS) + 0.5) / DRAWS
+        values = self.means[:, None] + self.errors[:, None] * scipy.special.stdtrit(self.degrees, at)
+        tail = ((1 - CONFIDENCE) / 2 - UNFORESEEN / 2) / (1 - UNFORESEEN)
+        low, high = np.quantile(values, [tail, 1 - tail])
+        return float(low), float(high)
+
+    def probability(self, price: float) -> float:
+        """Return the probability of more than `price`."""
+        values = scipy.special.stdtr(self.degrees, (self.means - price) / self.errors)
+        return UNFORESEEN / 2 + (1 - UNFORESEEN) * float(np.mean(values))
+
+
+def estimate_gain(
+    before: list[PerformanceSeries], after: list[PerformanceSeries], price: float, blocks: Indices | None = None
+) -> Gain | None:
     """Estimate the mean gain over applications (equal weights), over windows where all are known; None without any.
 
-    `price`: the least gain that pays, as a share of performance.
+    `price`: the least gain that pays, as a share of performance. `blocks` numbers the block of time of each window;
+    without it, consecutive windows form blocks.
     """
-    first, then = (np.mean([series.performance for series in side], axis=0) for side in (before, after))
+    sides = [_mean_of(side) for side in (before, after)]
+    first, then = (side.performance for side in sides)
     known = np.isfinite(first) & np.isfinite(then)
     if not known.any():
         return None
-    change = (then - first)[known]
-    low, high = (
-        float(
-            np.mean([getattr(series, end)[known] for series in after])
-            - np.mean([getattr(series, end)[known] for series in before])
-        )
-        for end in ("low", "high")
-    )
-    of_curves = abs(high - low) / 2 / 1.96
+    place = _numbered(known, blocks)
+    count = int(place.max()) + 1
+    ends = [_expected(side, known, place, 0.0) for side in sides]
+    change = Forecast.of(_block_means(sides[1].draws[:, known] - sides[0].draws[:, known], place))
+    mean = float(_block_means((then - first)[known], place).mean())
+    low, high = change.interval()
     windows = int(known.sum())
-    samples = _effective_sample_size(change)
-    spread = max(float(np.std(change, ddof=1)) if windows > 1 else np.inf, _SPREAD_LEAST)
-    error = float(np.hypot(spread / np.sqrt(samples), of_curves))
-    mean = float(change.mean())
-    degrees = max(samples - 1, 1.0)
-    probability = 0.5 if not np.isfinite(error) else float(scipy.special.stdtr(degrees, (mean - price) / error))
-    return Gain(_expected(first[known]), _expected(then[known]), _interval(mean, error, degrees, windows), probability)
+    gain = Estimate(mean, max(min(low, mean), -1.0), min(max(high, mean), 1.0), windows)
+    return Gain(ends[0], ends[1], gain, change.probability(price), count)
 
 
-def estimate_mean(values: Floats) -> Estimate | None:
+def estimate_mean(series: PerformanceSeries, blocks: Indices | None = None) -> Estimate | None:
     """Estimate a mean performance from windows (NaN is unknown); None without any."""
-    known = values[np.isfinite(values)]
-    return _expected(known) if known.size else None
+    known = np.isfinite(series.performance)
+    return _expected(series, known, _numbered(known, blocks), 0.0) if known.any() else None
 
 
-def _expected(values: Floats) -> Estimate:
-    samples = _effective_sample_size(values)
-    spread = float(np.std(values, ddof=1)) if values.size > 1 else np.inf
-    interval = _interval(float(values.mean()), spread / np.sqrt(samples), max(samples - 1, 1.0), values.size)
-    return Estimate(interval.mean, max(interval.low, 0.0), min(interval.high, 1.0), interval.windows)
+def block_errors(values: Floats, blocks: Indices) -> Floats:
+    """Return the standard error of the mean of each column over blocks of rows; NaN with fewer than two blocks.
+
+    `values` has shape (windows, columns), NaN where unknown.
+    """
+    known = np.isfinite(values)
+    place = _numbered(np.ones(len(values), np.bool_), blocks)
+    sums = np.zeros((int(place.max(initial=-1)) + 1, values.shape[1]))
+    counts = np.zeros_like(sums)
+    np.add.at(sums, place, np.where(known, values, 0.0))
+    np.add.at(counts, place, known)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = sums / counts
+        blocks_known = (counts > 0).sum(axis=0)
+        centred = np.where(counts > 0, means - np.nansum(means, axis=0) / blocks_known, 0.0)
+        return np.asarray(np.sqrt((centred**2).sum(axis=0) / (blocks_known - 1) / blocks_known))
 
 
-def _interval(mean: float, error: float, degrees: float, windows: int) -> Estimate:
-    if not np.isfinite(error):
-        return Estimate(mean, -1.0, 1.0, windows)
-    half = float(scipy.special.stdtrit(degrees, (1 + CONFIDENCE) / 2)) * error
-    return Estimate(mean, max(mean - half, -1.0), min(mean + half, 1.0), windows)
+def _expected(series: PerformanceSeries, known: npt.NDArray[np.bool_], place: Indices, least: float) -> Estimate:
+    forecast = Forecast.of(_block_means(series.draws[:, known], place))
+    mean = float(_block_means(series.performance[known], place).mean())
+    low, high = forecast.interval()
+    return Estimate(mean, max(min(low, mean), least), min(max(high, mean), 1.0), int(known.sum()))
 
 
-def _effective_sample_size(values: Floats) -> float:
-    """Return the number of independent windows, corrected for first-order autocorrelation."""
-    centred = values - values.mean()
-    total = float(centred @ centred)
-    if values.size < 4 or total == 0:
-        return float(values.size)
-    alike = min(max(float(centred[1:] @ centred[:-1]) / total, 0.0), 0.95)
-    return max(values.size * (1 - alike) / (1 + alike), 2.0)
+def _mean_of(side: list[PerformanceSeries]) -> PerformanceSeries:
+    return PerformanceSeries(
+        np.mean([series.performance for series in side], axis=0), np.mean([series.draws for series in side], axis=0)
+    )
+
+
+def _numbered(known: npt.NDArray[np.bool_], blocks: Indices | None) -> Indices:
+    """Return the block of each known window, numbered from 0 without gaps."""
+    if blocks is None:
+        count = int(known.sum())
+        return np.arange(count) * min(count, 2 * BLOCKS_LEAST) // max(count, 1)
+    return np.asarray(np.unique(blocks[known], return_inverse=True)[1], np.intp)
+
+
+def _block_means(values: Floats, place: Indices) -> Floats:
+    """Return the means over blocks along the last axis."""
+    order = np.argsort(place, kind="stable")
+    starts = np.searchsorted(place[order], np.arange(int(place.max()) + 1))
+    return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1) / np.bincount(place))
+
+
+def _selected(links: Links, chosen: npt.NDArray[np.bool_] | slice) -> Links:
+    return Links(links.sources[chosen], links.targets[chosen], links.weights[chosen])

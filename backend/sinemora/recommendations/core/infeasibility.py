@@ -57,7 +57,8 @@ def unmet_objectives(instance: Instance, at: tuple[Indices, ...]) -> list[str]:
             continue
         by = None if application.root is None else instance.holdout_risk
         estimate = estimate_mean(
-            performance_series(application.links, at[place], instance.holdout, application.sensitivity, by).performance
+            performance_series(application.links, at[place], instance.holdout, application.sensitivity, by),
+            instance.holdout_blocks,
         )
         if estimate is not None and estimate.mean < application.objective:
             words.append(

@@ -83,14 +83,21 @@ class Deployment:
 class Instance:
     """VMs of a mesh, its applications, and round trips in training and hold-out windows.
 
-    `training` and `holdout` have shape (windows, machines, machines). For the policy robust, `training_risk` and
-    `holdout_risk` hold the distributions of the same windows from the roots of stars.
+    `training` and `holdout` have shape (windows, machines, machines); `training_blocks` and `holdout_blocks` number
+    the block of time of each window. For the policy robust, `training_risk` and `holdout_risk` hold the distributions
+    of the same windows from the roots of stars.
     """
 
     machines: tuple[Machine, ...]
     applications: tuple[Deployment, ...]
     training: Trips
     holdout: Trips
+    training_blocks: Indices
+    holdout_blocks: Indices
+    gap_s: int
+    """Least time between a window that trains and one that is held out."""
+    shortage: str | None = None
+    """Reason why no window is held out: the history is too short."""
     training_risk: RiskModel | None = None
     holdout_risk: RiskModel | None = None
 

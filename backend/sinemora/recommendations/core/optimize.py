@@ -20,10 +20,17 @@ from sinemora.placement.policies.search import SearchSolution
 from sinemora.placement.problem import Problem
 from sinemora.recommendations.core.constraints import Violation, first_violation
 from sinemora.recommendations.core.formulate import formulate, solvable_stars, task_moves
-from sinemora.recommendations.core.holdout import Gain, PerformanceSeries, estimate_gain, performance_series
+from sinemora.recommendations.core.holdout import (
+    Gain,
+    PerformanceSeries,
+    block_errors,
+    estimate_gain,
+    performance_series,
+)
 from sinemora.recommendations.core.infeasibility import diagnose_unplaced
 from sinemora.recommendations.core.instance import WAITING, Deployment, ImputedMatrix, Instance, impute
 from sinemora.recommendations.core.local_search import search_moves, unsolved_tasks
+from sinemora.recommendations.core.split import BLOCKS_LEAST
 from sinemora.recommendations.core.tail_risk import RiskModel, link_performance
 
 PROBABILITY = 0.9
@@ -186,8 +193,12 @@ def expected_gain(
 ) -> Gain | None:
     """Estimate the gain of applications `places` between two placements, on hold-out windows."""
     chosen = list(places)
-    first, then = ([_series(instance, place, side[place]) for place in chosen] for side in (before, after))
-    return estimate_gain(first, then, price)
+    first = [_series(instance, place, before[place]) for place in chosen]
+    then = [
+        series if np.array_equal(before[place], after[place]) else _series(instance, place, after[place])
+        for place, series in zip(chosen, first, strict=True)
+    ]
+    return estimate_gain(first, then, price, instance.holdout_blocks)
 
 
 def task_gain(
@@ -204,13 +215,14 @@ def task_gain(
         )
         for side in (before, after)
     )
-    return estimate_gain([first], [then], 0.0)
+    return estimate_gain([first], [then], 0.0, instance.holdout_blocks)
 
 
 def min_gain(instance: Instance, places: Iterable[int]) -> float:
     """Return twice the standard error of a link's performance: the apparent gain that noise alone produces.
 
-    The optimiser picks the places whose noise looks best; a move for less follows noise.
+    The optimiser picks the places whose noise looks best; a move for less follows noise. The error is that of the means
+    of blocks of time, because windows autocorrelate.
     """
     errors = []
     for place in places:
@@ -221,12 +233,11 @@ def min_gain(instance: Instance, places: Iterable[int]) -> float:
             instance.training,
             application.sensitivity,
             _of_star(application, instance.training_risk),
-        )[0]
-        counted = np.isfinite(windows).sum(axis=0)
-        measured = windows[:, counted > 1]
-        if measured.size:
-            errors.append(np.nanstd(measured, axis=0, ddof=1) / np.sqrt(counted[counted > 1]))
-    return float(2 * np.median(np.concatenate(errors))) if errors else 0.0
+        )
+        of_links = block_errors(windows, instance.training_blocks)
+        errors.append(of_links[np.isfinite(of_links)])
+    known = np.concatenate(errors) if errors else np.empty(0)
+    return float(2 * np.median(known)) if known.size else 0.0
 
 
 def _of_star(application: Deployment, by: RiskModel | None) -> RiskModel | None:
@@ -259,8 +270,16 @@ def _evaluate_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: 
         return Group(moves, gain, f"{pinned[0]} is pinned")
     if any(move.starts for move in moves):
         return Group(moves, gain, None)  # a waiting task performs nothing: any machine is better
+    if instance.shortage is not None:
+        return Group(moves, None, instance.shortage)
     if gain is None:
         return Group(moves, None, "no hold-out window has all round trips before and after")
+    if gain.blocks < BLOCKS_LEAST:
+        return Group(
+            moves,
+            gain,
+            f"too few hold-out blocks of time have all round trips: {gain.blocks}, {BLOCKS_LEAST} are needed",
+        )
     if gain.probability < PROBABILITY:
         return Group(
             moves, gain, f"probability that the gain exceeds its cost: {gain.probability:.0%}, below {PROBABILITY:.0%}"

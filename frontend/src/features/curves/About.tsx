@@ -32,6 +32,8 @@ export function About({ curve }: { curve: CurveDetail }) {
       <Fact term={<Term of="measured range">{strings.measuredRange}</Term>}>
         {strings.measuredRangeValue(formatMicroseconds(version.domain_us), formatShare(version.smallest))}
       </Fact>
+      {/* Stored answers of older versions have no origin of the band. */}
+      {version.band && <Fact term={<Term of="band">{strings.bandOrigin}</Term>}>{version.band.words}</Fact>}
       {version.noise !== null && <Fact term={strings.noise}>{strings.noiseValue(formatShare(version.noise))}</Fact>}
       {version.latency_offset_us > 0 && (
         <Fact term={strings.zeroPoint}>{strings.zeroPointValue(formatMicroseconds(version.latency_offset_us))}</Fact>

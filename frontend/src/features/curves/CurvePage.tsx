@@ -10,9 +10,9 @@ import { Residuals } from '~/charts/curve/Residuals'
 import { formatMicroseconds, formatTick } from '~/lib/performance'
 import type { Patch } from '~/lib/searchParams'
 import { Confirm } from '~/ui/Confirm'
-import { Page } from '~/ui/Page'
+import { LoadingPage, Page } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
-import { Failed, Loading, Notice } from '~/ui/State'
+import { Failed, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
 import { About } from './About'
 import { CostPanel } from './CostPanel'
@@ -38,7 +38,7 @@ export function CurvePage({ curveId, search, onSearch }: Props) {
   if (query.error && !query.data) {
     return <Failed what={strings.theCurve} error={query.error} retry={() => void query.refetch()} />
   }
-  if (!query.data) return <Loading what={strings.curveLower} />
+  if (!query.data) return <LoadingPage title={strings.curve} what={strings.curveLower} />
   return <Shown key={curveId} curve={query.data.curve} etag={query.data.etag} search={search} onSearch={onSearch} />
 }
 
@@ -192,7 +192,7 @@ function CurveFigure({ curve, added, cost }: CurveFigureProps) {
       />
       <p className={styles.legend}>
         <span>{strings.legendLine}</span>
-        {drawn.low && <span>{strings.legendBand}</span>}
+        <span>{strings.legendBand}</span>
         {dots.length > 0 && <span>{version.samples.length > 0 ? strings.legendSamples : strings.legendStated}</span>}
         {threshold?.low_us != null && <span>{strings.legendThreshold}</span>}
         <span>{strings.legendExtrapolated}</span>

@@ -7,8 +7,8 @@ import type { Curve } from '~/api/types'
 import { SmallCurve } from '~/charts/curve/SmallCurve'
 import { formatMicroseconds, formatShare } from '~/lib/performance'
 import { COMPARED_MAX } from '~/lib/searchParams'
-import { Page } from '~/ui/Page'
-import { Failed, Loading } from '~/ui/State'
+import { LoadingPage, Page } from '~/ui/Page'
+import { Failed } from '~/ui/State'
 import { Comparison } from './Comparison'
 import styles from './curves.module.css'
 import { bandOf, ownColour } from './drawing'
@@ -39,7 +39,7 @@ export function GalleryPage({ search, onSearch }: Props) {
   if (curves.error && !curves.data) {
     return <Failed what={strings.curves} error={curves.error} retry={() => void curves.refetch()} />
   }
-  if (!curves.data) return <Loading what={strings.curvesLower} />
+  if (!curves.data) return <LoadingPage title={strings.curves} what={strings.curvesLower} />
   const chosen = compared(search.compare)
   const together = chosen.flatMap((id) => curves.data.find((curve) => curve.id === id) ?? [])
   const toggle = (id: string) =>

@@ -2,6 +2,7 @@ import { Button, MultiSelect, NativeSelect, PasswordInput, SegmentedControl, Tex
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
+import { applicationsQuery } from '~/api/applications'
 import { curvesQuery } from '~/api/curves'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import { useCreateMetricSource } from '~/api/metric-sources'
@@ -18,6 +19,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
   const create = useCreateMetricSource()
   const { data: meshes } = useQuery(meshesQuery)
   const { data: curves } = useQuery(curvesQuery)
+  const { data: applications } = useQuery(applicationsQuery)
   const [mesh, setMesh] = useState('')
   const chosen = mesh || meshes?.[0]?.id || ''
   const { data: roster } = useQuery({ ...rosterQuery(chosen), enabled: chosen !== '' })
@@ -26,6 +28,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
   const [kind, setKind] = useState<'push' | 'prometheus'>('push')
   const [scheme, setScheme] = useState<Scheme>('none')
   const vms = (roster?.vms ?? []).map(({ id, name }) => ({ value: id, label: name }))
+  const onMesh = (applications ?? []).filter((application) => application.mesh.id === chosen)
   const own = (curves ?? []).filter(({ origin }) => origin === 'own')
   const problem = create.error instanceof Problem ? create.error : null
   const taken = problem?.code === 'metric_source_name_taken' ? problem.message : undefined
@@ -39,6 +42,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
       name: text('name'),
       mesh_id: chosen,
       paths: clients.filter((id) => id !== target).map((id) => ({ source_vm_id: id, target_vm_id: target })),
+      application_id: text('application') || null,
       curve_id: text('curve') || null,
       metric: text('metric') === 'duration' ? 'duration' : 'rate',
       unit: text('unit'),
@@ -117,6 +121,18 @@ export function NewSource({ curve }: { curve: string | undefined }) {
           searchable
           w={320}
           error={problem?.field('paths')}
+        />
+        <NativeSelect
+          name="application"
+          label={strings.judgedApplication}
+          description={strings.judgedApplicationHint}
+          key={chosen}
+          data={[
+            { value: '', label: strings.noApplication },
+            ...onMesh.map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+          w={260}
+          error={problem?.field('application_id')}
         />
       </div>
       <SegmentedControl

@@ -2,8 +2,8 @@ import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { curveQuery, useCreateCurveVersion } from '~/api/curves'
-import { Page } from '~/ui/Page'
-import { Failed, Loading } from '~/ui/State'
+import { LoadingPage, Page } from '~/ui/Page'
+import { Failed } from '~/ui/State'
 import { MeasurementsForm } from './MeasurementsForm'
 import { strings } from './strings'
 
@@ -15,7 +15,7 @@ export function NewVersionPage({ curveId }: { curveId: string }) {
   if (query.error && !query.data) {
     return <Failed what={strings.theCurve} error={query.error} retry={() => void query.refetch()} />
   }
-  if (!query.data) return <Loading what={strings.curveLower} />
+  if (!query.data) return <LoadingPage title={strings.newVersion} what={strings.curveLower} />
   const { curve } = query.data
   return (
     <Page

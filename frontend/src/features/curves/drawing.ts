@@ -6,8 +6,8 @@ import type { Band } from '~/charts/curve/geometry'
 
 export const ownColour = (origin: 'own' | 'published') => (origin === 'own' ? 'var(--line-1)' : 'var(--line-6)')
 
-export function bandOf({ added_us, low, high }: CurvePoints): Band | null {
-  return low && high ? { x: added_us, low, high } : null
+export function bandOf({ added_us, low, high }: CurvePoints): Band {
+  return { x: added_us, low, high }
 }
 
 /** Points of both tables in their order: the steps of an outline stay upright in an even table. */
@@ -19,8 +19,8 @@ export function joined(first: CurvePoints, second: CurvePoints): CurvePoints {
   return {
     added_us: from.map(({ at }) => at),
     performance: column((table) => table.performance),
-    low: first.low && second.low ? column((table) => table.low) : null,
-    high: first.high && second.high ? column((table) => table.high) : null,
+    low: column((table) => table.low),
+    high: column((table) => table.high),
   }
 }
 

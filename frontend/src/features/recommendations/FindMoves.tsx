@@ -2,8 +2,9 @@ import { Button, Checkbox, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
+import { jobQuery } from '~/api/jobs'
 import { meshesQuery } from '~/api/meshes'
-import { useAskForMoves, workQuery } from '~/api/recommendations'
+import { useAskForMoves } from '~/api/recommendations'
 import type { RecommendationInput } from '~/api/types'
 import { POLICIES, policyOf } from '~/lib/policies'
 import { NumberField } from '~/ui/NumberField'
@@ -93,7 +94,7 @@ export function FindMoves() {
 
 function JobProgress({ jobId }: { jobId: string }) {
   const navigate = useNavigate()
-  const { data: job, error } = useQuery(workQuery(jobId))
+  const { data: job, error } = useQuery(jobQuery(jobId))
   const recommendationId = job?.result?.recommendation_id
   useEffect(() => {
     if (typeof recommendationId === 'string') {

@@ -1,5 +1,5 @@
 import type { Move } from '~/api/types'
-import { formatShare } from '~/lib/performance'
+import { formatProbability, formatShare } from '~/lib/performance'
 import { formatDelay } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
@@ -35,7 +35,7 @@ export function Moves({ steps }: { steps: Move[] }) {
             </div>
             <div>
               <dt>{strings.gainProbability}</dt>
-              <dd>{formatShare(step.gain?.probability)}</dd>
+              <dd>{formatProbability(step.gain?.probability)}</dd>
             </div>
             {step.slack_us !== null && (
               <div>

@@ -15,6 +15,11 @@ const COUNTED = {
   cvar: strings.riskTail,
 }
 
+/** Age of the newest window from which on it is stated, in seconds. */
+const OLD_S = 120
+
+const minutes = (seconds: number) => (seconds / 60).toFixed(seconds < 600 ? 1 : 0)
+
 /** The basis of a recommendation: certificate, constraints, windows used and rejected alternatives. */
 export function Proof({ recommendation }: { recommendation: Recommendation }) {
   const { best_found, certificate, constraints, evidence, price_change_per_hour, rejected } = recommendation.answer
@@ -51,6 +56,8 @@ export function Proof({ recommendation }: { recommendation: Recommendation }) {
           formatCount(evidence.judged_on),
           evidence.judged_on === 1 ? strings.window : strings.windows,
         )}
+        {evidence.blocks != null && evidence.blocks > 0 && strings.blocksUsed(formatCount(evidence.blocks))}
+        {evidence.gap_s != null && evidence.gap_s > 0 && strings.gapKept(minutes(evidence.gap_s))}
         {from && to && `, ${formatWindow(new Date(from), new Date(to), clock)}`}
         {strings.pathsAndNoise(
           evidence.paths_assumed === 0
@@ -59,6 +66,9 @@ export function Proof({ recommendation }: { recommendation: Recommendation }) {
           noise,
         )}
       </p>
+      {evidence.age_s != null && evidence.age_s > OLD_S && (
+        <p className={pageStyles.lead}>{strings.oldMeasurements(minutes(evidence.age_s))}</p>
+      )}
       <p className={pageStyles.lead}>{strings.constraintsKept(constraints.join('; '))}</p>
       {rejected.length > 0 && (
         <>

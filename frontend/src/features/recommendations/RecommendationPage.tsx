@@ -2,15 +2,16 @@ import { Slider } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { recommendationQuery } from '~/api/recommendations'
 import type { Gain, Recommendation } from '~/api/types'
-import { formatChange, formatShare } from '~/lib/performance'
+import { formatChange, formatProbability, formatShare } from '~/lib/performance'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
-import { Page, Panel, pageStyles } from '~/ui/Page'
-import { Failed, Loading, Notice } from '~/ui/State'
+import { LoadingPage, Page, pageStyles } from '~/ui/Page'
+import { Failed, Notice } from '~/ui/State'
 import { Decisions } from './Decisions'
 import { Effects } from './Effects'
 import { Moves } from './Moves'
 import { Network } from './Network'
+import { MeasuredResult } from './Outcome'
 import { Proof } from './Proof'
 import styles from './recommendations.module.css'
 import { Strips } from './Strips'
@@ -30,7 +31,7 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
   if (read.error && !read.data) {
     return <Failed what={strings.theRecommendation} error={read.error} retry={() => void read.refetch()} />
   }
-  if (!read.data) return <Loading what={strings.recommendationLower} />
+  if (!read.data) return <LoadingPage title={strings.recommendation} what={strings.recommendationLower} />
   const { recommendation, etag } = read.data
   const point =
     recommendation.answer.pareto_front.find(({ moves }) => moves === search.moves) ??
@@ -42,8 +43,12 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
       lead={strings.onMesh(recommendation.mesh.name, STATES[recommendation.state])}
       action={<Decisions recommendation={recommendation} etag={etag} />}
     >
-      {recommendation.outcome && <MeasuredResult recommendation={recommendation} />}
-      {recommendation.steps.length === 0 ? (
+      <MeasuredResult recommendation={recommendation} />
+      {recommendation.steps.length === 0 && recommendation.answer.evidence.shortage ? (
+        <Notice tone="warn" title={strings.tooFewWindows}>
+          {strings.shortage(recommendation.answer.evidence.shortage)}
+        </Notice>
+      ) : recommendation.steps.length === 0 ? (
         <Notice tone="good" title={strings.placementOptimal}>
           {strings.placementOptimalLead}
         </Notice>
@@ -76,8 +81,8 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
   )
 }
 
-function titleOf({ steps }: Recommendation): string {
-  if (steps.length === 0) return strings.optimalTitle
+function titleOf({ steps, answer }: Recommendation): string {
+  if (steps.length === 0) return answer.evidence.shortage ? strings.notEvaluatedTitle : strings.optimalTitle
   return steps.length === 1 ? strings.oneMove : strings.moveCount(formatCount(steps.length))
 }
 
@@ -92,7 +97,7 @@ function Total({ expected }: { expected: Gain }) {
           formatChange(gain.low),
           formatChange(gain.high),
           formatCount(gain.windows),
-          formatShare(expected.probability),
+          formatProbability(expected.probability),
         )}
       </span>
     </p>
@@ -126,27 +131,5 @@ function MovesSlider({
       />
       <output>{strings.countOf(moves, recommendation.steps.length)}</output>
     </div>
-  )
-}
-
-function MeasuredResult({ recommendation }: { recommendation: Recommendation }) {
-  const outcome = recommendation.outcome
-  if (!outcome) return null
-  return (
-    <Panel title={strings.result}>
-      <Notice
-        tone={outcome.held ? 'good' : 'warn'}
-        title={outcome.held ? strings.resultAsPredicted : strings.resultNotAsPredicted}
-      >
-        {strings.resultSummary(
-          formatChange(outcome.gain_predicted),
-          formatChange(outcome.gain_observed),
-          formatShare(outcome.observed.mean),
-          formatCount(outcome.observed.windows),
-          formatShare(outcome.predicted.low),
-          formatShare(outcome.predicted.high),
-        )}
-      </Notice>
-    </Panel>
   )
 }

@@ -34,7 +34,7 @@ export function RecommendationsPage() {
   return (
     <Page title={strings.recommendations} lead={strings.recommendationsLead}>
       <FindMoves />
-      {accuracy && accuracy.verified > 0 && <AccuracySummary accuracy={accuracy} />}
+      {accuracy && <AccuracySummary accuracy={accuracy} />}
       {!recommendations.data ? (
         <Loading what={strings.recommendationsLower} />
       ) : recommendations.data.length === 0 ? (
@@ -143,16 +143,21 @@ function List({ items }: { items: RecommendationSummary[] }) {
 }
 
 function AccuracySummary({ accuracy }: { accuracy: Accuracy }) {
+  const judged = accuracy.held + accuracy.not_held
+  const excluded = accuracy.cannot_tell + accuracy.undone
+  if (!(judged + excluded > 0)) return null
   return (
     <Panel title={strings.accuracy}>
       <p className={pageStyles.lead}>
-        {strings.accuracySummary(
-          formatCount(accuracy.verified),
-          formatCount(accuracy.held),
-          formatShare(accuracy.held / accuracy.verified),
-          formatChange(accuracy.mean_gain_predicted),
-          formatChange(accuracy.mean_gain_observed),
-        )}
+        {judged > 0 &&
+          strings.accuracySummary(
+            formatCount(judged),
+            formatCount(accuracy.held),
+            formatShare(accuracy.held / judged),
+            formatChange(accuracy.mean_gain_predicted),
+            formatChange(accuracy.mean_gain_observed),
+          )}{' '}
+        {excluded > 0 && strings.accuracyExcluded(formatCount(accuracy.cannot_tell), formatCount(accuracy.undone))}
       </p>
     </Panel>
   )

@@ -7,5 +7,6 @@ export const STATES: Record<RecommendationState, string> = {
   accepted: strings.acceptedState,
   applied: strings.appliedState,
   verified: 'verified',
+  undone: strings.undoneState,
   dismissed: 'dismissed',
 }

@@ -26,6 +26,7 @@ export const strings = {
   cancel: 'Cancel',
   dismiss: 'Dismiss',
   applications: 'Applications',
+  recommendation: 'Recommendation',
   application: 'Application',
   before: 'Before',
   afterAllMoves: 'After all moves',
@@ -65,6 +66,10 @@ export const strings = {
   windows: 'windows',
   windowsUsed: (chosen: string, chosenNoun: string, heldOut: string, heldOutNoun: string) =>
     `Chosen on ${chosen} ${chosenNoun}, evaluated on ${heldOut} held-out ${heldOutNoun}`,
+  blocksUsed: (blocks: string) => ` in ${blocks} separated blocks of time`,
+  gapKept: (minutes: string) => `, at least ${minutes} min from the windows of the choice`,
+  oldMeasurements: (minutes: string) => `The newest window ended ${minutes} min before this recommendation.`,
+  shortage: (reason: string) => `Moves were not evaluated: ${reason}.`,
   allPathsMeasured: (paths: string) => `all ${paths} paths were measured`,
   somePathsMeasured: (known: string, total: string) =>
     `${known} of ${total} paths were measured, the others estimated from their zones`,
@@ -77,21 +82,39 @@ export const strings = {
   placementOptimal: 'No move is worthwhile.',
   placementOptimalLead: 'No move gains more than it costs at the latency measured in these windows.',
   gainNotMeasured: 'The gain is unknown: no window covers all paths before and after the moves.',
+  notEvaluatedTitle: 'Moves not evaluated',
+  tooFewWindows: 'Too few measurements',
   optimalTitle: 'Current placement is optimal',
   oneMove: 'One move',
   moveCount: (moves: string) => `${moves} moves`,
   nowThen: 'now,',
   afterwards: 'after the moves:',
   gainInterval: (low: string, high: string, windows: string, probability: string) =>
-    `(${low} to ${high} with 95 % confidence, from ${windows} held-out windows; ${probability} probability that the gain exceeds its cost)`,
+    `(${low} to ${high} with 95 % confidence for the next hour, from ${windows} held-out windows and the band of the curve; ${probability} probability that the gain exceeds its cost)`,
   moves: 'Moves',
   movesShown: 'Moves shown',
   countOf: (count: number, total: number) => `${count} of ${total}`,
   result: 'Measured result',
-  resultAsPredicted: 'Gain as predicted.',
-  resultNotAsPredicted: 'Gain not as predicted.',
-  resultSummary: (predicted: string, measured: string, observed: string, windows: string, low: string, high: string) =>
-    `Predicted gain ${predicted}, measured gain ${measured}: performance ${observed} in ${windows} windows since, predicted range ${low} to ${high}.`,
+  verdictHeld: 'The promise held',
+  verdictNotHeld: 'The promise did not hold',
+  verdictCannotTell: 'The measurements do not show whether the promise held',
+  heldLower: 'held',
+  notHeldLower: 'not held',
+  cannotTellLower: 'undecided',
+  promisedGain: 'Promised gain',
+  observedGain: 'Observed gain',
+  verdict: 'Verdict',
+  judgedBy: 'Judged by',
+  allApplications: (count: string) => `All ${count}`,
+  basisDelays: 'Delays through its curve',
+  basisMetric: (sources: string, controls: string) => `Metric ${sources}, control group: ${controls}`,
+  judgedByDelays:
+    'Judged by delays: the placement after the moves against the one before them, in the same hour after the moves. A wrong curve goes unnoticed; a metric source of the application would show it.',
+  judgedByMetric:
+    'Judged by the application’s own metric: the hour after the moves against hours before them in which the old paths were as they are now, less what changed for applications that did not move.',
+  judgedByBoth:
+    'Applications with a metric source are judged by it, against applications that did not move; the others by the delays of both placements in the same hour, where a wrong curve goes unnoticed.',
+  undoneTitle: 'Undone before the result was measured',
   recommendationNoun: 'recommendation',
   recommendationOf: (mesh: string, time: string) => `${mesh}, ${time}`,
   dismissEffect:
@@ -109,8 +132,9 @@ export const strings = {
   trigger: 'Trigger',
   requestedBy: (actor: string) => `Requested by ${actor}`,
   accuracy: 'Prediction accuracy',
-  accuracySummary: (applied: string, held: string, share: string, predicted: string, measured: string) =>
-    `Of ${applied} applied and measured recommendations, ${held} were as predicted (${share}). Mean predicted gain: ${predicted}; mean measured gain: ${measured}.`,
+  accuracySummary: (judged: string, held: string, share: string, predicted: string, measured: string) =>
+    `Of ${judged} applied and judged recommendations, ${held} held (${share}). Mean promised gain: ${predicted}; mean observed gain: ${measured}.`,
+  accuracyExcluded: (cannotTell: string, undone: string) => `Not counted: ${cannotTell} undecided, ${undone} undone.`,
   placementBeforeAfter: 'Placement before and after',
   stripSummary: (name: string, vms: number, moves: number) =>
     `${name}: ${vms} VMs by round trip to its root, ${moves} moves.`,
@@ -120,4 +144,5 @@ export const strings = {
     'Colour: round trip to the root in the newest window, darker is slower. Ring: root; dots: tasks; arrows: moves.',
   acceptedState: 'accepted, not applied yet',
   appliedState: 'applied, result being measured',
+  undoneState: 'undone before the result was measured',
 }

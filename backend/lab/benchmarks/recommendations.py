@@ -1,0 +1,277 @@
+"""Calibration of recommendations: do intervals hold the truth, and do probabilities come true? `SEED=` selects worlds.
+
+A world has VMs, applications with published curves, and round trips through the look-back and the hour after it. The
+optimiser sees the look-back. The truth is the mean gain over the hour after it, under the true curves.
+
+The estimator does not know the worlds. Their weather is that of published traces (`lab.incidents.network`: noise with
+memories of two minutes to four hours, a daily course), with bursts of heavy-tailed duration, steps of the level, and
+windows that miss. True curves are published ones on other hardware: their latency is scaled by a log-normal factor, the
+stated error of transfer, and smooth random errors as large as the residuals of the sources are added.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from uuid import UUID
+
+import numpy as np
+
+from lab.benchmarks import verdicts
+from lab.benchmarks.figures import comment, finish, report
+from lab.incidents import network
+from lab.incidents.traces import TRACES
+from sinemora.applications.performance import Indices, Sensitivity, star
+from sinemora.curves.core.band import TRANSFER_FACTOR, transfer_band
+from sinemora.curves.core.curve import Curve, Floats
+from sinemora.curves.core.library import LIBRARY
+from sinemora.recommendations.core import optimize, split
+from sinemora.recommendations.core.holdout import PerformanceSeries, estimate_gain, performance_series
+from sinemora.recommendations.core.instance import Deployment, Instance, Machine, TaskDemand
+
+WORLDS = 3_000
+HOUR_S = 3600
+LOOK_BACK_MIN = {4: 10, 12: 10, 30: 60, 60: 60, 120: 60, 240: 60}
+"""Look-backs in minutes, and the seconds of their windows: windows of ten seconds are soon merged into minutes."""
+PRICES = 4
+"""Prices put to each estimate, so that probabilities of all sizes occur."""
+DECILE_LEAST = 400
+"""Least number of cases of a decile that is judged: its standard error is then at most 0.025."""
+_BETWEEN_95 = 1.96
+
+
+@dataclass(frozen=True)
+class Truth:
+    """True curve of an application: a published one on other hardware."""
+
+    curve: Curve
+    factor: float
+    errors: Floats
+    """Standard normal weights of three waves over the domain, times the residual."""
+    steepness: float
+    """Beyond the domain, performance falls as x to the power of its negative: 1 in a closed loop."""
+
+    def __call__(self, added_us: Floats) -> Floats:
+        x = np.minimum(added_us, self.curve.end_us)
+        performance = self.curve(x * self.factor)
+        waves = [np.cos(np.pi * order * x / self.curve.end_us) for order in range(self.errors.size)]
+        performance = performance + 4 * performance * (1 - performance) * np.tensordot(self.errors, waves, 1)
+        beyond = self.curve.end_us / np.maximum(added_us, self.curve.end_us)
+        return np.clip(performance, 0.0, 1.0) * beyond**self.steepness
+
+
+@dataclass(frozen=True)
+class Case:
+    """Estimate of the gain of a group of moves, and its truth; `asked` pairs prices with probabilities."""
+
+    minutes: int
+    mean: float
+    low: float
+    high: float
+    asked: tuple[tuple[float, float], ...]
+    truth: float
+    kept: bool
+
+
+def main(seed: int, worlds: int) -> None:
+    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn")) as pool:
+        found = list(pool.map(cases, [(seed, world) for world in range(worlds)], chunksize=20))
+    everything = [case for world in found for case in world]
+    inside = np.array([case.low <= case.truth <= case.high for case in everything])
+    for minutes in LOOK_BACK_MIN:
+        of = np.array([case.minutes == minutes for case in everything])
+        width = np.median([case.high - case.low for case in everything if case.minutes == minutes])
+        comment(
+            f"look-back {minutes:4} min: {of.sum():6} estimates, coverage {inside[of].mean():.1%}, width {width:.3f}"
+        )
+    report(
+        "recommendations_interval_coverage_percent",
+        100 * float(inside.mean()),
+        "%",
+        at_least=93,
+        at_most=97,
+        worlds=worlds,
+        estimates=len(everything),
+    )
+    deciles = list(calibration(everything))
+    for said, came, count in deciles:
+        comment(f"said {said:.3f}, came true {came:.3f} of {count}")
+    judged = [(said, came) for said, came, count in deciles if count >= DECILE_LEAST]
+    if not judged:
+        sys.exit(f"WORLDS={worlds} is too few: no decile of probability has {DECILE_LEAST} cases.")
+    error = max(abs(said - came) for said, came in judged)
+    report(
+        "recommendations_probability_calibration_error",
+        error,
+        "1",
+        at_most=0.05,
+        deciles=[[round(said, 3), round(came, 3), count] for said, came, count in deciles],
+    )
+    kept = [case for case in everything if case.kept]
+    paid = float(np.mean([case.truth > 0 for case in kept]))
+    report("recommendations_moves_that_gained_percent", 100 * paid, "%", moves=len(kept))
+    verdicts.main(seed)
+    finish()
+
+
+def calibration(everything: list[Case]) -> Iterator[tuple[float, float, int]]:
+    """Yield of each decile of probability: the mean probability, the share that paid, and the number of cases."""
+    said = np.array([probability for case in everything for _, probability in case.asked])
+    came = np.array([case.truth > price for case in everything for price, _ in case.asked])
+    decile = np.minimum((said * 10).astype(int), 9)
+    for number in range(10):
+        of = decile == number
+        if of.any():
+            yield float(said[of].mean()), float(came[of].mean()), int(of.sum())
+
+
+def cases(item: tuple[int, int]) -> list[Case]:
+    """Return the estimates of one world and their truths."""
+    rng = np.random.default_rng(item)
+    minutes = int(rng.choice(list(LOOK_BACK_MIN)))
+    zone_of = np.sort(rng.integers(0, 3, rng.integers(6, 11)))
+    mesh = network.Mesh(TRACES[int(rng.integers(len(TRACES)))], zone_of, LOOK_BACK_MIN[minutes])
+    windows = minutes * 60 // mesh.window_s
+    trips = weather(mesh, windows + HOUR_S // mesh.window_s, rng)
+    seen, later = trips[:windows], trips[windows:]
+    reference_us = float(rng.choice([0.0, 0.5, 0.8])) * float(np.nanmedian(trips)) / 1e3
+    truths, instance = instance_of(mesh, observed(seen, rng), reference_us, rng)
+    solution = optimize.solve(instance, optimize.Options(move_cost=float(rng.choice([0.0, 0.02]))))
+    here = tuple(application.at for application in instance.applications)
+    found = []
+    for group in solution.groups:
+        places = sorted({move.task[0] for move in group.moves})
+        there = optimize.apply_moves(here, group.moves)
+        before, after = ([series_of(instance, place, at[place]) for place in places] for at in (here, there))
+        gain = estimate_gain(before, after, 0.0, instance.holdout_blocks)
+        if gain is None or gain.blocks < split.BLOCKS_LEAST:
+            continue
+        interval = gain.gain
+        asked = []
+        for normal in rng.standard_normal(PRICES):
+            price = interval.mean + float(normal) * (interval.high - interval.low) / 4
+            judged = estimate_gain(before, after, price, instance.holdout_blocks)
+            assert judged is not None  # the windows are those of `gain`
+            asked.append((price, judged.probability))
+        truth = true_gain(instance, truths, here, there, places, later, reference_us)
+        kept = group.rejected is None
+        found.append(Case(minutes, interval.mean, interval.low, interval.high, tuple(asked), truth, kept))
+    return found
+
+
+def series_of(instance: Instance, place: int, at: Indices) -> PerformanceSeries:
+    """Return the performance of an application in the hold-out windows, as the optimiser evaluates it."""
+    application = instance.applications[place]
+    return performance_series(application.links, at, instance.holdout, application.sensitivity)
+
+
+def weather(mesh: network.Mesh, steps: int, rng: np.random.Generator) -> Floats:
+    """Return true round trips (ns) of a mesh in `steps` windows, shape (steps, VMs, VMs)."""
+    one_way = network.quiet(mesh, steps, rng, int(rng.integers(86_400))).median_ns.astype(np.float64)
+    calm = np.median(one_way, axis=0)
+    # Traces of other providers wander more or less.
+    one_way = calm + (one_way - calm) * float(np.exp(rng.normal(0, 0.5)))
+    trips = np.nan_to_num(one_way + one_way.transpose(0, 2, 1))
+    size = mesh.size
+    for a in range(size):
+        for b in range(a):
+            base = trips[:, a, b].mean()
+            change = np.zeros(steps)
+            per_hour = mesh.window_s / HOUR_S
+            for start in np.flatnonzero(rng.random(steps) < per_hour / 4):  # a burst in four hours, of minutes
+                length = max(1, round(60 * (1 + float(rng.pareto(1.5)) * 2) / mesh.window_s))
+                change[start : start + length] += rng.exponential(0.4) * base
+            for start in np.flatnonzero(rng.random(steps) < per_hour / 12):  # a new route in half a day
+                change[start:] += rng.normal(0, 0.12) * base
+            trips[:, a, b] = trips[:, b, a] = np.maximum(trips[:, a, b] + change, 0.2 * base)
+    return trips
+
+
+def observed(trips: Floats, rng: np.random.Generator) -> Floats:
+    """Return round trips as stored: with the resolution of the store, a hundredth of windows missing."""
+    seen = network.coded(trips.astype(np.float32)).astype(np.float64)
+    missing = np.triu(rng.random(trips.shape) < 0.01, 1)
+    seen[missing | missing.transpose(0, 2, 1)] = np.nan
+    return seen
+
+
+def instance_of(
+    mesh: network.Mesh, trips: Floats, reference_us: float, rng: np.random.Generator
+) -> tuple[list[Truth], Instance]:
+    """Return two or three stars on the mesh, with their true curves."""
+    parts = split.split(np.arange(len(trips)) * mesh.window_s, np.full(len(trips), mesh.window_s))
+    machines = tuple(
+        Machine(UUID(int=at), f"vm-{at}", UUID(int=int(zone)), f"zone-{zone}", None, 1, None, None, None)
+        for at, zone in enumerate(mesh.zone_of)
+    )
+    order = rng.permutation(mesh.size)
+    truths, applications, used = [], [], 0
+    for number in range(int(rng.integers(1, 3))):
+        tasks = int(rng.integers(2, 4))
+        at = order[used : used + tasks].astype(np.intp)
+        used += tasks
+        entry = LIBRARY[int(rng.integers(len(LIBRARY)))]
+        band = transfer_band(entry.key, entry.curve, entry.residuals)
+        factor = float(np.exp(rng.normal(0, np.log(TRANSFER_FACTOR) / _BETWEEN_95)))
+        errors = rng.normal(0, band.residual / np.sqrt(3), 3)
+        truths.append(Truth(entry.curve, factor, errors, float(rng.uniform(0, 2))))
+        applications.append(
+            Deployment(
+                id=UUID(int=number),
+                name=f"application-{number}",
+                tasks=tuple(TaskDemand(UUID(int=task), f"task-{task}", False, 1, 0, 0) for task in range(tasks)),
+                root=0,
+                links=star(0, tasks),
+                sensitivity=Sensitivity(entry.curve, band, reference_us),
+                at=at,
+                objective=None,
+                moves_max=None,
+                move_cost=0.0,
+                allowed=None,
+                per_vm_max=None,
+                per_host_max=None,
+                per_zone_max=None,
+                apart_from=frozenset(),
+                chosen=True,
+            )
+        )
+    instance = Instance(
+        machines,
+        tuple(applications),
+        training=trips[parts.training].astype(np.float32),
+        holdout=trips[parts.holdout].astype(np.float32),
+        training_blocks=parts.blocks[parts.training],
+        holdout_blocks=parts.blocks[parts.holdout],
+        gap_s=parts.gap_s,
+        shortage=parts.shortage,
+    )
+    return truths, instance
+
+
+def true_gain(
+    instance: Instance,
+    truths: list[Truth],
+    before: tuple[Indices, ...],
+    after: tuple[Indices, ...],
+    places: list[int],
+    trips: Floats,
+    reference_us: float,
+) -> float:
+    """Return the mean gain of applications over true round trips, under their true curves."""
+    gains = []
+    for place in places:
+        links = instance.applications[place].links
+        sides = []
+        for at in (before[place], after[place]):
+            sources, targets = at[links.sources], at[links.targets]
+            added = np.maximum(trips[:, sources, targets] / 1e3 - reference_us, 0.0)
+            sides.append(float(truths[place](np.where(sources == targets, 0.0, added)).mean()))
+        gains.append(sides[1] - sides[0])
+    return float(np.mean(gains))
+
+
+if __name__ == "__main__":
+    main(int(os.environ.get("SEED") or 1), int(os.environ.get("WORLDS") or WORLDS))

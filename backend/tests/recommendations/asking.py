@@ -1,0 +1,38 @@
+"""Applications declared and recommendations requested through HTTP."""
+
+from tests.callers import MeshWorld
+
+PATH = "/v1/recommendations"
+
+# From a-1, c-2 and b-2 are near, where its tasks are is far.
+NEAR = {("a-1", "c-2"): 30.0, ("a-1", "b-2"): 60.0, ("a-1", "b-1"): 400.0, ("a-1", "c-1"): 250.0}
+
+
+def declared(mesh: MeshWorld, name: str = "cache", vms: tuple[str, ...] = ("a-1", "b-1", "c-1"), **more) -> dict:
+    tasks_of = [{"name": f"{name}-{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(vms)]
+    return mesh.owner.created(
+        "/v1/applications", {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of, **more}
+    )
+
+
+def asked(mesh: MeshWorld, worker, **more) -> dict:
+    """Return the recommendation for a request."""
+    answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **more})
+    assert answer.status_code == 202, answer.text
+    worker()
+    job = mesh.owner.get(answer.headers["Location"]).json()
+    assert job["state"] == "succeeded", job["error"]
+    return mesh.owner.get(f"{PATH}/{job['result']['recommendation_id']}").json()
+
+
+def moved(mesh: MeshWorld, application: dict, vm_of: dict[str, str]) -> dict:
+    """Return the application after a PATCH that puts tasks, by name, on these VMs."""
+    fields = ("name", "root", "pinned", "slots", "cpu_millicores", "memory_mib")
+    tasks_of = [
+        {field: task[field] for field in fields}
+        | {"vm": vm_of.get(task["name"], task["vm"]["name"] if task["vm"] else None)}
+        for task in application["tasks"]
+    ]
+    answer = mesh.owner.patch(f"/v1/applications/{application['id']}", json={"tasks": tasks_of})
+    assert answer.status_code == 200, answer.text
+    return answer.json()

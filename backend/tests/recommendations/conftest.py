@@ -1,0 +1,30 @@
+"""A mesh to place tasks on, and a worker that runs jobs at once."""
+
+from uuid import UUID
+
+import pytest
+
+from sinemora.jobs import executor
+from sinemora.jobs.dispatch import TASKS
+from tests.callers import Member, MeshWorld
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch):
+    """Does what was asked for, at once, in this process."""
+    left: list[dict[str, str]] = []
+    for task in TASKS.values():
+        monkeypatch.setattr(task, "apply_async", lambda kwargs, **_: left.append(kwargs))
+
+    def work() -> None:
+        while left:
+            ids = left.pop(0)
+            executor.run(UUID(ids["tenant_id"]), UUID(ids["job_id"]))
+
+    return work
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh) -> MeshWorld:
+    """Six agents: a-1, b-1, c-1, a-2, b-2, c-2."""
+    return make_mesh(owner, 6)

@@ -1,0 +1,170 @@
+"""Verdicts on applied moves, against worlds whose truth is known."""
+
+import numpy as np
+import pytest
+
+from lab.benchmarks import verdicts
+from sinemora.recommendations.core.verdict import (
+    Interval,
+    MetricHistory,
+    Missing,
+    Verdict,
+    by_delays,
+    by_metric,
+    decide,
+    mean_of,
+)
+
+HOUR = 3600
+MOVED_AT = 48 * HOUR
+SINCE = MOVED_AT + 120
+PROMISED = Interval(0.3, 0.2, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("observed", "verdict", "words"),
+    [
+        (Interval(0.25, 0.1, 0.4), Verdict.HELD, "agrees"),
+        (Interval(0.1, 0.05, 0.15), Verdict.NOT_HELD, "smaller"),
+        (Interval(0.6, 0.5, 0.7), Verdict.NOT_HELD, "larger"),
+        (Interval(0.0, -0.1, 0.1), Verdict.NOT_HELD, "No gain"),
+        (Interval(-0.2, -0.3, -0.1), Verdict.NOT_HELD, "fell"),
+        (Interval(0.2, -0.1, 0.5), Verdict.CANNOT_TELL, "too wide"),
+    ],
+)
+def test_held_needs_a_gain_and_the_promise(observed, verdict, words):
+    decision = decide(observed, PROMISED)
+    assert (decision.verdict, words in decision.reason) == (verdict, True)
+
+
+def test_a_vague_promise_is_not_kept_by_nothing():
+    # It used to hold: the intervals touch.
+    vague = Interval(0.3, -0.5, 1.0)
+    assert decide(Interval(0.0, -0.01, 0.01), vague).verdict is Verdict.NOT_HELD
+    assert decide(Interval(0.1, -0.4, 0.6), vague).verdict is Verdict.CANNOT_TELL
+
+
+def test_delays_compare_both_placements_in_the_same_windows():
+    rng = np.random.default_rng(1)
+    at_s = np.arange(0, MOVED_AT + 2 * HOUR, 60)
+    weather = 0.05 * rng.standard_normal(at_s.size)
+    good, bad = 0.9 + weather, 0.6 + weather
+    gain = by_delays(at_s, good, bad, SINCE)
+    assert isinstance(gain, Interval)
+    assert gain.mean == pytest.approx(0.3)
+    assert gain.low < gain.mean < gain.high
+    # The old placement was bad until the move, and is as good as the new one since.
+    returned = by_delays(at_s, good, np.where(at_s < SINCE, bad, good + 0.01 * rng.standard_normal(at_s.size)), SINCE)
+    assert isinstance(returned, Interval)
+    assert decide(returned, PROMISED).verdict is Verdict.NOT_HELD
+    # The curve's error widens the interval.
+    wide = by_delays(at_s, good, bad, SINCE, curve_error=0.2)
+    assert isinstance(wide, Interval)
+    assert wide.high - wide.low > 0.8
+
+
+def test_windows_before_the_moves_never_count():
+    rng = np.random.default_rng(2)
+    at_s = np.arange(0, SINCE, 60)
+    good, bad = (level + 0.01 * rng.standard_normal(at_s.size) for level in (0.9, 0.6))
+    answer = by_delays(at_s, good, bad, SINCE)
+    assert isinstance(answer, Missing)
+    assert not answer.final
+    # Nor do they change what later windows say.
+    later = np.arange(SINCE, SINCE + HOUR, 60)
+    ends = [0.7 + 0.01 * rng.standard_normal(later.size) for _ in range(2)]
+    alone = by_delays(later, ends[0], ends[1], SINCE)
+    both = by_delays(
+        np.concatenate([at_s, later]), np.concatenate([good, ends[0]]), np.concatenate([bad, ends[1]]), SINCE
+    )
+    assert alone == both
+
+
+def test_paths_that_are_not_measured_are_named():
+    at_s = np.arange(SINCE, SINCE + HOUR, 60)
+    some, none = np.full(at_s.size, 0.8), np.full(at_s.size, np.nan)
+    for moved, stayed, words in ((none, some, "new placement"), (some, none, "tasks left")):
+        answer = by_delays(at_s, moved, stayed, SINCE)
+        assert isinstance(answer, Missing)
+        assert words in answer.reason
+    few = by_delays(at_s[:10], some[:10], some[:10], SINCE)
+    assert isinstance(few, Missing)
+    assert "Too few windows" in few.reason
+
+
+def history(
+    *, gain: float = 0.0, shared: float = 0.0, old_us: tuple[float, float] = (300.0, 300.0), controls: int = 1, hours=48
+) -> MetricHistory:
+    """Metric that rises by `gain`, and by `shared` with its controls, at the move; the old paths before and after."""
+    rng = np.random.default_rng(3)
+    at_s = np.arange(MOVED_AT - hours * HOUR, MOVED_AT + 2 * HOUR, 60)
+    after = at_s >= MOVED_AT
+    demand = 0.2 * np.sin(at_s / 5000) + shared * after
+    rows = [demand + 0.02 * rng.standard_normal(at_s.size) + level for level in range(1 + controls)]
+    path = np.where(after, old_us[1], old_us[0]) * (1 + 0.01 * rng.standard_normal(at_s.size))
+    return MetricHistory(
+        at_s, rows[0][None] + gain * after, np.array(rows[1:]).reshape(controls, at_s.size), at_s, path
+    )
+
+
+def test_a_gain_of_the_metric_is_relative_and_less_that_of_the_controls():
+    gain = by_metric(history(gain=np.log(1.5), shared=0.4), MOVED_AT, SINCE, 0.6)
+    assert isinstance(gain, Interval)
+    assert gain.mean == pytest.approx(0.3, abs=0.02)
+    assert gain.low < gain.mean < gain.high
+    assert decide(gain, PROMISED).verdict is Verdict.HELD
+
+
+def test_a_metric_that_does_not_follow_the_curve_refutes_it():
+    gain = by_metric(history(), MOVED_AT, SINCE, 0.6)
+    assert isinstance(gain, Interval)
+    assert decide(gain, PROMISED).verdict is Verdict.NOT_HELD
+
+
+def test_what_changed_for_all_is_no_gain():
+    gain = by_metric(history(shared=0.4), MOVED_AT, SINCE, 0.6)
+    assert isinstance(gain, Interval)
+    assert decide(gain, PROMISED).verdict is Verdict.NOT_HELD
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        (history(gain=0.4, controls=0), "No control group"),
+        (history(gain=0.4, old_us=(300.0, 80.0)), "changed too: their round trip is 80 µs now, as in 0 of 48 hours"),
+        (history(gain=0.4, old_us=(300.0, np.nan)), "no longer measured"),
+        (history(gain=0.4, hours=4), "Too little history: 4 hours"),
+    ],
+)
+def test_what_is_missing_for_a_metric_is_named(seen: MetricHistory, words):
+    answer = by_metric(seen, MOVED_AT, SINCE, 0.6)
+    assert isinstance(answer, Missing)
+    assert words in answer.reason
+
+
+def test_only_hours_with_the_present_paths_are_compared():
+    # The paths were bad for the last six hours, and the metric with them; they returned as the tasks moved.
+    seen = history()
+    spell = (seen.at_s >= MOVED_AT - 6 * HOUR) & (seen.at_s < MOVED_AT)
+    bad = MetricHistory(
+        seen.at_s,
+        seen.moved - np.where(spell, np.log(1.5), 0),
+        seen.control,
+        seen.at_s,
+        np.where(spell, 4 * seen.old_path_us, seen.old_path_us),
+    )
+    gain = by_metric(bad, MOVED_AT, SINCE, 0.6)
+    assert isinstance(gain, Interval)
+    assert gain.mean == pytest.approx(0, abs=0.02)
+    assert decide(gain, PROMISED).verdict is Verdict.NOT_HELD
+
+
+def test_gains_of_several_applications_are_averaged():
+    assert mean_of([Interval(0.1, 0.0, 0.2), Interval(0.3, 0.2, 0.4)]) == Interval(0.2, 0.1, pytest.approx(0.3))
+
+
+def test_worlds_where_nothing_improved_seldom_hold():
+    rng = np.random.default_rng(5)
+    of = {world: [verdicts.judged(verdicts.course(world, rng), "delays") for _ in range(5)] for world in verdicts.World}
+    assert Verdict.HELD not in of[verdicts.World.REGRESSION] + of[verdicts.World.DRIFT]
+    assert Verdict.HELD in of[verdicts.World.GAIN]
