@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -43,6 +43,13 @@ const HELP = [
   'operations',
 ]
 
+const UNITS = ['{help,src}/**/*.test.ts']
+const COMPONENTS = 'src/**/*.test.tsx'
+/** Tests that replace a module: they need a separate environment, in which it is not loaded yet. */
+const MOCKING = globSync(COMPONENTS, { cwd: import.meta.dirname }).filter((file) =>
+  readFileSync(join(import.meta.dirname, file), 'utf8').includes('vi.mock('),
+)
+
 export default defineConfig({
   plugins: [
     tanstackRouter({ target: 'react', autoCodeSplitting: true, generatedRouteTree: 'src/routeTree.gen.ts' }),
@@ -59,13 +66,30 @@ export default defineConfig({
     // Browsers of mid 2024 and later, so that light-dark() stays as it is written.
     target: ['chrome123', 'firefox125', 'safari17.5'],
     assetsInlineLimit: 0,
+    rolldownOptions: {
+      output: {
+        // What half of the pages need is one file: it compresses better than one for each set of pages that share a module.
+        codeSplitting: { groups: [{ name: 'common', minShareCount: 20 }] },
+      },
+      // d3-scale-chromatic makes all its palettes as it loads; we use two.
+      treeshake: { manualPureFunctions: ['colors', 'ramp', 'ramp$1', 'cubehelix', 'interpolateCubehelixLong', 'rgb'] },
+    },
   },
   test: {
-    include: ['{help,src}/**/*.test.{ts,tsx}'],
     environment: 'node',
     setupFiles: ['src/testing/setup.ts'],
     // On a busy machine a form takes seconds to render.
     testTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
+    // To load React and Mantine takes longer than most tests: a process does it once, and `setup.ts` clears what a file
+    // leaves behind.
+    projects: [
+      { extends: true, test: { name: 'units', include: UNITS, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'components', include: [COMPONENTS], exclude: MOCKING, environment: 'jsdom', isolate: false },
+      },
+      { extends: true, test: { name: 'mocking', include: MOCKING, environment: 'jsdom' } },
+    ],
   },
 })

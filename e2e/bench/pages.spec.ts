@@ -9,7 +9,7 @@ import { meshesOf, observe, report, seen } from './measure'
 
 test.describe.configure({ timeout: 3_600_000 })
 
-/** Rules of a page that loads. Headings and landmarks, which are best practice, come with its data. */
+/** Rules of a page that loads. Landmarks and headings below the first, which are best practice, come with its data. */
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 /** Findings of the pages looked at so far. */
@@ -25,6 +25,10 @@ class Audit {
     await page.goto(address)
     await loading.begun
     await this.check(page, `${name}, loading`, WCAG)
+    if ((await page.getByRole('heading', { level: 1 }).count()) === 0) {
+      this.violations += 1
+      console.log(`${name}, loading: no first heading`)
+    }
     await loading.release()
     await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible()
     await expect(page.getByText(/^Loading /)).toHaveCount(0)

@@ -1,6 +1,7 @@
 /** Jobs: their list, and responses that a job computes. */
 
 import { type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
+import { useAction } from './action'
 import { client, unwrap } from './client'
 import type { Job } from './types'
 import { setWaiting } from './waiting'
@@ -59,3 +60,18 @@ export const jobsQuery = queryOptions({
   queryFn: () => unwrap(client.GET('/v1/jobs', { params: { query: { limit: 100 } } })),
   refetchInterval: 2_000,
 })
+
+/** A job, requested until it has ended. */
+export const jobQuery = (jobId: string) =>
+  queryOptions({
+    queryKey: ['jobs', jobId, 'work'],
+    queryFn: () => unwrap(client.GET('/v1/jobs/{job_id}', { params: { path: { job_id: jobId } } })),
+    refetchInterval: ({ state }) =>
+      state.data && ['succeeded', 'failed', 'cancelled'].includes(state.data.state) ? false : 400,
+  })
+
+export const useCancelJob = () =>
+  useAction(
+    (id: string) => unwrap<unknown>(client.POST('/v1/jobs/{job_id}/cancel', { params: { path: { job_id: id } } })),
+    [['jobs']],
+  )

@@ -141,8 +141,10 @@ export const matrixQuery = (meshId: string, shown: Shown) =>
     queryKey: ['meshes', meshId, shown.when ? 'range' : 'measured', 'matrix', shown],
     queryFn: async (context) => {
       const { client: cache } = context
-      let matrix = await readMatrix(meshId, shown, context)
-      let roster = await cache.ensureQueryData(rosterQuery(meshId))
+      let [matrix, roster] = await Promise.all([
+        readMatrix(meshId, shown, context),
+        cache.ensureQueryData(rosterQuery(meshId)),
+      ])
       if (roster.revision !== matrix.revision) {
         roster = await cache.fetchQuery(rosterQuery(meshId))
         if (roster.revision !== matrix.revision) matrix = await readMatrix(meshId, shown, context)

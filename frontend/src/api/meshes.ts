@@ -26,15 +26,20 @@ export const rosterQuery = (meshId: string) =>
     queryFn: () => unwrap(client.GET('/v1/meshes/{mesh_id}/roster', { params: { path: { mesh_id: meshId } } })),
   })
 
+/** Settings of a new mesh that its form does not ask for. */
+export const NEW_MESH = { flows: 1, spike_threshold_ns: 500_000, loss_deadline_ms: 1_000 }
+
 export interface MeshInput {
   name: string
   window_s: number
   rate_hz: 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128
+  spike_threshold_ns?: number
+  loss_deadline_ms?: number
 }
 
 export const useCreateMesh = () =>
   useAction(
-    (body: MeshInput, key) => unwrap(client.POST('/v1/meshes', { body: { ...body, flows: 1 }, headers: once(key) })),
+    (body: MeshInput, key) => unwrap(client.POST('/v1/meshes', { body: { ...NEW_MESH, ...body }, headers: once(key) })),
     [['meshes']],
   )
 

@@ -27,15 +27,6 @@ export const accuracyQuery = queryOptions({
   queryFn: () => unwrap(client.GET('/v1/recommendations/accuracy')),
 })
 
-/** A job, requested until it has ended. */
-export const workQuery = (jobId: string) =>
-  queryOptions({
-    queryKey: ['jobs', jobId, 'work'],
-    queryFn: () => unwrap(client.GET('/v1/jobs/{job_id}', { params: { path: { job_id: jobId } } })),
-    refetchInterval: ({ state }) =>
-      state.data && ['succeeded', 'failed', 'cancelled'].includes(state.data.state) ? false : 400,
-  })
-
 export type QuestionInput = Pick<
   RecommendationInput,
   'mesh' | 'policy' | 'objective' | 'moves_max' | 'minutes' | 'explain'

@@ -1776,6 +1776,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/simulations/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Simulation
+         * @description Simulate a cluster as a job; its result names the report.
+         *
+         *     The job reports its progress and can be cancelled.
+         */
+        post: operations["run_simulation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/simulations/{simulation_id}": {
         parameters: {
             query?: never;
@@ -2634,13 +2656,20 @@ export interface components {
         };
         /**
          * Accuracy
-         * @description Accuracy of verified recommendations: number within their interval and mean error of the gains.
+         * @description Accuracy of applied recommendations, the newest first.
+         *
+         *     `held` and `not_held` were judged; errors and mean gains are of these alone. `cannot_tell` and `undone` (moved back
+         *     or elsewhere before they were verified) count for neither side.
          */
         Accuracy: {
-            /** Verified */
-            verified: number;
             /** Held */
             held: number;
+            /** Not Held */
+            not_held: number;
+            /** Cannot Tell */
+            cannot_tell: number;
+            /** Undone */
+            undone: number;
             /** Mean Error */
             mean_error: number | null;
             /** Mean Gain Predicted */
@@ -3180,6 +3209,26 @@ export interface components {
             beyond: number;
         };
         /**
+         * ApplicationOutcome
+         * @description Measured outcome for one moved application.
+         *
+         *     By metric: `metric_sources` of it were compared with those of the applications `controls`, which did not move. By
+         *     delays: the control is the application itself at its old VMs, in the same windows.
+         */
+        ApplicationOutcome: {
+            application: components["schemas"]["Named"];
+            verdict: components["schemas"]["Verdict"];
+            /** Reason */
+            reason: string;
+            judged_by: components["schemas"]["JudgedBy"];
+            promised: components["schemas"]["GainInterval"];
+            observed: components["schemas"]["GainInterval"] | null;
+            /** Metric Sources */
+            metric_sources: components["schemas"]["Named"][];
+            /** Controls */
+            controls: components["schemas"]["Named"][];
+        };
+        /**
          * ApplicationPerformance
          * @description Current performance of an application: the weighted mean over its links, and its worst link.
          *
@@ -3449,6 +3498,28 @@ export interface components {
              * @default 24
              */
             hours: number;
+        };
+        /**
+         * BandOrigin
+         * @description Origin of a band: fitted to the tenant's measurements, or the default for transfer to other hardware.
+         * @enum {string}
+         */
+        BandOrigin: "measured" | "transfer";
+        /**
+         * BandRead
+         * @description Origin of the 95 % band of a curve.
+         *
+         *     `latency_factor`: other hardware is as sensitive at the latency divided or multiplied by this factor, with 95 %;
+         *     null if measured. `residual`: standard error of the values that the source states; null if measured.
+         */
+        BandRead: {
+            origin: components["schemas"]["BandOrigin"];
+            /** Latency Factor */
+            latency_factor: number | null;
+            /** Residual */
+            residual: number | null;
+            /** Words */
+            words: string;
         };
         /**
          * BaselineMatrix
@@ -3729,6 +3800,12 @@ export interface components {
             rise_ns: number;
             /** @default short */
             timescale: components["schemas"]["Timescale"];
+            /**
+             * Over S
+             * @description Of `loss`: time over which packets are counted
+             * @default 0
+             */
+            over_s: number;
         };
         /**
          * CostRead
@@ -3867,7 +3944,7 @@ export interface components {
         };
         /**
          * CurvePoints
-         * @description Curve as a table; `low` and `high` are its 95 % band, null without one.
+         * @description Curve as a table; `low` and `high` are its 95 % band.
          */
         CurvePoints: {
             /** Added Us */
@@ -3875,9 +3952,9 @@ export interface components {
             /** Performance */
             performance: number[];
             /** Low */
-            low: number[] | null;
+            low: number[];
             /** High */
-            high: number[] | null;
+            high: number[];
         };
         /**
          * CurveRead
@@ -3915,9 +3992,9 @@ export interface components {
             /** Performance */
             performance: number[];
             /** Low */
-            low: number[] | null;
+            low: number[];
             /** High */
-            high: number[] | null;
+            high: number[];
             /** Curve Id */
             curve_id: string;
             /** Number */
@@ -4000,6 +4077,7 @@ export interface components {
             domain_us: number;
             /** Smallest */
             smallest: number;
+            band: components["schemas"]["BandRead"];
             /** Noise */
             noise: number | null;
             /** Rows */
@@ -4044,6 +4122,7 @@ export interface components {
             domain_us: number;
             /** Smallest */
             smallest: number;
+            band: components["schemas"]["BandRead"];
             /** Noise */
             noise: number | null;
             /** Rows */
@@ -4276,6 +4355,22 @@ export interface components {
             window: components["schemas"]["Span"];
             /** Items */
             items: components["schemas"]["DistributionItem"][];
+        };
+        /**
+         * Distributions
+         * @description Quantiles at every percent, as figures 6.6 to 6.9 of the source show them; empty without values.
+         */
+        Distributions: {
+            /** Solver S */
+            solver_s: number[];
+            /** Round S */
+            round_s: number[];
+            /** Moved Share */
+            moved_share: number[];
+            /** Placement Latency S */
+            placement_latency_s: number[];
+            /** Response S */
+            response_s: number[];
         };
         /**
          * DropZone
@@ -4555,8 +4650,9 @@ export interface components {
          * Evidence
          * @description Windows, paths and noise behind a recommendation.
          *
-         *     The solver uses `chosen_on` windows; `judged_on` hold-out windows give the gain. `min_gain` is the least gain per
-         *     move that exceeds measurement noise.
+         *     The solver uses `chosen_on` windows; `judged_on` hold-out windows in `blocks` separated blocks of time give the
+         *     gain, at least `gap_s` from the former. `shortage` is the reason if none could be held out. The newest window
+         *     ended `age_s` before the request. `min_gain` is the least gain per move that exceeds measurement noise.
          */
         Evidence: {
             window: components["schemas"]["Span"];
@@ -4565,6 +4661,14 @@ export interface components {
             chosen_on: number;
             /** Judged On */
             judged_on: number;
+            /** Blocks */
+            blocks: number | null;
+            /** Gap S */
+            gap_s: number | null;
+            /** Age S */
+            age_s: number | null;
+            /** Shortage */
+            shortage: string | null;
             /** Paths */
             paths: number;
             /** Paths Known */
@@ -4988,8 +5092,22 @@ export interface components {
          */
         Format: "json" | "csv" | "ndjson" | "arrow" | "parquet" | "binary";
         /**
+         * GainInterval
+         * @description Gain of performance with its 95 % interval.
+         */
+        GainInterval: {
+            /** Mean */
+            mean: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+        };
+        /**
          * GainRead
-         * @description Performance before and after, and the gain; `probability` that the gain exceeds the cost of the moves.
+         * @description Performance before and after, and the gain, for the next hour.
+         *
+         *     `probability` that the gain exceeds the cost of the moves, within 0.005 … 0.995.
          */
         GainRead: {
             before: components["schemas"]["ExpectedRead"];
@@ -5322,13 +5440,20 @@ export interface components {
          */
         JobState: "queued" | "running" | "succeeded" | "failed" | "cancelled";
         /**
-         * Kind
-         * @description Comparison of a rule: a value with a number, a value with the baseline of its path, the largest delay of a
-         *     window with its median, an agent's last report with the clock, or an application's predicted performance with
-         *     its objective.
+         * JudgedBy
+         * @description Measurement behind a verdict. metric: the application's own metric. delays: measured delays through its curve,
+         *     which cannot show that the curve is wrong. both: some applications by the one, some by the other.
          * @enum {string}
          */
-        Kind: "threshold" | "baseline" | "spike" | "silent" | "performance";
+        JudgedBy: "metric" | "delays" | "both";
+        /**
+         * Kind
+         * @description Comparison of a rule: a value with a number, a value with the baseline of its path, the packets lost over many
+         *     windows with a ratio, the largest delay of a window with its median, an agent's last report with the clock, or an
+         *     application's predicted performance with its objective.
+         * @enum {string}
+         */
+        Kind: "threshold" | "baseline" | "loss" | "spike" | "silent" | "performance";
         /**
          * LinkPerformance
          * @description Performance of one link: round trip (ns, null while unknown), state and performance.
@@ -5577,6 +5702,18 @@ export interface components {
              * @default 1
              */
             flows: number;
+            /**
+             * Spike Threshold Ns
+             * @description Excess over a window's median from which agents keep the exchanges of a spike, ns
+             * @default 500000
+             */
+            spike_threshold_ns: number;
+            /**
+             * Loss Deadline Ms
+             * @description Time after which an exchange without a response is lost
+             * @default 1000
+             */
+            loss_deadline_ms: number;
         };
         /**
          * MeshHealth
@@ -5667,6 +5804,10 @@ export interface components {
             rate_hz: number;
             /** Flows */
             flows: number;
+            /** Spike Threshold Ns */
+            spike_threshold_ns: number;
+            /** Loss Deadline Ms */
+            loss_deadline_ms: number;
             /** Revision */
             revision: number;
             /** Vm Count */
@@ -5692,6 +5833,10 @@ export interface components {
             rate_hz?: (1 | 2 | 4 | 8 | 16 | 32 | 64 | 128) | null;
             /** Flows */
             flows?: number | null;
+            /** Spike Threshold Ns */
+            spike_threshold_ns?: number | null;
+            /** Loss Deadline Ms */
+            loss_deadline_ms?: number | null;
         };
         /**
          * Metric
@@ -5778,6 +5923,11 @@ export interface components {
             mesh_id: string;
             /** Paths */
             paths: components["schemas"]["MetricPathWrite"][];
+            /**
+             * Application Id
+             * @description Application of the same mesh; its metric judges moves that were applied to it
+             */
+            application_id?: string | null;
             /** Curve Id */
             curve_id?: string | null;
             /**
@@ -5832,6 +5982,8 @@ export interface components {
              * Format: uuid
              */
             mesh_id: string;
+            /** Application Id */
+            application_id: string | null;
             /** Curve Id */
             curve_id: string | null;
             /**
@@ -5880,7 +6032,7 @@ export interface components {
         };
         /**
          * MetricSourceUpdate
-         * @description Update of a metric source; omitted fields stay.
+         * @description Update of a metric source; omitted fields stay. `application_id` null removes it.
          *
          *     `authentication` null removes it. A new server in `url` also removes it unless given again: a secret is never sent
          *     to a server it was not entered for.
@@ -5890,6 +6042,11 @@ export interface components {
             name?: string | null;
             /** Paths */
             paths?: components["schemas"]["MetricPathWrite"][] | null;
+            /**
+             * Application Id
+             * @description Application of the same mesh; its metric judges moves that were applied to it
+             */
+            application_id?: string | null;
             /** Url */
             url?: string | null;
             /** Query */
@@ -6032,6 +6189,48 @@ export interface components {
             cost: number;
             /** Flow */
             flow: number;
+        };
+        /**
+         * NomoraParameters
+         * @description Parameters of the published policy: thresholds of preference, and costs of waiting and of preemption.
+         */
+        NomoraParameters: {
+            /**
+             * P M
+             * @description Cost up to which a machine is preferred
+             * @default 105
+             */
+            p_m: number;
+            /**
+             * P R
+             * @description Cost up to which a rack is preferred
+             * @default 110
+             */
+            p_r: number;
+            /**
+             * Omega
+             * @description Cost of a waiting task per second (omega)
+             * @default 0
+             */
+            omega: number;
+            /**
+             * Gamma
+             * @description Cost of a waiting task (gamma)
+             * @default 1001
+             */
+            gamma: number;
+            /**
+             * Beta
+             * @description Discount of a task's machine per second of its run (beta)
+             * @default 0
+             */
+            beta: number;
+            /**
+             * Aggregate
+             * @description One node per job; the optimum is the same
+             * @default true
+             */
+            aggregate: boolean;
         };
         /**
          * Note
@@ -6559,15 +6758,15 @@ export interface components {
         Percentile: "p50" | "p90" | "p99";
         /**
          * PerformanceRead
-         * @description Share of the best performance. `extrapolated`: beyond the domain, where `low` is 0 if known.
+         * @description Share of the best performance with its 95 % band. `extrapolated`: beyond the domain, where `low` is 0.
          */
         PerformanceRead: {
             /** Performance */
             performance: number;
             /** Low */
-            low: number | null;
+            low: number;
             /** High */
-            high: number | null;
+            high: number;
             /** Extrapolated */
             extrapolated: boolean;
         };
@@ -6760,6 +6959,7 @@ export interface components {
             moved_share: components["schemas"]["Quantiles"] | null;
             /** Scores */
             scores: number[];
+            distributions?: components["schemas"]["Distributions"] | null;
         };
         /**
          * Problem
@@ -7141,9 +7341,11 @@ export interface components {
         /**
          * RecommendationState
          * @description Life cycle of a recommendation: an applied one is measured, then verified whatever the outcome.
+         *
+         *     It is undone instead when a task leaves its new VM before that.
          * @enum {string}
          */
-        RecommendationState: "proposed" | "accepted" | "applied" | "verified" | "dismissed";
+        RecommendationState: "proposed" | "accepted" | "applied" | "verified" | "undone" | "dismissed";
         /**
          * RecommendationSummary
          * @description Recommendation as a list item.
@@ -7812,6 +8014,12 @@ export interface components {
             every_h: number;
         };
         /**
+         * Scheme
+         * @description Policies that can be simulated.
+         * @enum {string}
+         */
+        Scheme: "random" | "load_spreading" | "nomora_105_110" | "nomora_110_115" | "nomora_preempt" | "nomora_preempt_beta0" | "nomora" | "never_move" | "exact" | "budget" | "gang" | "gang_budget" | "robust_budget";
+        /**
          * Scope
          * @description Scope of an API key.
          * @enum {string}
@@ -8094,12 +8302,25 @@ export interface components {
         /**
          * SimulatedWorld
          * @description Parameters of a run; `trace`, `latency` and `statistics` name the input, null where it was drawn.
+         *
+         *     `mix`: share of the jobs with each published curve. `nomora` and `preemption`: of the policy `nomora`, null in a
+         *     report of before they could be chosen.
          */
         SimulatedWorld: {
             /** Machines */
             machines: number;
             /** Slots */
             slots: number;
+            /**
+             * Rack Size
+             * @default 48
+             */
+            rack_size: number;
+            /**
+             * Pod Racks
+             * @default 16
+             */
+            pod_racks: number;
             /** Seconds */
             seconds: number;
             /** Step S */
@@ -8114,6 +8335,28 @@ export interface components {
             noise: number;
             /** Move Price */
             move_price: number;
+            /**
+             * Mix
+             * @default {
+             *       "memcached-server": 0.5,
+             *       "strads-lasso": 0.25,
+             *       "tensorflow-mnist": 0.25
+             *     }
+             */
+            mix: {
+                [key: string]: number;
+            };
+            nomora?: components["schemas"]["NomoraParameters"] | null;
+            /**
+             * Preemption
+             * @default false
+             */
+            preemption: boolean;
+            /**
+             * Start At Random
+             * @default false
+             */
+            start_at_random: boolean;
             /** Seed */
             seed: number;
             /** Trace */
@@ -8122,6 +8365,16 @@ export interface components {
             latency: string | null;
             /** Statistics */
             statistics: string | null;
+            /**
+             * Version
+             * @description Version of Sinemora that simulated
+             */
+            version?: string | null;
+            /**
+             * Inputs
+             * @description Digest of the jobs and the latency
+             */
+            inputs?: string | null;
         };
         /**
          * SimulationCreate
@@ -8175,6 +8428,94 @@ export interface components {
             world: components["schemas"]["SimulatedWorld"];
             /** Policies */
             policies: components["schemas"]["SimulatedArea"][];
+        };
+        /**
+         * SimulationRun
+         * @description A simulation for the server to run: jobs and latency are drawn from published statistics.
+         *
+         *     `mix`: shares of published curves among the jobs, scaled to the sum of 1. `nomora` and `preemption` are parameters
+         *     of the policy `nomora`; the policies `nomora_…` have the published ones.
+         */
+        SimulationRun: {
+            /** Name */
+            name: string;
+            /** Policies */
+            policies: components["schemas"]["Scheme"][];
+            /**
+             * Machines
+             * @default 192
+             */
+            machines: number;
+            /**
+             * Slots
+             * @default 14
+             */
+            slots: number;
+            /**
+             * Rack Size
+             * @default 48
+             */
+            rack_size: number;
+            /**
+             * Pod Racks
+             * @default 16
+             */
+            pod_racks: number;
+            /**
+             * Hours
+             * @default 1
+             */
+            hours: number;
+            /**
+             * Step S
+             * @default 60
+             */
+            step_s: number;
+            /**
+             * Round S
+             * @default 600
+             */
+            round_s: number;
+            /**
+             * Window S
+             * @default 10
+             */
+            window_s: number;
+            /**
+             * History S
+             * @default 0
+             */
+            history_s: number;
+            /**
+             * Noise
+             * @default 0
+             */
+            noise: number;
+            /**
+             * Move Price
+             * @default 30
+             */
+            move_price: number;
+            /** Mix */
+            mix?: {
+                [key: string]: number;
+            };
+            nomora?: components["schemas"]["NomoraParameters"];
+            /**
+             * Preemption
+             * @default false
+             */
+            preemption: boolean;
+            /**
+             * Start At Random
+             * @default false
+             */
+            start_at_random: boolean;
+            /**
+             * Seed
+             * @default 1
+             */
+            seed: number;
         };
         /**
          * Span
@@ -8539,6 +8880,12 @@ export interface components {
             items: components["schemas"]["VariabilityItem"][];
         };
         /**
+         * Verdict
+         * @description Outcome of applied moves.
+         * @enum {string}
+         */
+        Verdict: "held" | "not_held" | "cannot_tell";
+        /**
          * VerdictKind
          * @description Cause of an incident. `undecided`: no usual values are known yet, or delays are usual.
          * @enum {string}
@@ -8555,18 +8902,21 @@ export interface components {
         };
         /**
          * VerifiedOutcome
-         * @description Measured outcome of applied moves; `held`: the observed and the predicted interval overlap.
+         * @description Measured outcome of applied moves; gains are means over the moved applications.
+         *
+         *     held: the observed interval excludes no gain and overlaps the promised one. cannot_tell: data were missing or too
+         *     wide, and `observed` may be null. `window`: the time that was compared, after the moves had settled.
          */
         VerifiedOutcome: {
-            observed: components["schemas"]["ExpectedRead"];
-            predicted: components["schemas"]["ExpectedRead"];
-            /** Gain Observed */
-            gain_observed: number;
-            /** Gain Predicted */
-            gain_predicted: number;
-            /** Held */
-            held: boolean;
+            verdict: components["schemas"]["Verdict"];
+            /** Reason */
+            reason: string;
+            judged_by: components["schemas"]["JudgedBy"];
+            promised: components["schemas"]["GainInterval"];
+            observed: components["schemas"]["GainInterval"] | null;
             window: components["schemas"]["Span"];
+            /** Applications */
+            applications: components["schemas"]["ApplicationOutcome"][];
         };
         /**
          * VmClock
@@ -17466,6 +17816,70 @@ export interface operations {
             };
             /** @description Request Entity Too Large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_simulation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SimulationRun"];
+            };
+        };
+        responses: {
+            /** @description Job accepted. Poll `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,8 +1,9 @@
 /** Reports of simulations. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { useAction } from './action'
+import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
+import type { SimulationRun } from './types'
 
 export const simulationsQuery = queryOptions({
   queryKey: ['simulations'],
@@ -17,6 +18,22 @@ export const simulationQuery = (simulationId: string) =>
       unwrap(client.GET('/v1/simulations/{simulation_id}', { params: { path: { simulation_id: simulationId } } })),
     staleTime: Number.POSITIVE_INFINITY,
   })
+
+/** Parameters that the form leaves as they are by default: those of the source. */
+const AS_PUBLISHED = {
+  slots: 14,
+  step_s: 60,
+  round_s: 600,
+  window_s: 10,
+  mix: { 'memcached-server': 0.5, 'strads-lasso': 0.25, 'tensorflow-mnist': 0.25 },
+}
+
+export const useRunSimulation = () =>
+  useAction(
+    (input: SimulationRun, key: string) =>
+      unwrap(client.POST('/v1/simulations/runs', { body: { ...AS_PUBLISHED, ...input }, headers: once(key) })),
+    [['jobs']],
+  )
 
 export const useDeleteSimulation = () =>
   useAction(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatChange, formatMicroseconds, formatShare, formatTick } from './performance'
+import { formatChange, formatMicroseconds, formatProbability, formatShare, formatTick } from './performance'
 
 test.each([
   [0.79681, '79.7 %'],
@@ -33,4 +33,17 @@ test.each([
   [20_000, '20 ms'],
 ])('the tick %d is written %s', (us, text) => {
   expect(formatTick(us)).toBe(text)
+})
+
+test.each([
+  [0.934, '93 %'],
+  [0.99, '99 %'],
+  [0.9901, '> 99 %'],
+  [1, '> 99 %'],
+  [0.005, '1 %'],
+  [0.004, '< 1 %'],
+  [0, '< 1 %'],
+  [null, '–'],
+])('a probability of %s is never printed as certain: %s', (probability, text) => {
+  expect(formatProbability(probability)).toBe(text)
 })

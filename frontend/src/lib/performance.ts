@@ -7,6 +7,13 @@ export function formatShare(share: number | null | undefined): string {
   return share == null || !Number.isFinite(share) ? NO_VALUE : `${(share * 100).toFixed(1)} %`
 }
 
+/** Format a probability in whole per cent, never as certain: 0.934 → "93 %", 0.995 → "> 99 %", 0.005 → "< 1 %". */
+export function formatProbability(probability: number | null | undefined): string {
+  if (probability == null || !Number.isFinite(probability)) return NO_VALUE
+  const percent = Math.round(probability * 100)
+  return percent >= 100 || probability > 0.99 ? '> 99 %' : percent < 1 ? '< 1 %' : `${percent} %`
+}
+
 /** Format a change of performance, its sign always written: −0.123 → "−12.3 %", 0 → "±0 %". */
 export function formatChange(change: number | null | undefined): string {
   if (change == null || !Number.isFinite(change)) return NO_VALUE

@@ -80,6 +80,10 @@ export const strings = {
       name: 'NoMora, free moves',
       line: 'As published, thresholds 105 and 110; running tasks may move at no price.',
     },
+    nomora: {
+      name: 'NoMora, own parameters',
+      line: 'The published flow network with the parameters below; no moves without preemption.',
+    },
     never_move: { name: 'Optimal start', line: 'Arriving tasks get the best free slots; no moves.' },
     exact: { name: 'Always optimal', line: 'All tasks move to the best placement in every round.' },
     budget: { name: 'Worthwhile moves', line: 'Tasks move only if the gain exceeds the price of a move.' },

@@ -1,6 +1,7 @@
 import { createFileRoute, redirect } from '@tanstack/react-router'
 import { meshesQuery } from '~/api/meshes'
 import { OverviewPage } from '~/features/overview/OverviewPage'
+import { prefetchOverview } from '~/features/overview/prefetch'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/')({
@@ -9,6 +10,9 @@ export const Route = createFileRoute('/_app/')({
   beforeLoad: async ({ context }) => {
     const [first] = await context.queryClient.ensureQueryData(meshesQuery)
     if (!first) throw redirect({ to: '/onboarding' })
+  },
+  loader: ({ context }) => {
+    void prefetchOverview(context.queryClient)
   },
   component: OverviewPage,
 })

@@ -1,14 +1,21 @@
-/** Browser features that jsdom lacks, for every test that renders. */
+/** Browser features that jsdom lacks, for every test that renders; runs before each file. */
 
 import { afterEach, vi } from 'vitest'
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+  vi.useRealTimers()
+})
 
 if (typeof window !== 'undefined') {
   const { cleanup, configure } = await import('@testing-library/react')
   configure({ asyncUtilTimeout: 20_000 })
-  afterEach(() => {
-    cleanup()
-    vi.unstubAllGlobals()
-  })
+  // Files share a window: each begins with an empty one.
+  afterEach(cleanup)
+  localStorage.clear()
+  sessionStorage.clear()
+  document.body.replaceChildren()
+  for (const { name } of [...document.documentElement.attributes]) document.documentElement.removeAttribute(name)
 
   /** jsdom has no media queries; Mantine asks for the reader's colour scheme. */
   window.matchMedia ??= (query) =>
@@ -23,9 +30,11 @@ if (typeof window !== 'undefined') {
 
   // Node's requests take no relative address and no signal of jsdom.
   const { Request } = globalThis
-  globalThis.Request = class extends Request {
-    constructor(input: RequestInfo | URL, { signal: _, ...init }: RequestInit = {}) {
-      super(typeof input === 'string' ? new URL(input, window.location.href) : input, init)
+  if (Request.name !== 'RelativeRequest') {
+    globalThis.Request = class RelativeRequest extends Request {
+      constructor(input: RequestInfo | URL, { signal: _, ...init }: RequestInit = {}) {
+        super(typeof input === 'string' ? new URL(input, window.location.href) : input, init)
+      }
     }
   }
 }

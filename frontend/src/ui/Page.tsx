@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import styles from './page.module.css'
 import { useNamedPage } from './pageName'
+import { Loading } from './State'
 import { Term } from './Term'
 
 /** A page of lists and forms: title, a sentence on what it is for, and its main action. */
@@ -17,6 +18,15 @@ export function Page(props: { title: string; lead?: ReactNode; action?: ReactNod
       </header>
       {props.children}
     </div>
+  )
+}
+
+/** A page whose contents load: its heading is there from the start. */
+export function LoadingPage({ title, what }: { title: string; what: string }) {
+  return (
+    <Page title={title}>
+      <Loading what={what} />
+    </Page>
   )
 }
 

@@ -7,6 +7,7 @@ import { show } from '~/testing/render'
 import { Confirm } from './Confirm'
 import { CopyText } from './CopyText'
 import { FormActions } from './FormActions'
+import { LoadingPage } from './Page'
 import { Records, RowAction } from './Records'
 import { Empty, Failed, Loading } from './State'
 
@@ -105,6 +106,12 @@ test('an empty, loading or failed view names the next step', async () => {
   expect(screen.getByRole('heading', { name: 'Meshes could not be loaded' })).toBeTruthy()
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }))
   expect(retry).toHaveBeenCalledOnce()
+})
+
+test('a page that loads has its heading from the start', () => {
+  show(<LoadingPage title="Meshes" what="meshes" />)
+  expect(screen.getByRole('heading', { level: 1, name: 'Meshes' })).toBeTruthy()
+  expect(screen.getByRole('status').textContent).toBe('Loading meshes…')
 })
 
 test('a failure names the request, an unreachable server the reconnection', () => {

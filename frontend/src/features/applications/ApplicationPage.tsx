@@ -7,7 +7,7 @@ import type { Application, ApplicationPerformance } from '~/api/types'
 import { formatShare } from '~/lib/performance'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
-import { Page } from '~/ui/Page'
+import { LoadingPage, Page } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Failed, Loading, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
@@ -30,7 +30,7 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
   if (query.error && !query.data) {
     return <Failed what={strings.theApplication} error={query.error} retry={() => void query.refetch()} />
   }
-  if (!query.data) return <Loading what={strings.applicationLower} />
+  if (!query.data) return <LoadingPage title={strings.application} what={strings.applicationLower} />
   const application = query.data
   return (
     <Page

@@ -5,9 +5,9 @@ import { applicationsQuery, performanceQuery } from '~/api/applications'
 import type { Application } from '~/api/types'
 import { formatShare } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
-import { Page } from '~/ui/Page'
+import { LoadingPage, Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { Empty, Failed, Loading } from '~/ui/State'
+import { Empty, Failed } from '~/ui/State'
 import styles from './applications.module.css'
 import { strings } from './strings'
 
@@ -21,7 +21,7 @@ export function ApplicationsPage() {
   if (applications.error && !applications.data) {
     return <Failed what={strings.applications} error={applications.error} retry={() => void applications.refetch()} />
   }
-  if (!applications.data) return <Loading what={strings.applicationsLower} />
+  if (!applications.data) return <LoadingPage title={strings.applications} what={strings.applicationsLower} />
   if (applications.data.length === 0) {
     return (
       <Empty title={strings.noApplications} action={addApplication}>

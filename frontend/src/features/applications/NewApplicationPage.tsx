@@ -8,8 +8,8 @@ import { meshesQuery, rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
 import { Problem } from '~/lib/problem'
 import { NumberField } from '~/ui/NumberField'
-import { Page, Panel, pageStyles } from '~/ui/Page'
-import { ActionError, Empty, Failed, Loading } from '~/ui/State'
+import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
+import { ActionError, Empty, Failed } from '~/ui/State'
 import { Term } from '~/ui/Term'
 import { strings } from './strings'
 
@@ -17,7 +17,7 @@ import { strings } from './strings'
 export function NewApplicationPage() {
   const meshes = useQuery(meshesQuery)
   if (meshes.error && !meshes.data) return <Failed what={strings.meshes} error={meshes.error} />
-  if (!meshes.data) return <Loading what={strings.meshesLower} />
+  if (!meshes.data) return <LoadingPage title={strings.addApplication} what={strings.meshesLower} />
   if (meshes.data.length === 0) {
     return (
       <Empty

@@ -8,8 +8,8 @@ import { METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
 import { VERSUS, VERSUS_OPTIONS, type Versus } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
 import { DownloadMenu } from '~/ui/DownloadMenu'
-import { Page } from '~/ui/Page'
-import { Empty, Failed, Loading } from '~/ui/State'
+import { LoadingPage, Page } from '~/ui/Page'
+import { Empty, Failed } from '~/ui/State'
 import { useSetTime, useTime } from '~/ui/time'
 import { DistributionView } from './DistributionView'
 import styles from './explore.module.css'
@@ -65,7 +65,7 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
   if (roster.error && !roster.data) {
     return <Failed what={strings.mesh} error={roster.error} retry={() => void roster.refetch()} />
   }
-  if (!roster.data) return <Loading what={strings.meshLower} />
+  if (!roster.data) return <LoadingPage title={NAMES[show]} what={strings.meshLower} />
   if (roster.data.vms.length < 2) {
     return <Empty title={strings.noPaths(mesh.name)}>{strings.noPathsLead}</Empty>
   }

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { client, unwrap } from '~/api/client'
+import { NEW_MESH } from '~/api/meshes'
 import { Dialog } from '~/ui/Dialog'
 import { ActionError } from '~/ui/State'
 import { strings } from './strings'
@@ -20,7 +21,7 @@ export function ImportTrace() {
     mutationFn: async (form: FormData) => {
       const text = (name: string) => String(form.get(name) ?? '').trim()
       const mesh = await unwrap(
-        client.POST('/v1/meshes', { body: { name: text('name'), window_s: 10, rate_hz: 1, flows: 1 } }),
+        client.POST('/v1/meshes', { body: { name: text('name'), window_s: 10, rate_hz: 1, ...NEW_MESH } }),
       )
       await unwrap<unknown>(
         client.POST('/v1/meshes/{mesh_id}/imports', {

@@ -1,12 +1,20 @@
 // @vitest-environment jsdom
 import { screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import type { Mesh } from '~/api/types'
-import { fail, hang, mockApi } from '~/testing/api'
+import { bodiesOf, fail, hang, mockApi, refuse } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { MeshSettingsPage } from './MeshSettingsPage'
 
-const MESH = { id: 'm', name: 'demo', window_s: 10, rate_hz: 8 } as Mesh
+const MESH = {
+  id: 'm',
+  name: 'demo',
+  window_s: 10,
+  rate_hz: 8,
+  spike_threshold_ns: 500_000,
+  loss_deadline_ms: 1_000,
+} as Mesh
 
 test('a mesh can be deleted although its members cannot be read', async () => {
   mockApi({ 'GET /v1/meshes/m/roster': () => fail(503, 'The database is away.'), 'GET /v1/vms': [] })
@@ -20,4 +28,21 @@ test('nothing below the members shows before they are known, so that nothing mov
   await showPage(<MeshSettingsPage mesh={MESH} etag="1" />)
   expect(await screen.findByText('Loading the members…')).toBeTruthy()
   expect(screen.queryByRole('button', { name: /^Delete/ })).toBeNull()
+})
+
+test('the spike threshold is typed in µs, and a refused deadline shows the reason at its field', async () => {
+  const sent = mockApi({
+    'GET /v1/meshes/m/roster': hang,
+    'GET /v1/vms': [],
+    'PATCH /v1/meshes/m': () => refuse('loss_deadline_ms', 'At most 2000.'),
+  })
+  await showPage(<MeshSettingsPage mesh={MESH} etag="1" />)
+  const spike = await screen.findByRole('spinbutton', { name: /^Spike above/ })
+  await userEvent.clear(spike)
+  await userEvent.type(spike, '62.5')
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }))
+  expect(await screen.findByText('At most 2000.')).toBeTruthy()
+  expect(bodiesOf(sent, 'PATCH /v1/meshes/m')).toEqual([
+    { name: 'demo', window_s: 10, rate_hz: 8, spike_threshold_ns: 62_500, loss_deadline_ms: 1_000 },
+  ])
 })

@@ -9,6 +9,7 @@ import { idsOf } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
 import { Confirm } from '~/ui/Confirm'
 import { MeshFields, meshOf } from '~/ui/MeshFields'
+import { NumberField } from '~/ui/NumberField'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
@@ -22,7 +23,7 @@ export function MeshSettingsPage({ mesh, etag }: { mesh: Mesh; etag: string }) {
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    update.mutate(meshOf(event.currentTarget))
+    update.mutate({ ...meshOf(event.currentTarget), ...evidenceOf(event.currentTarget) })
   }
 
   return (
@@ -37,6 +38,7 @@ export function MeshSettingsPage({ mesh, etag }: { mesh: Mesh; etag: string }) {
       <Panel title={strings.measurement}>
         <form className={pageStyles.form} onSubmit={submit}>
           <MeshFields name={mesh.name} windowS={mesh.window_s} rateHz={mesh.rate_hz} problem={field} />
+          <EvidenceFields mesh={mesh} problem={field} />
           <Button type="submit" size="sm" loading={update.isPending}>
             {strings.save}
           </Button>
@@ -47,6 +49,47 @@ export function MeshSettingsPage({ mesh, etag }: { mesh: Mesh; etag: string }) {
       <Members mesh={mesh} />
     </Page>
   )
+}
+
+/** From when agents keep a delay as evidence, and count an exchange as lost. */
+function EvidenceFields({ mesh, problem }: { mesh: Mesh; problem: (name: string) => string | undefined }) {
+  return (
+    <>
+      <NumberField
+        name="spike_threshold_us"
+        label={strings.spikeThreshold}
+        description={strings.spikeThresholdMeaning}
+        min={10}
+        max={1_000_000}
+        step="any"
+        required
+        withAsterisk={false}
+        defaultValue={mesh.spike_threshold_ns / 1_000}
+        error={problem('spike_threshold_ns')}
+        w={220}
+      />
+      <NumberField
+        name="loss_deadline_ms"
+        label={strings.lossDeadline}
+        description={strings.lossDeadlineMeaning}
+        min={100}
+        max={2_000}
+        required
+        withAsterisk={false}
+        defaultValue={mesh.loss_deadline_ms}
+        error={problem('loss_deadline_ms')}
+        w={220}
+      />
+    </>
+  )
+}
+
+function evidenceOf(form: HTMLFormElement) {
+  const data = new FormData(form)
+  return {
+    spike_threshold_ns: Math.round(Number(data.get('spike_threshold_us')) * 1_000),
+    loss_deadline_ms: Number(data.get('loss_deadline_ms')),
+  }
 }
 
 /** The members of a mesh and its deletion; a mesh can be deleted although its members cannot be read. */

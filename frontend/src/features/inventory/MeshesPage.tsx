@@ -5,9 +5,9 @@ import { useEdits } from '~/api/access'
 import { meshesQuery, useDeleteMesh } from '~/api/meshes'
 import { idsOf } from '~/lib/inTurn'
 import { formatCount } from '~/lib/units'
-import { Page } from '~/ui/Page'
+import { LoadingPage, Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { Empty, Failed, Loading } from '~/ui/State'
+import { Empty, Failed } from '~/ui/State'
 import { ImportTrace } from './ImportTrace'
 import { strings } from './strings'
 
@@ -25,7 +25,7 @@ export function MeshesPage() {
   if (meshes.error && !meshes.data) {
     return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
   }
-  if (!meshes.data) return <Loading what={strings.meshesLower} />
+  if (!meshes.data) return <LoadingPage title={strings.meshes} what={strings.meshesLower} />
   if (meshes.data.length === 0) {
     return (
       <Empty title={strings.noMeshes} action={newMesh}>

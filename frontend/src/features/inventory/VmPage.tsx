@@ -7,7 +7,7 @@ import type { Agent, Vm } from '~/api/types'
 import { formatMoment } from '~/lib/time'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
-import { Page, Panel, pageStyles } from '~/ui/Page'
+import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { StatusMark } from '~/ui/StatusMark'
@@ -34,7 +34,7 @@ export function VmPage({ vmId }: { vmId: string }) {
   const agent = useQuery({ ...agentQuery(agentId ?? ''), enabled: agentId !== undefined, refetchInterval: REFRESH_MS })
   const paths = useQuery(vmPathsQuery(vmId))
   if (vm.error && !vm.data) return <Failed what={strings.theVm} error={vm.error} retry={() => void vm.refetch()} />
-  if (!vm.data) return <Loading what={strings.vmLower} />
+  if (!vm.data) return <LoadingPage title={strings.vm} what={strings.vmLower} />
   const { zone } = vm.data
   const place = `${zone.provider}, ${zone.region}, ${zone.name}${zone.physical_id ? ` (${zone.physical_id})` : ''}`
   return (

@@ -12,10 +12,10 @@ import { Age } from '~/ui/Age'
 import type { Bulk } from '~/ui/BulkBar'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
-import { Page, pageStyles } from '~/ui/Page'
+import { LoadingPage, Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
-import { Empty, Failed, Loading } from '~/ui/State'
+import { Empty, Failed } from '~/ui/State'
 import { StatusMark } from '~/ui/StatusMark'
 import { AGENT_STATUS } from './agentStatus'
 import { NewMaster } from './NewMaster'
@@ -50,7 +50,7 @@ export function VmsPage() {
   if (failed && !rows) {
     return <Failed what={strings.vms} error={failed.error} retry={() => void failed.refetch()} />
   }
-  if (!rows) return <Loading what={strings.vms} />
+  if (!rows) return <LoadingPage title={strings.vms} what={strings.vms} />
   if (rows.length === 0) {
     return (
       <Empty title={strings.noVms} action={addVms}>

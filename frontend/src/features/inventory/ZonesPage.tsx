@@ -10,10 +10,10 @@ import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { NoRows } from '~/ui/NoRows'
-import { Page, Panel, pageStyles } from '~/ui/Page'
+import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
-import { ActionError, Failed, Loading } from '~/ui/State'
+import { ActionError, Failed } from '~/ui/State'
 import { strings } from './strings'
 
 /** Zones. Agents report their zone when they enrol; a person can also add one. */
@@ -26,7 +26,7 @@ export function ZonesPage() {
   if (zones.error && !zones.data) {
     return <Failed what={strings.zones} error={zones.error} retry={() => void zones.refetch()} />
   }
-  if (!zones.data) return <Loading what={strings.zonesLower} />
+  if (!zones.data) return <LoadingPage title={strings.zones} what={strings.zonesLower} />
   const count = (zone: Zone) => vms?.filter((vm) => vm.zone.id === zone.id).length
   return (
     <Page title={strings.zones} lead={strings.zonesLead}>

@@ -7,9 +7,9 @@ import type { Job } from '~/api/types'
 import { formatMoment, timeOf, zoneName } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
-import { Page } from '~/ui/Page'
+import { LoadingPage, Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { ActionError, Empty, Failed, Loading } from '~/ui/State'
+import { ActionError, Empty, Failed } from '~/ui/State'
 import { strings } from './strings'
 
 const STATES: Record<Job['state'], string> = {
@@ -38,7 +38,7 @@ export function JobsPage() {
   })
   if (jobs.error && !jobs.data)
     return <Failed what={strings.jobs} error={jobs.error} retry={() => void jobs.refetch()} />
-  if (!jobs.data) return <Loading what={strings.jobsLower} />
+  if (!jobs.data) return <LoadingPage title={strings.jobs} what={strings.jobsLower} />
   if (jobs.data.items.length === 0) {
     return (
       <Empty

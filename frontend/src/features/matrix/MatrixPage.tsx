@@ -143,12 +143,11 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     return <Failed what={strings.heatmap} error={query.error} retry={() => void query.refetch()} />
   }
   if (!matrix || !grid || !part || !reading) {
-    if (!waiting) return <Loading what={strings.heatmapLower} />
     return (
       <div className={styles.page}>
         <Head mesh={mesh} roster={undefined} windowEnd={undefined} />
         <Period mesh={mesh} shown={chosen} onSearch={onSearch} />
-        <Waiting what={strings.heatmapLower} waiting={waiting} />
+        {waiting ? <Waiting what={strings.heatmapLower} waiting={waiting} /> : <Loading what={strings.heatmapLower} />}
       </div>
     )
   }

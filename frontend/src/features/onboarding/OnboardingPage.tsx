@@ -3,8 +3,8 @@ import { useState } from 'react'
 import { sessionQuery } from '~/api/access'
 import { meshesQuery } from '~/api/meshes'
 import type { EnrolmentToken } from '~/api/types'
-import { Page } from '~/ui/Page'
-import { Failed, Loading, Notice } from '~/ui/State'
+import { LoadingPage, Page } from '~/ui/Page'
+import { Failed, Notice } from '~/ui/State'
 import { Arrivals } from './Arrivals'
 import { InviteStep } from './InviteStep'
 import { MeshStep } from './MeshStep'
@@ -24,7 +24,7 @@ export function OnboardingPage({ meshId, onMesh }: Props) {
   if (meshes.error && !meshes.data) {
     return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
   }
-  if (!meshes.data) return <Loading what={strings.meshesLower} />
+  if (!meshes.data) return <LoadingPage title={strings.addVm} what={strings.meshesLower} />
   const mesh = meshes.data.find(({ id }) => id === meshId) ?? (meshId === undefined ? meshes.data[0] : undefined)
   return (
     <Page title={strings.addVm} lead={strings.addVmLead}>

@@ -8,12 +8,10 @@ import { MeshSection } from './MeshSection'
 import { NeedsAttention } from './NeedsAttention'
 import { OpenIncidents } from './OpenIncidents'
 import styles from './overview.module.css'
+import { COMPARED } from './prefetch'
 import { strings } from './strings'
 import { worstFirst } from './verdict'
 import { WorstApplications } from './WorstApplications'
-
-/** Zone pairs of further meshes are compared when someone opens them. */
-const COMPARED = 3
 
 /** The state of the network: is it fine, where not, since when, and what does it cost. */
 export function OverviewPage() {

@@ -5,8 +5,9 @@ import type { Mesh } from '~/api/types'
 import type { Statistic } from '~/lib/dimensions'
 import { STATISTIC_OPTIONS } from '~/lib/metrics'
 import { useClock } from '~/ui/clock'
+import { LoadingPage } from '~/ui/Page'
 import { useNamedPage } from '~/ui/pageName'
-import { Failed, Loading, Notice } from '~/ui/State'
+import { Failed, Notice } from '~/ui/State'
 import { useTime } from '~/ui/time'
 import { Directions } from './Directions'
 import { DistributionTab } from './DistributionTab'
@@ -49,7 +50,7 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
 
   if (path.error && !path.data)
     return <Failed what={strings.thePath} error={path.error} retry={() => void path.refetch()} />
-  if (!path.data) return <Loading what={strings.pathLower} />
+  if (!path.data) return <LoadingPage title={strings.path} what={strings.pathLower} />
   const { state } = path.data
   const ends = { meshId: mesh.id, source, target, time }
   return (

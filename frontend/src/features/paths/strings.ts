@@ -68,6 +68,7 @@ export const strings = {
   withinZone: (zone: string) => `within ${zone}`,
   zoneToZone: (source: string, target: string) => `${source} to ${target}`,
   toLower: 'to',
+  path: 'Path',
   incident: 'Incident',
   incidents: 'Incidents on this path',
   incidentsLower: 'the incidents',

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { aboutQuery } from '~/api/access'
 import type { About } from '~/api/types'
 import { Mark } from '~/ui/Logo'
-import { Page, Panel } from '~/ui/Page'
-import { Failed, Loading } from '~/ui/State'
+import { LoadingPage, Page, Panel } from '~/ui/Page'
+import { Failed } from '~/ui/State'
 import styles from './settings.module.css'
 import { strings } from './strings'
 
@@ -22,7 +22,7 @@ function timescaleOf({ timescaledb, timescaledb_version: version }: About): stri
 export function AboutPage() {
   const { data, error, refetch } = useQuery(aboutQuery)
   if (error && !data) return <Failed what={strings.about} error={error} retry={() => void refetch()} />
-  if (!data) return <Loading what={strings.versionLower} />
+  if (!data) return <LoadingPage title={strings.about} what={strings.versionLower} />
   return (
     <Page title={strings.about}>
       <Panel>

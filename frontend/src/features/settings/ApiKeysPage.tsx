@@ -10,10 +10,10 @@ import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
 import { NoRows, ToForm } from '~/ui/NoRows'
-import { Page, Panel, pageStyles } from '~/ui/Page'
+import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
-import { ActionError, Failed, Loading, Notice } from '~/ui/State'
+import { ActionError, Failed, Notice } from '~/ui/State'
 import { strings } from './strings'
 
 const LIVES = [
@@ -32,7 +32,7 @@ export function ApiKeysPage() {
   if (keys.error && !keys.data) {
     return <Failed what={strings.apiKeys} error={keys.error} retry={() => void keys.refetch()} />
   }
-  if (!keys.data) return <Loading what={strings.apiKeys} />
+  if (!keys.data) return <LoadingPage title={strings.apiKeys} what={strings.apiKeys} />
   const day = (at: string) => formatDay(new Date(at), clock)
   return (
     <Page title={strings.apiKeys} lead={strings.apiKeysLead}>

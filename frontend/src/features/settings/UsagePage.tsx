@@ -8,7 +8,7 @@ import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { NoRows } from '~/ui/NoRows'
-import { Page, Panel } from '~/ui/Page'
+import { LoadingPage, Page, Panel } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
 import { Failed, Loading } from '~/ui/State'
 import styles from './settings.module.css'
@@ -30,7 +30,7 @@ export function UsagePage() {
   if (usage.error && !usage.data) {
     return <Failed what={strings.usage} error={usage.error} retry={() => void usage.refetch()} />
   }
-  if (!usage.data) return <Loading what={strings.usageLower} />
+  if (!usage.data) return <LoadingPage title={strings.usage} what={strings.usageLower} />
   return (
     <Page title={strings.usage} lead={strings.usageLead}>
       <Records

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
@@ -14,12 +14,24 @@ import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { LineKey } from '~/ui/LineKey'
 import { lineStyle } from '~/ui/lineStyle'
-import { Page, Panel, pageStyles } from '~/ui/Page'
+import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { Records } from '~/ui/Records'
-import { Failed, Loading } from '~/ui/State'
+import { Failed } from '~/ui/State'
 import { Term } from '~/ui/Term'
-import { best, distributionOf, formatHours, formatSeconds, formatTail, lowestScore } from './outcomes'
+import {
+  best,
+  decade,
+  decades,
+  distributionOf,
+  formatHours,
+  formatSeconds,
+  formatTail,
+  lowestScore,
+  type Measure,
+  measuresOf,
+  valuesOf,
+} from './outcomes'
 import styles from './simulations.module.css'
 import { strings } from './strings'
 
@@ -30,7 +42,7 @@ export function SimulationPage({ simulationId }: { simulationId: string }) {
   const clock = useClock()
   const { data: simulation, error, refetch } = useQuery(simulationQuery(simulationId))
   if (error && !simulation) return <Failed what={strings.theSimulation} error={error} retry={() => void refetch()} />
-  if (!simulation) return <Loading what={strings.simulationLower} />
+  if (!simulation) return <LoadingPage title={strings.simulation} what={strings.simulationLower} />
   const createdAt = new Date(simulation.created_at)
   return (
     <Page
@@ -43,9 +55,7 @@ export function SimulationPage({ simulationId }: { simulationId: string }) {
       )}
       action={<DeleteSimulation simulation={simulation} />}
     >
-      <Panel title={strings.averagePerformance}>
-        <Distribution policies={simulation.policies} />
-      </Panel>
+      <Distributions policies={simulation.policies} />
       <Outcomes policies={simulation.policies} />
       <Panel title={strings.parameters}>
         <World world={simulation.world} />
@@ -54,33 +64,72 @@ export function SimulationPage({ simulationId }: { simulationId: string }) {
   )
 }
 
-function Distribution({ policies }: { policies: PolicyOutcome[] }) {
+function Distributions({ policies }: { policies: PolicyOutcome[] }) {
+  const [measure, setMeasure] = useState<Measure>('scores')
+  const measures = measuresOf(policies)
+  return (
+    <Panel title={strings.distributions}>
+      {measures.length > 1 && (
+        <Select
+          label={strings.distributionOf}
+          data={measures.map((value) => ({ value, label: strings.measures[value] }))}
+          value={measure}
+          onChange={(value) => setMeasure(value as Measure)}
+          allowDeselect={false}
+          maw={360}
+        />
+      )}
+      <Distribution policies={policies} measure={measure} />
+    </Panel>
+  )
+}
+
+function Distribution({ policies, measure }: { policies: PolicyOutcome[]; measure: Measure }) {
   const top = best(policies)
+  const title = strings.measures[measure]
+  const share = measure === 'scores' || measure === 'moved_share'
+  const scale = share ? (value: number) => value : decade
+  const lines = policies
+    .map((outcome, n) => ({ n, policy: outcome.policy, values: valuesOf(outcome, measure) }))
+    .filter(({ values }) => values.length > 0)
+  const all = lines.flatMap(({ values }) => values)
+  const range: [number, number] =
+    measure === 'scores'
+      ? [lowestScore(policies), 1]
+      : share
+        ? [0, Math.min(1, Math.ceil(Math.max(0.01, ...all) * 20) / 20)]
+        : decades(all)
   return (
     <>
       <div>
-        <PictureMenu title={strings.averagePerformance} />
+        <PictureMenu title={title} />
       </div>
       <CurveChart
-        label={strings.distributionSummary(
-          formatCount(policies.length),
-          top ? strings.bestPolicy(policyOf(SIMULATED_POLICIES, top.policy).name, top.area_percent.toFixed(1)) : '',
-        )}
+        label={
+          measure === 'scores'
+            ? strings.distributionSummary(
+                formatCount(policies.length),
+                top
+                  ? strings.bestPolicy(policyOf(SIMULATED_POLICIES, top.policy).name, top.area_percent.toFixed(1))
+                  : '',
+              )
+            : strings.otherSummary(title, formatCount(lines.length))
+        }
         height={320}
-        lines={policies.map((outcome, n) => ({
-          key: outcome.policy,
-          label: outcome.policy,
+        lines={lines.map(({ n, policy, values }) => ({
+          key: policy,
+          label: policy,
           ...lineStyle(n),
-          ...distributionOf(outcome),
+          ...distributionOf(values.map(scale)),
         }))}
-        x={[lowestScore(policies), 1]}
+        x={range}
         y={[0, 1]}
-        xLabel={strings.distributionAxes}
-        formatX={percent}
+        xLabel={strings.axes[measure]}
+        formatX={share ? percent : (value) => formatSeconds(10 ** value)}
         formatY={percent}
       />
       <ul className={styles.legend} aria-label={strings.lines}>
-        {policies.map(({ policy }, n) => (
+        {lines.map(({ n, policy }) => (
           <li key={policy}>
             <LineKey n={n} />
             {policyOf(SIMULATED_POLICIES, policy).name}
@@ -164,16 +213,36 @@ function World({ world }: { world: SimulationDetail['world'] }) {
       <Fact term={strings.machines}>
         {strings.machinesAndSlots(formatCount(world.machines), formatCount(world.slots))}
       </Fact>
+      <Fact term={strings.topology}>
+        {strings.racksAndPods(formatCount(world.rack_size), formatCount(world.pod_racks))}
+      </Fact>
+      <Fact term={strings.mix}>
+        {Object.entries(world.mix)
+          .sort(([, one], [, other]) => other - one)
+          .map(([curve, share]) => `${curve} ${percent(share)}`)
+          .join(', ')}
+      </Fact>
+      <Fact term={strings.jobsOfStart}>{world.start_at_random ? strings.placedAtRandom : strings.placedByPolicy}</Fact>
       <Fact term={strings.duration}>{formatHours(world.seconds)}</Fact>
       <Fact term={strings.step}>{formatSeconds(world.step_s)}</Fact>
       <Fact term={strings.moveInterval}>{formatSeconds(world.round_s)}</Fact>
       <Fact term={strings.measuredOver}>{formatSeconds(world.window_s)}</Fact>
-      <Fact term={<Term of="look-back">{strings.lookBack}</Term>}>{formatSeconds(world.history_s)}</Fact>
+      <Fact term={<Term of="look-back">{strings.lookBack}</Term>}>
+        {world.history_s > world.window_s ? formatSeconds(world.history_s) : strings.newestWindow}
+      </Fact>
       <Fact term={strings.measurementNoise}>{world.noise ? `±${(world.noise * 100).toFixed(0)} %` : strings.none}</Fact>
       <Fact term={<Term of="cost point">{strings.movePrice}</Term>}>
         {strings.costPoints(formatCount(world.move_price))}
       </Fact>
+      {world.nomora && (
+        <Fact term={strings.nomoraParameters}>
+          {strings.nomoraValues(world.nomora, world.preemption ? strings.withPreemption : strings.withoutPreemption)}
+        </Fact>
+      )}
       <Fact term={strings.seed}>{world.seed}</Fact>
+      {world.version && world.inputs && (
+        <Fact term={strings.madeBy}>{strings.codeAndInputs(world.version, world.inputs)}</Fact>
+      )}
     </dl>
   )
 }

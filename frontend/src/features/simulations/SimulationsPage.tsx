@@ -12,13 +12,14 @@ import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
-import { Page, Panel } from '~/ui/Page'
+import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { Empty, Failed, Loading } from '~/ui/State'
+import { Failed, Notice } from '~/ui/State'
 import { best, formatHours } from './outcomes'
+import { RunSimulation } from './RunSimulation'
 import { strings } from './strings'
 
-/** Uploaded simulations of placement policies. */
+/** Reports of simulations of placement policies, and the form that starts one. */
 export function SimulationsPage() {
   const clock = useClock()
   const query = useQuery(simulationsQuery)
@@ -27,16 +28,16 @@ export function SimulationsPage() {
   if (query.error && !query.data) {
     return <Failed what={strings.simulations} error={query.error} retry={() => void query.refetch()} />
   }
-  if (!query.data) return <Loading what={strings.simulationsLower} />
+  if (!query.data) return <LoadingPage title={strings.simulations} what={strings.simulationsLower} />
   if (query.data.length === 0) {
     return (
-      <Empty title={strings.noSimulations} action={<HandOver />}>
-        {strings.noSimulationsLead}{' '}
-        <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/api-keys" />}>
-          {strings.apiKeyLink}
-        </Anchor>{' '}
-        {strings.apiKeyScope}
-      </Empty>
+      <Page title={strings.simulations} lead={strings.simulationsLead}>
+        <Notice tone="info" title={strings.noSimulations}>
+          {strings.noSimulationsLead}
+        </Notice>
+        {edits && <RunSimulation />}
+        <FromTerminal />
+      </Page>
     )
   }
   return (
@@ -97,9 +98,8 @@ export function SimulationsPage() {
           },
         ]}
       />
-      <Panel title={strings.runAnother}>
-        <HandOver />
-      </Panel>
+      {edits && <RunSimulation />}
+      <FromTerminal />
     </Page>
   )
 }
@@ -109,7 +109,18 @@ function bestName(policies: Simulation['policies']): string {
   return top ? policyOf(SIMULATED_POLICIES, top.policy).name : NO_VALUE
 }
 
-function HandOver() {
-  const command = `SINEMORA_API_KEY=$KEY sinemora simulate --machines 192 --hours 1 --kept runs --upload ${window.location.origin} --name Trial`
-  return <CopyText label={strings.runCommand} text={command} />
+function FromTerminal() {
+  const command = `SINEMORA_API_KEY=$KEY sinemora simulate --machines 12500 --trace google2011 --kept runs --upload ${window.location.origin} --name Trace`
+  return (
+    <Panel title={strings.fromTerminal}>
+      <p className={pageStyles.lead}>
+        {strings.fromTerminalLead}{' '}
+        <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/api-keys" />}>
+          {strings.apiKeyLink}
+        </Anchor>{' '}
+        {strings.apiKeyScope}
+      </p>
+      <CopyText label={strings.runCommand} text={command} />
+    </Panel>
+  )
 }

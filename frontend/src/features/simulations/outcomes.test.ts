@@ -1,5 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { best, distributionOf, formatHours, formatSeconds, formatTail, lowestScore } from './outcomes'
+import type { PolicyOutcome } from '~/api/types'
+import {
+  best,
+  decade,
+  decades,
+  distributionOf,
+  formatHours,
+  formatSeconds,
+  formatTail,
+  lowestScore,
+  measuresOf,
+} from './outcomes'
 
 describe('what came of simulations', () => {
   test('the best policy has the largest area', () => {
@@ -9,8 +20,22 @@ describe('what came of simulations', () => {
   })
 
   test('a distribution goes from no job to all of them', () => {
-    expect(distributionOf({ scores: [0.2, 0.5, 1] })).toEqual({ x: [0.2, 0.5, 1], y: [0, 0.5, 1] })
-    expect(distributionOf({ scores: [] })).toEqual({ x: [], y: [] })
+    expect(distributionOf([0.2, 0.5, 1])).toEqual({ x: [0.2, 0.5, 1], y: [0, 0.5, 1] })
+    expect(distributionOf([])).toEqual({ x: [], y: [] })
+  })
+
+  test('only measures with values can be chosen', () => {
+    const none = { solver_s: [], round_s: [], moved_share: [], placement_latency_s: [], response_s: [] }
+    const outcome = { scores: [0.2, 1], distributions: { ...none, response_s: [16, 900] } } as unknown as PolicyOutcome
+    expect(measuresOf([outcome])).toEqual(['scores', 'response_s'])
+    expect(measuresOf([{ ...outcome, distributions: null }])).toEqual(['scores'])
+  })
+
+  test('times lie within whole decades of seconds', () => {
+    expect(decades([0, 0.003, 40])).toEqual([-3, 2])
+    expect(decades([0.01, 0.01])).toEqual([-2, -1])
+    expect(decades([0])).toEqual([-4, 0])
+    expect([decade(0), decade(10)]).toEqual([-4, 1])
   })
 
   test('the scale begins at the tenth below the worst job', () => {

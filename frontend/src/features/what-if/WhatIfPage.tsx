@@ -6,7 +6,7 @@ import { meshesQuery, rosterQuery } from '~/api/meshes'
 import { whatIfQuery } from '~/api/scenarios'
 import { type Change, changeWords, parseChanges } from '~/lib/changes'
 import type { Patch } from '~/lib/searchParams'
-import { Page, Panel, pageStyles } from '~/ui/Page'
+import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Empty, Failed, Loading } from '~/ui/State'
 import { Board } from './Board'
 import { ChangeForms } from './ChangeForms'
@@ -25,7 +25,7 @@ interface Props {
 export function WhatIfPage({ search, onSearch }: Props) {
   const meshes = useQuery(meshesQuery)
   if (meshes.error && !meshes.data) return <Failed what={strings.meshes} error={meshes.error} />
-  if (!meshes.data) return <Loading what={strings.meshesLower} />
+  if (!meshes.data) return <LoadingPage title={strings.whatIf} what={strings.meshesLower} />
   const mesh = meshes.data.find(({ id }) => id === search.mesh) ?? meshes.data[0]
   if (!mesh) {
     return (

@@ -1,0 +1,189 @@
+import { Button, Checkbox, MultiSelect, NativeSelect, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useEffect, useState } from 'react'
+import { jobQuery, useCancelJob } from '~/api/jobs'
+import { useRunSimulation } from '~/api/simulations'
+import type { SimulationRun } from '~/api/types'
+import { SIMULATED_POLICIES } from '~/lib/policies'
+import { NumberField } from '~/ui/NumberField'
+import { Panel, pageStyles } from '~/ui/Page'
+import { ActionError, Notice } from '~/ui/State'
+import { Term } from '~/ui/Term'
+import { Waiting } from '~/ui/Waiting'
+import styles from './simulations.module.css'
+import { strings } from './strings'
+
+type Policy = SimulationRun['policies'][number]
+
+const POLICY_OPTIONS = Object.entries(SIMULATED_POLICIES).map(([value, { name }]) => ({ value, label: name }))
+const FIRST_POLICIES: Policy[] = ['random', 'nomora_105_110', 'nomora_preempt_beta0', 'gang_budget']
+/** Cost points of a waiting task: more than the worst placement costs. */
+const WAITING_COST = 1_001
+/** Machines per rack and racks per pod: the source's small cluster, and the data centre of Facebook. */
+const TOPOLOGIES = { '48/16': [48, 16], '192/48': [192, 48] } as const
+
+/** Start a simulation, follow its job, and open the report. */
+export function RunSimulation() {
+  const run = useRunSimulation()
+  const [jobId, setJobId] = useState<string | null>(null)
+  const [policies, setPolicies] = useState<string[]>(FIRST_POLICIES)
+  const [preemption, setPreemption] = useState(false)
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const number = (name: string) => Number(form.get(name))
+    const [rack_size, pod_racks] = TOPOLOGIES[form.get('topology') as keyof typeof TOPOLOGIES]
+    run.mutate(
+      {
+        name: String(form.get('name')),
+        policies: policies as Policy[],
+        machines: number('machines'),
+        hours: number('hours'),
+        rack_size,
+        pod_racks,
+        noise: number('noise') / 100,
+        history_s: number('history_min') * 60,
+        move_price: number('move_price'),
+        start_at_random: form.get('start_at_random') !== null,
+        seed: number('seed'),
+        preemption,
+        nomora: {
+          p_m: number('p_m'),
+          p_r: number('p_r'),
+          omega: number('omega'),
+          gamma: WAITING_COST,
+          beta: number('beta'),
+          aggregate: true,
+        },
+      },
+      { onSuccess: ({ id }) => setJobId(id) },
+    )
+  }
+
+  return (
+    <Panel title={strings.runSimulation}>
+      <form onSubmit={submit}>
+        <div className={pageStyles.form}>
+          <TextInput name="name" label={strings.name} defaultValue={strings.trial} required maxLength={100} />
+          <NumberField
+            name="machines"
+            label={strings.machines}
+            min={2}
+            max={1_250}
+            defaultValue={192}
+            required
+            w={120}
+          />
+          <NumberField
+            name="hours"
+            label={strings.durationHours}
+            min={0.1}
+            max={24}
+            step="any"
+            defaultValue={1}
+            required
+            w={140}
+          />
+          <NativeSelect
+            name="topology"
+            label={strings.topology}
+            data={Object.entries(TOPOLOGIES).map(([value, [rack, pod]]) => ({
+              value,
+              label: strings.racksAndPods(String(rack), String(pod)),
+            }))}
+          />
+          <MultiSelect
+            label={<Term of="policy">{strings.policies}</Term>}
+            data={POLICY_OPTIONS}
+            value={policies}
+            onChange={setPolicies}
+            className={styles.choice}
+          />
+        </div>
+        <details className={styles.advanced}>
+          <summary>{strings.advanced}</summary>
+          <div className={pageStyles.form}>
+            <NumberField
+              name="noise"
+              label={strings.noisePercent}
+              min={0}
+              max={99}
+              step="any"
+              defaultValue={0}
+              required
+              w={190}
+            />
+            <NumberField
+              name="history_min"
+              label={<Term of="look-back">{strings.lookBackMinutes}</Term>}
+              min={0}
+              max={1_440}
+              defaultValue={0}
+              required
+              w={190}
+            />
+            <NumberField
+              name="move_price"
+              label={<Term of="cost point">{strings.movePricePoints}</Term>}
+              min={0}
+              max={1_000_000}
+              defaultValue={30}
+              required
+              w={220}
+            />
+            <NumberField name="seed" label={strings.seed} min={0} defaultValue={1} required w={100} />
+            <Checkbox name="start_at_random" label={strings.startAtRandom} />
+          </div>
+          <p className={pageStyles.lead}>{strings.nomoraLead}</p>
+          <div className={pageStyles.form}>
+            <NumberField name="p_m" label={strings.pM} min={0} defaultValue={105} required w={150} />
+            <NumberField name="p_r" label={strings.pR} min={0} defaultValue={110} required w={150} />
+            <NumberField name="omega" label={strings.omega} min={0} step="any" defaultValue={0} required w={190} />
+            <NumberField name="beta" label={strings.beta} min={0} step="any" defaultValue={0} required w={190} />
+            <Checkbox
+              label={strings.withPreemption}
+              checked={preemption}
+              onChange={({ currentTarget }) => setPreemption(currentTarget.checked)}
+            />
+          </div>
+        </details>
+        <Button type="submit" loading={run.isPending} disabled={policies.length === 0} mt="sm">
+          {strings.simulate}
+        </Button>
+      </form>
+      <ActionError error={run.error} />
+      {jobId && <Progress key={jobId} jobId={jobId} />}
+    </Panel>
+  )
+}
+
+function Progress({ jobId }: { jobId: string }) {
+  const navigate = useNavigate()
+  const { data: job, error } = useQuery(jobQuery(jobId))
+  const cancel = useCancelJob()
+  const simulationId = job?.result?.simulation_id
+  useEffect(() => {
+    if (typeof simulationId === 'string') void navigate({ to: '/simulations/$simulationId', params: { simulationId } })
+  }, [simulationId, navigate])
+  if (error) return <ActionError error={error} />
+  if (job?.error) return <Notice tone="bad">{job.error.detail}</Notice>
+  if (job?.state === 'cancelled') return <Notice tone="info">{strings.cancelled}</Notice>
+  if (job?.state === 'succeeded') return null
+  return (
+    <>
+      <Waiting
+        what={strings.simulationLower}
+        waiting={{
+          queued: !job || job.state === 'queued',
+          progress: job?.progress ?? null,
+          cancel: () => cancel.mutate(jobId),
+          cancelling: cancel.isPending || (job?.cancel_requested ?? false),
+          error: cancel.error,
+        }}
+      />
+      {job?.note && <p className={pageStyles.lead}>{job.note}</p>}
+    </>
+  )
+}
