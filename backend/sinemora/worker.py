@@ -19,10 +19,11 @@ from sinemora.measurements import tasks as measurements
 from sinemora.measurements.imports import service
 from sinemora.measurements.query import execute
 from sinemora.recommendations import tasks as recommendations
+from sinemora.simulation import job as simulation
 from sinemora.tenants import tasks as tenants
 
 app = celery
-FEATURES = (tables, execute, service, worker_metrics, backtest)
+FEATURES = (tables, execute, service, worker_metrics, backtest, simulation)
 
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
 SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": 15.0, "options": {"expires": 15, "queue": "fast"}}

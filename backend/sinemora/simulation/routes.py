@@ -2,16 +2,17 @@
 
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from sqlalchemy import select
 
+from sinemora.jobs.responses import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
-from sinemora.simulation import service
+from sinemora.simulation import job, service
 from sinemora.simulation.models import Simulation
-from sinemora.simulation.schemas import SimulationCreate, SimulationDetail, SimulationRead
+from sinemora.simulation.schemas import SimulationCreate, SimulationDetail, SimulationRead, SimulationRun
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
@@ -33,6 +34,15 @@ def list_simulations(session: SessionDep, actor: Viewer, page: Paging) -> Slice[
 def create_simulation(body: SimulationCreate, session: SessionDep, actor: Editor) -> Simulation:
     """Store the report that `sinemora simulate --report` wrote into `simulation.json`, under a name."""
     return service.create_simulation(session, actor, body)
+
+
+@router.post("/runs", status_code=202, responses=responses(422) | ACCEPTED)
+def run_simulation(body: SimulationRun, session: SessionDep, actor: Editor) -> Response:
+    """Simulate a cluster as a job; its result names the report.
+
+    The job reports its progress and can be cancelled.
+    """
+    return accepted(job.submit(session, actor, body))
 
 
 @router.get("/{simulation_id}", response_model=SimulationDetail, responses=responses(404))

@@ -1,13 +1,24 @@
 """Wire shapes of simulation reports, as `sinemora simulate --report` writes them. Times in seconds."""
 
+import math
 from datetime import datetime
 from typing import Annotated, Self
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from sinemora.curves.core.library import LIBRARY
 from sinemora.inventory.schemas import Name
 from sinemora.kit.schemas import Read, Write
+from sinemora.placement.problem import WAITING_COST
+from sinemora.simulation.core.schemes import Scheme
+from sinemora.simulation.core.simulate import World
+from sinemora.simulation.core.workload import MIX
+
+MACHINES_MAX = 1_250
+"""Machines that a simulation on the server may have: a tenth of the source's cluster takes a minute or two."""
+_WORLD = World()
+_CURVES = [entry.key for entry in LIBRARY]
 
 _POINTS = 101
 """Points of the distribution of scores: every percent, both ends included."""
@@ -33,6 +44,26 @@ class Quantiles(Write):
         return self
 
 
+Points = Annotated[list[Amount], Field(max_length=_POINTS)]
+
+
+class Distributions(Write):
+    """Quantiles at every percent, as figures 6.6 to 6.9 of the source show them; empty without values."""
+
+    solver_s: Points
+    round_s: Points
+    moved_share: Points
+    placement_latency_s: Points
+    response_s: Points
+
+    @model_validator(mode="after")
+    def _ascend(self) -> Self:
+        for name, points in self:
+            if len(points) not in (0, _POINTS) or points != sorted(points):
+                raise ValueError(f"{name} must be {_POINTS} ascending values, or none")
+        return self
+
+
 class PolicyOutcome(Write):
     """Result of one policy; quantiles are null without values.
 
@@ -53,6 +84,7 @@ class PolicyOutcome(Write):
     moved_share_mean: Share
     moved_share: Quantiles | None
     scores: Annotated[list[Share], Field(max_length=_POINTS)]
+    distributions: Distributions | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -63,22 +95,49 @@ class PolicyOutcome(Write):
         return self
 
 
+class NomoraParameters(Write):
+    """Parameters of the published policy: thresholds of preference, and costs of waiting and of preemption."""
+
+    p_m: Annotated[int, Field(ge=0, le=1_000_000, description="Cost up to which a machine is preferred")] = 105
+    p_r: Annotated[int, Field(ge=0, le=1_000_000, description="Cost up to which a rack is preferred")] = 110
+    omega: Annotated[Amount, Field(description="Cost of a waiting task per second (omega)")] = 0.0
+    gamma: Annotated[int, Field(ge=WAITING_COST, le=1_000_000_000, description="Cost of a waiting task (gamma)")] = (
+        WAITING_COST
+    )
+    beta: Annotated[Amount, Field(description="Discount of a task's machine per second of its run (beta)")] = 0.0
+    aggregate: Annotated[bool, Field(description="One node per job; the optimum is the same")] = True
+
+
 class SimulatedWorld(Write):
-    """Parameters of a run; `trace`, `latency` and `statistics` name the input, null where it was drawn."""
+    """Parameters of a run; `trace`, `latency` and `statistics` name the input, null where it was drawn.
+
+    `mix`: share of the jobs with each published curve. `nomora` and `preemption`: of the policy `nomora`, null in a
+    report of before they could be chosen.
+    """
 
     machines: Whole
     slots: Whole
+    rack_size: Whole = 48
+    pod_racks: Whole = 16
     seconds: Whole
     step_s: Whole
     round_s: Whole
     window_s: Whole
-    history_s: Whole
+    history_s: Annotated[int, Field(ge=0, le=1_000_000_000)]
     noise: Share
     move_price: Annotated[int, Field(ge=0, le=1_000_000_000)]
+    mix: dict[Name, Share] = Field(default=dict(MIX), max_length=64)
+    nomora: NomoraParameters | None = None
+    preemption: bool = False
+    start_at_random: bool = False
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     trace: Name | None
     latency: Name | None
     statistics: Name | None
+    version: Annotated[str | None, Field(max_length=64, description="Version of Sinemora that simulated")] = None
+    inputs: Annotated[
+        str | None, Field(pattern=r"^[0-9a-f]{16}$", description="Digest of the jobs and the latency")
+    ] = None
 
 
 class SimulationCreate(Write):
@@ -93,6 +152,55 @@ class SimulationCreate(Write):
         names = [policy.policy for policy in self.policies]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"each policy must occur once; repeated: {', '.join(twice)}")
+        return self
+
+
+class SimulationRun(Write):
+    """A simulation for the server to run: jobs and latency are drawn from published statistics.
+
+    `mix`: shares of published curves among the jobs, scaled to the sum of 1. `nomora` and `preemption` are parameters
+    of the policy `nomora`; the policies `nomora_…` have the published ones.
+    """
+
+    name: Name
+    policies: Annotated[list[Scheme], Field(min_length=1, max_length=len(Scheme))]
+    machines: Annotated[int, Field(ge=2, le=MACHINES_MAX)] = 192
+    slots: Annotated[int, Field(ge=2, le=1_000)] = _WORLD.slots
+    rack_size: Annotated[int, Field(ge=1, le=10_000)] = _WORLD.rack_size
+    pod_racks: Annotated[int, Field(ge=1, le=10_000)] = _WORLD.pod_racks
+    hours: Annotated[float, Field(ge=0.1, le=24)] = 1.0
+    step_s: Annotated[int, Field(ge=10, le=3_600)] = _WORLD.step_s
+    round_s: Annotated[int, Field(ge=10, le=86_400)] = _WORLD.round_s
+    window_s: Annotated[int, Field(ge=1, le=3_600)] = _WORLD.window_s
+    history_s: Annotated[int, Field(ge=0, le=86_400)] = _WORLD.history_s
+    noise: Annotated[float, Field(ge=0, lt=1)] = _WORLD.noise
+    move_price: Annotated[int, Field(ge=0, le=1_000_000)] = _WORLD.move_price
+    mix: Annotated[dict[str, float], Field(min_length=1)] = Field(default_factory=lambda: dict(MIX))
+    nomora: NomoraParameters = Field(default_factory=NomoraParameters)
+    preemption: bool = False
+    start_at_random: bool = False
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = _WORLD.seed
+
+    @field_validator("policies")
+    @classmethod
+    def _different(cls, policies: list[Scheme]) -> list[Scheme]:
+        if len(set(policies)) < len(policies):
+            raise ValueError("each policy must occur once")
+        return policies
+
+    @field_validator("mix")
+    @classmethod
+    def _published(cls, mix: dict[str, float]) -> dict[str, float]:
+        if unknown := sorted(set(mix) - set(_CURVES)):
+            raise ValueError(f"no published curve {unknown[0]!r}; there are {', '.join(_CURVES)}")
+        if any(not 0 < share < math.inf for share in mix.values()):
+            raise ValueError("a share must be above 0")
+        return mix
+
+    @model_validator(mode="after")
+    def _rounds(self) -> Self:
+        if self.round_s < self.step_s or self.hours * 3600 < self.step_s:
+            raise ValueError("round_s and the length of the simulation must be at least one step (step_s)")
         return self
 
 

@@ -19,8 +19,8 @@ def get_simulation(session: Session, simulation_id: UUID) -> Simulation:
     return row
 
 
-def create_simulation(session: Session, actor: Actor, body: SimulationCreate) -> Simulation:
-    """Store a report. Names need not be unique: each run has a separate report."""
+def create_simulation(session: Session, actor: Actor | None, body: SimulationCreate) -> Simulation:
+    """Store a report. Names need not be unique: each run has a separate report. Without `actor` a job stores it."""
     row = Simulation(**body.model_dump(mode="json"))
     audit.created(session, actor, "simulation", row)
     return row

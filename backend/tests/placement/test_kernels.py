@@ -121,8 +121,8 @@ def simulated_latency() -> str:
     results = []
     for noise, draw in ((0.0, 0), (0.15, 9)):
         results.append(network.ClusterLatency(machines, base, 3, noise, draw).rows(sources))
-        seconds = series.drawn(series.PUBLISHED, np.random.default_rng(7))
-        traced = network.TracedLatency(machines, seconds, 12_345, 8, noise, draw)
+        traces = series.drawn(series.PUBLISHED, np.random.default_rng(7), 600).round_trips()
+        traced = network.TracedLatency(machines, traces, 345, 8, noise, draw)
         results += [traced.rows(sources), traced.pairs(sources, sources[::-1].copy())]
     return digest(*results)
 

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use sinemora_native::placement::annealing::{self, Problem};
 use sinemora_native::placement::costs;
-use sinemora_native::placement::latency::{self, Cluster, Series};
+use sinemora_native::placement::latency::{self, Cluster, Paths};
 use sinemora_native::placement::{roots, simplex, tree};
 
 use crate::arrays::{Flags, InOut, Input, Output, one_dimensional};
@@ -355,9 +355,9 @@ pub(crate) fn cluster_latency<'py>(
     Ok(latency.array())
 }
 
-/// Return latency from each source to every machine, ns, in one second of series.
+/// Return the round trip from each source to every machine, ns, from those of the paths of a class (3, paths).
 ///
-/// With `targets` latency of single pairs, shape (pairs,).
+/// With `targets` the round trips of single pairs, shape (pairs,).
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn traced_latency<'py>(
@@ -366,9 +366,8 @@ pub(crate) fn traced_latency<'py>(
     targets: Option<Input<i64>>,
     rack: Input<i64>,
     pod: Input<i64>,
-    delay_ns: Input<i32>,
+    round_trip_ns: Input<i32>,
     scales: Input<f64>,
-    second: usize,
     seed: i64,
     noise: f64,
     draw: i64,
@@ -381,21 +380,19 @@ pub(crate) fn traced_latency<'py>(
         noise,
         draw,
     };
-    let series = Series {
-        delay_ns: delay_ns.slice(),
-        seconds: delay_ns.columns(),
+    let given = Paths {
+        round_trip_ns: round_trip_ns.slice(),
         scales: scales.slice(),
-        second,
     };
     if let Some(targets) = targets {
         let targets = targets.slice();
         let mut latency = Output::new(py, &[sources.len()])?;
         let out = latency.slice();
-        fit(py.detach(|| latency::traced_pairs(&cluster, &series, sources, targets, out)))?;
+        fit(py.detach(|| latency::traced_pairs(&cluster, &given, sources, targets, out)))?;
         return Ok(latency.array());
     }
     let mut latency = Output::new(py, &[sources.len(), rack.len()])?;
     let out = latency.slice();
-    fit(py.detach(|| latency::traced_rows(&cluster, &series, sources, out)))?;
+    fit(py.detach(|| latency::traced_rows(&cluster, &given, sources, out)))?;
     Ok(latency.array())
 }

@@ -126,24 +126,20 @@ vectorized! {
     }
 }
 
-/// Series of seconds of a few paths a class, with the factors of each class.
+/// Round trips of a few paths a class at one instant, with the factors of each class.
 #[derive(Clone, Copy)]
-pub struct Series<'a> {
-    /// Delays, ns, shape (3, paths, seconds); after the last second comes the first again.
-    pub delay_ns: &'a [i32],
-    /// Number of seconds.
-    pub seconds: usize,
+pub struct Paths<'a> {
+    /// Round trips, ns, shape (3, paths).
+    pub round_trip_ns: &'a [i32],
     /// Lowest and highest factor of each class, shape (3, 2).
     pub scales: &'a [f64],
-    /// Second of all pairs, before their offsets.
-    pub second: usize,
 }
 
-impl Series<'_> {
+impl Paths<'_> {
     fn paths(&self) -> Option<usize> {
-        let rows = self.delay_ns.len().checked_div(self.seconds)?;
-        let whole = rows * self.seconds == self.delay_ns.len() && rows > 0 && rows % 3 == 0;
-        (whole && self.scales.len() == 6 && self.second < self.seconds).then_some(rows / 3)
+        let values = self.round_trip_ns.len();
+        let whole = values > 0 && values % 3 == 0;
+        (whole && self.scales.len() == 6).then_some(values / 3)
     }
 
     #[inline(always)]
@@ -159,33 +155,28 @@ impl Series<'_> {
         }
         let bits = hash(a, b, cluster.seed);
         let path = (bits * paths as i64) >> 32;
-        // One hash is enough for three draws: multiplied by odd numbers its bits mix again.
-        let drawn = |factor: i64| bits.wrapping_mul(factor) & 0xFFFF_FFFF;
-        let mut at = self.second + ((drawn(0x85EB_CA77) * self.seconds as i64) >> 32) as usize;
-        if at >= self.seconds {
-            at -= self.seconds; // a division here would take half of the time of all
-        }
-        let unit = drawn(0x9E37_79B1) as f64 / UNIT;
-        let delay = f64::from(self.delay_ns[(class * paths + path as usize) * self.seconds + at]);
+        // One hash is enough for two draws: multiplied by an odd number its bits mix again.
+        let unit = (bits.wrapping_mul(0x9E37_79B1) & 0xFFFF_FFFF) as f64 / UNIT;
+        let delay = f64::from(self.round_trip_ns[class * paths + path as usize]);
         let (low, high) = (self.scales[2 * class], self.scales[2 * class + 1]);
         (delay * (low + (high - low) * unit)) as i32
     }
 }
 
-/// Write latency from each source to every machine, ns, in one second of series.
+/// Write the round trip from each source to every machine, ns, at one instant of traces.
 ///
 /// Return whether the arrays fit one another.
 pub fn traced_rows(
     cluster: &Cluster<'_>,
-    series: &Series<'_>,
+    given: &Paths<'_>,
     sources: &[i64],
     out: &mut [i32],
 ) -> bool {
     let machines = cluster.rack.len();
-    match series.paths() {
+    match given.paths() {
         Some(paths) if cluster.is_whole(sources) && out.len() == sources.len() * machines => {
             if machines > 0 {
-                every_row(cluster, series, paths, sources, out);
+                every_row(cluster, given, paths, sources, out);
                 if cluster.noise > 0.0 {
                     measured_rows(cluster, sources, out);
                 }
@@ -197,25 +188,25 @@ pub fn traced_rows(
 }
 
 vectorized! {
-    fn every_row(cluster: &Cluster<'_>, series: &Series<'_>, paths: usize, sources: &[i64], out: &mut [i32]) {
+    fn every_row(cluster: &Cluster<'_>, given: &Paths<'_>, paths: usize, sources: &[i64], out: &mut [i32]) {
         for (row, source) in out.chunks_exact_mut(cluster.rack.len()).zip(sources) {
             let (source, own) = (*source as usize, cluster.place(*source as usize));
             for (machine, (cell, place)) in row.iter_mut().zip(cluster.places()).enumerate() {
-                *cell = series.between(cluster, paths, (source, machine), class(own, place));
+                *cell = given.between(cluster, paths, (source, machine), class(own, place));
             }
         }
     }
 }
 
-/// Write latency of single pairs, ns, in one second of series. Return whether the arrays fit one another.
+/// Write the round trip of single pairs, ns, at one instant of traces. Return whether the arrays fit one another.
 pub fn traced_pairs(
     cluster: &Cluster<'_>,
-    series: &Series<'_>,
+    given: &Paths<'_>,
     one: &[i64],
     other: &[i64],
     out: &mut [i32],
 ) -> bool {
-    let Some(paths) = series.paths() else {
+    let Some(paths) = given.paths() else {
         return false;
     };
     if !(cluster.is_whole(one)
@@ -228,7 +219,7 @@ pub fn traced_pairs(
     for ((cell, a), b) in out.iter_mut().zip(one).zip(other) {
         let (a, b) = (*a as usize, *b as usize);
         let class = class(cluster.place(a), cluster.place(b));
-        let latency = series.between(cluster, paths, (a, b), class);
+        let latency = given.between(cluster, paths, (a, b), class);
         *cell = if a != b && cluster.noise > 0.0 {
             cluster.measured(latency, a, b)
         } else {

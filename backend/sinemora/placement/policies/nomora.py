@@ -80,8 +80,11 @@ class Built:
         return self.machine + self.machines
 
 
-def solve(problem: Problem, parameters: Parameters | None = None) -> Plan:
-    """Return one round of the published policy: unplaced roots first, on any machine; then the other tasks."""
+def solve(problem: Problem, parameters: Parameters | None = None, rng: np.random.Generator | None = None) -> Plan:
+    """Return one round of the published policy: unplaced roots first, on any machine; then the other tasks.
+
+    `rng` chooses among slots of equal cost; without it the choice is the same every time.
+    """
     started = time.perf_counter()
     parameters = parameters or Parameters()
     problem.check()
@@ -92,7 +95,7 @@ def solve(problem: Problem, parameters: Parameters | None = None) -> Plan:
     waiting_for_root = np.where(rooted, 0, problem.jobs.size)
     built, matrix = build(_only(problem, rooted), parameters)
     flows = flow.solve(built.network)
-    placed = read(built, flows)
+    placed = read(built, flows, rng or np.random.default_rng(0))
     waiting = problem.jobs.size - placed.of_jobs(len(problem.jobs))
     cost = int((matrix[placed.job, placed.machine].astype(np.int64) * placed.count).sum())
     cost += int(waiting.sum()) * parameters.gamma
@@ -152,27 +155,37 @@ def build(problem: Problem, parameters: Parameters) -> tuple[Built, CostMatrix]:
     return replace(built, network=arcs.network(supply)), matrix
 
 
-def read(built: Built, flows: Ints) -> Assignment:
-    """Return tasks on machines; flow through X and racks is assigned in order, as all ways cost the same."""
+def read(built: Built, flows: Ints, rng: np.random.Generator) -> Assignment:
+    """Return tasks on machines; flow through X and racks takes random slots, as all paths cost the same.
+
+    The solver's own choice fills rack after rack: tasks of later jobs would find room in the rack of their root.
+    """
     network = built.network
-    used = flows > 0
-    tail, head, count = network.tail[used], network.head[used], flows[used]
+    tail, head, count = network.tail, network.head, flows
     from_group = tail < built.unscheduled
-    direct = from_group & (head >= built.machine) & (head < built.sink)
-    placed = [Assignment(built.group_job[tail[direct]], head[direct] - built.machine, count[direct])]
-    via_cluster = from_group & (head == built.cluster)
-    through_cluster = np.repeat(built.group_job[tail[via_cluster]], count[via_cluster])
-    from_cluster = tail == built.cluster
-    cluster_racks = np.repeat(head[from_cluster], count[from_cluster])
+    on_machine = from_group & (head >= built.machine) & (head < built.sink) & (count > 0)
+    placed = Assignment(built.group_job[tail[on_machine]], head[on_machine] - built.machine, count[on_machine])
+    to_sink = (tail >= built.machine) & (head == built.sink)
+    free = np.zeros(built.machines, np.int64)
+    free[tail[to_sink] - built.machine] = network.capacity[to_sink]
+    slots = rng.permutation(np.repeat(np.arange(built.machines), free - placed.on_machines(built.machines)))
+    rack_of = np.zeros(built.machines, np.int64)
+    in_rack = (tail >= built.rack) & (tail < built.machine)
+    rack_of[head[in_rack] - built.machine] = tail[in_rack] - built.rack
+    # Slots by rack, in random order within each; the first ones are for the tasks that go to this rack.
+    slots = slots[np.argsort(rack_of[slots], kind="stable")]
+    size = np.bincount(rack_of[slots], minlength=built.racks)
+    rank = np.arange(len(slots)) - np.repeat(np.cumsum(size) - size, size)
     to_rack = from_group & (head >= built.rack) & (head < built.machine)
-    rack_of_unit = np.concatenate([cluster_racks, np.repeat(head[to_rack], count[to_rack])])
-    job_of_unit = np.concatenate([through_cluster, np.repeat(built.group_job[tail[to_rack]], count[to_rack])])
-    from_rack = (tail >= built.rack) & (tail < built.machine)
-    machine_of_slot = np.repeat(head[from_rack] - built.machine, count[from_rack])
-    rack_of_slot = np.repeat(tail[from_rack], count[from_rack])
-    unit, slot = np.argsort(rack_of_unit, kind="stable"), np.argsort(rack_of_slot, kind="stable")
-    placed.append(Assignment(job_of_unit[unit], machine_of_slot[slot], np.ones(len(unit), np.int64)))
-    return placed[0].plus(placed[1])
+    rack = np.repeat(head[to_rack] - built.rack, count[to_rack])
+    rack_job = np.repeat(built.group_job[tail[to_rack]], count[to_rack])
+    taken = rank < np.bincount(rack, minlength=built.racks)[rack_of[slots]]
+    rack_job = rack_job[np.argsort(rack, kind="stable")]
+    to_cluster = from_group & (head == built.cluster)
+    cluster_job = np.repeat(built.group_job[tail[to_cluster]], count[to_cluster])
+    anywhere = rng.choice(slots[~taken], len(cluster_job), replace=False)
+    job, machine = np.concatenate((rack_job, cluster_job)), np.concatenate((slots[taken], anywhere))
+    return placed.plus(Assignment(job, machine, np.ones(len(job), np.int64)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,19 +1,18 @@
 """Latency between the machines of a simulated cluster: each pair has its value, computed on demand.
 
 A cluster of 12,500 machines has 78 million pairs. A hash of the two machines selects the value from those of its class
-(same rack, same pod, other pod): one of a few base values (`ClusterLatency`), or one of a few series of seconds, an
-offset into it and a factor (`TracedLatency`). Measured values may differ from the truth by noise.
+(same rack, same pod, other pod): one of a few base values (`ClusterLatency`), or one of a few traces and a factor
+(`TracedLatency`). All are round trips. Measured values may differ from the truth by noise.
 """
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 import sinemora_native
-from scipy.ndimage import percentile_filter, uniform_filter1d
 
 from sinemora.placement.problem import Ints, Machines, Nanoseconds
+from sinemora.simulation.core.delays import RoundTrip
 
 SCALES = np.array([[0.5, 1.0], [0.8, 1.2], [0.8, 1.2]])
 """Factors that the source applies to its traces within a rack, within a pod and between pods (UCAM-CL-TR-937, 6.3)."""
@@ -41,31 +40,11 @@ class ClusterLatency:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Series:
-    """Round trips of a few paths second by second, equally many per class."""
-
-    delay_ns: Nanoseconds
-    """Shape (3, paths, seconds); periodic."""
-
-    def averaged(self, seconds: int) -> Self:
-        """Return the mean over windows of this many seconds, at the end of each window."""
-        smooth = uniform_filter1d(self.delay_ns.astype(np.float64), seconds, axis=2, mode="wrap")
-        # The filter is centred; a window covers the seconds before its end.
-        return type(self)(np.roll(np.rint(smooth), (seconds + 1) // 2, axis=2).astype(np.int32))
-
-    def high(self, seconds: int, percent: float = 99.0) -> Self:
-        """Return a high percentile over windows of this many seconds, at the end of each window."""
-        size = (1, 1, seconds)
-        high = percentile_filter(self.delay_ns, percent, size=size, mode="wrap")
-        return type(self)(np.roll(high, (seconds + 1) // 2, axis=2).astype(np.int32))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class TracedLatency:
-    """Round trips of a cluster in one second of series."""
+    """Round trips of a cluster in one second of traces."""
 
     machines: Machines
-    series: Series
+    traces: RoundTrip
     second: int = 0
     seed: int = 0
     noise: float = 0.0
@@ -80,21 +59,20 @@ class TracedLatency:
         return self._drawn(one, other)
 
     def _drawn(self, sources: Ints, targets: Ints | None) -> Nanoseconds:
-        delay_ns = self.series.delay_ns
+        rack, pod, now_ns = self.machines.rack, self.machines.pod, self.traces.at(self.second)
         return sinemora_native.traced_latency(
-            sources, targets, self.machines.rack, self.machines.pod, delay_ns, SCALES,
-            self.second % delay_ns.shape[2], self.seed, self.noise, self.draw,
-        )  # fmt: skip
+            sources, targets, rack, pod, now_ns, SCALES, self.seed, self.noise, self.draw
+        )
 
 
 def bases(rng: np.random.Generator, values: int = 6) -> Factors:
-    """Return base values of the three classes in µs, shape (3, values), as the source scales its traces.
+    """Return base round trips of the three classes in µs, shape (3, values), as the source scales its traces.
 
-    Same rack: the Google traces' 60 to 100 µs times 0.5 to 1. Same pod: Azure's 280 to 440 times 0.8 to 1.2. Other
-    pod: EC2's 180 to 350 times 0.8 to 1.2. Pods slower than the paths between them are the source's choice
-    (UCAM-CL-TR-937, 6.3).
+    One way, same rack: the Google traces' 60 to 100 µs times 0.5 to 1. Same pod: Azure's 280 to 440 times 0.8 to 1.2.
+    Other pod: EC2's 180 to 350 times 0.8 to 1.2. Pods slower than the paths between them are the source's choice
+    (UCAM-CL-TR-937, 6.3). A round trip is twice that, see `delays`.
     """
     low = np.array([[60.0], [280.0], [180.0]])
     high = np.array([[100.0], [440.0], [350.0]])
     drawn = rng.uniform(low, high, (3, values))
-    return np.asarray(drawn * rng.uniform(SCALES[:, :1], SCALES[:, 1:], (3, values)))
+    return np.asarray(2 * drawn * rng.uniform(SCALES[:, :1], SCALES[:, 1:], (3, values)))

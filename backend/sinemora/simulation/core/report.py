@@ -1,5 +1,6 @@
 """Reports of simulations: figures, the distribution of scores as SVG, and an HTML page of both without scripts."""
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from html import escape
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sinemora.simulation.core.simulate import SimulationResult
+from sinemora.simulation.core.simulate import SimulationResult, World
 
 SOURCE = {
     "random": 47.2,
@@ -39,10 +40,21 @@ def summary(result: SimulationResult) -> dict[str, Any]:
         "response_s": _quantiles(result.response_s),
         "moved_share_mean": round(float(moved.mean()), 6) if len(moved) else 0.0,
         "moved_share": _quantiles(moved),
-        "scores": [round(float(score), 4) for score in np.quantile(result.scores, np.linspace(0, 1, 101))]
-        if len(result.scores)
-        else [],
+        "scores": _every_percent(result.scores, 4),
+        "distributions": {
+            "solver_s": _every_percent(result.solver_s, 6),
+            "round_s": _every_percent(result.round_s, 6),
+            "moved_share": _every_percent(moved, 6),
+            "placement_latency_s": _every_percent(result.latency_s, 6),
+            "response_s": _every_percent(result.response_s, 6),
+        },
     }
+
+
+def describe(world: World, version: str, inputs: str) -> dict[str, Any]:
+    """Return the parameters of a run with the product's version and the digest of its inputs, which were drawn."""
+    drawn = {"trace": None, "latency": None, "statistics": None}
+    return dataclasses.asdict(world) | drawn | {"version": version, "inputs": inputs}
 
 
 def about(world: dict[str, Any]) -> str:
@@ -53,9 +65,13 @@ def about(world: dict[str, Any]) -> str:
         else "jobs drawn from statistics of the Google trace of 2011"
     )
     noise = f", measurement error up to {world['noise']:.0%}" if world["noise"] else ""
+    past = f", moves by the mean of the last {world['history_s']} s" if world["history_s"] > world["window_s"] else ""
+    start = ", jobs of the first step placed at random" if world["start_at_random"] else ""
     return (
-        f"{world['machines']:,} machines of {world['slots']} slots, {world['seconds'] / 3600:g} h of {jobs}, steps of"
-        f" {world['step_s']} s, moves every {world['round_s']} s{noise}, seed {world['seed']}"
+        f"{world['machines']:,} machines of {world['slots']} slots, {world['rack_size']} per rack,"
+        f" {world['pod_racks']} racks per pod, {world['seconds'] / 3600:g} h of {jobs}, steps of {world['step_s']} s,"
+        f" moves every {world['round_s']} s{past}{start}{noise}, seed {world['seed']};"
+        f" Sinemora {world['version']}, inputs {world['inputs']}"
     )
 
 
@@ -143,6 +159,13 @@ def _page(lines: Sequence[dict[str, Any]], description: str, plot: str) -> str:
         + "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
         + f"</tr></thead><tbody>\n{body}</tbody></table>\n</html>\n"
     )
+
+
+def _every_percent(values: np.ndarray, digits: int) -> list[float]:
+    """Return the quantiles at every percent, both ends included; nothing without values."""
+    if not len(values):
+        return []
+    return [round(float(value), digits) for value in np.quantile(values, np.linspace(0, 1, 101))]
 
 
 def _quantiles(values: np.ndarray) -> dict[str, float] | None:

@@ -5,12 +5,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from sinemora.placement import costs
 from sinemora.placement.policies import gang, nomora
 from sinemora.placement.policies.exact import transport_of
 from sinemora.placement.policies.nomora import Parameters
 from sinemora.placement.problem import ANYWHERE, Assignment, Ints, Problem
-from sinemora.placement.solvers.cost_kernels import fill
 from sinemora.simulation.core import arrival
 
 
@@ -25,6 +23,8 @@ class Scheme(StrEnum):
     """105/110; running tasks may move; each second of run time makes staying one point cheaper."""
     nomora_preempt_beta0 = "nomora_preempt_beta0"
     """105/110; running tasks may move freely."""
+    nomora = "nomora"
+    """The published network with the parameters of the world."""
     never_move = "never_move"
     """Exact for arriving tasks, nothing moved."""
     exact = "exact"
@@ -39,12 +39,13 @@ class Scheme(StrEnum):
     """As `gang_budget`, by the 99th percentile of the last minute instead of a mean."""
 
 
-PARAMETERS = {
-    Scheme.nomora_105_110: Parameters(),
-    Scheme.nomora_110_115: Parameters(p_m=110, p_r=115),
+PUBLISHED = {
+    Scheme.nomora_105_110: Parameters(aggregate=True),
+    Scheme.nomora_110_115: Parameters(p_m=110, p_r=115, aggregate=True),
     Scheme.nomora_preempt: Parameters(beta=1.0, aggregate=True),
     Scheme.nomora_preempt_beta0: Parameters(aggregate=True),
 }
+"""Parameters of the policies that the source evaluates (6.3); one node per job has the same optimum."""
 ROOTS_TRIED = 256
 """Candidate roots of a job: their best is within one percent of the best of 12,500 machines, in 0.05 s, not 2 s."""
 _GANG = {Scheme.gang, Scheme.gang_budget, Scheme.robust_budget}
@@ -52,10 +53,13 @@ PRICED = {Scheme.budget, Scheme.gang_budget, Scheme.robust_budget}
 MOVING = {Scheme.nomora_preempt, Scheme.nomora_preempt_beta0, Scheme.exact} | PRICED
 
 
-def arrive(problem: Problem, scheme: Scheme, rng: np.random.Generator) -> tuple[Ints, Assignment]:
+def arrive(
+    problem: Problem, scheme: Scheme, rng: np.random.Generator, parameters: Parameters | None = None
+) -> tuple[Ints, Assignment]:
     """Return roots and placed tasks of jobs with waiting tasks, in the free slots of a problem.
 
-    A job stays without a root (`ANYWHERE`) if no slot is left for it.
+    A job stays without a root (`ANYWHERE`) if no slot is left for it. `parameters` are those of `Scheme.nomora`. All
+    tasks of a step are placed at once; in the source, tasks wait a round for their root.
     """
     root = _roots(problem, scheme, rng)
     placeable = root != ANYWHERE
@@ -63,25 +67,34 @@ def arrive(problem: Problem, scheme: Scheme, rng: np.random.Generator) -> tuple[
     problem = dataclasses.replace(problem, jobs=dataclasses.replace(problem.jobs, size=size))
     problem = problem.with_roots(np.where(placeable, root, 0))
     free = problem.machines.slots - np.bincount(root[placeable], minlength=len(problem.machines))
-    if scheme in PARAMETERS or scheme in (Scheme.random, Scheme.load_spreading):
+    if scheme in (Scheme.random, Scheme.load_spreading):
         return root, _in_order(problem, scheme, free, rng)
     # Jobs without a slot have a placeholder root, which must not take one.
     slots = dataclasses.replace(problem.machines, slots=free + np.bincount(problem.jobs.root, minlength=len(free)))
-    transport, _ = transport_of(dataclasses.replace(problem, machines=slots))
+    problem = dataclasses.replace(problem, machines=slots)
+    if published := _parameters(scheme, parameters):
+        return root, nomora.solve(problem, published, rng).assignment
+    transport, _ = transport_of(problem)
     transport.solve()
     return root, transport.assignment()
 
 
-def move(problem: Problem, scheme: Scheme, price: int) -> Assignment:
+def move(
+    problem: Problem, scheme: Scheme, price: int, rng: np.random.Generator, parameters: Parameters | None = None
+) -> Assignment:
     """Return the placement of all tasks after a round of moves."""
-    if scheme in PARAMETERS:
-        return nomora.solve(problem, PARAMETERS[scheme]).assignment
+    if published := _parameters(scheme, parameters):
+        return nomora.solve(problem, published, rng).assignment
     transport, _ = transport_of(problem)
     transport.solve()
     if scheme in PRICED:
         transport.let_stay(problem.current, price)
         transport.solve()
     return transport.assignment()
+
+
+def _parameters(scheme: Scheme, own: Parameters | None) -> Parameters | None:
+    return (own or Parameters(aggregate=True)) if scheme is Scheme.nomora else PUBLISHED.get(scheme)
 
 
 def _roots(problem: Problem, scheme: Scheme, rng: np.random.Generator) -> Ints:
@@ -99,20 +112,11 @@ def _roots(problem: Problem, scheme: Scheme, rng: np.random.Generator) -> Ints:
 
 
 def _in_order(problem: Problem, scheme: Scheme, free: Ints, rng: np.random.Generator) -> Assignment:
-    tables = costs.table(problem.curves)[problem.jobs.curve]
     free = free.copy()
+    take = arrival.random_slots if scheme is Scheme.random else arrival.emptiest
     placed = []
     for job in np.flatnonzero(problem.jobs.size):
-        tasks = int(problem.jobs.size[job])
-        if scheme is Scheme.random:
-            taken = arrival.random_slots(free, tasks, rng)
-        elif scheme is Scheme.load_spreading:
-            taken = arrival.emptiest(free, tasks, rng)
-        else:
-            row = np.empty((1, len(free)), np.int32)
-            fill(problem.latency.rows(problem.jobs.root[[job]]), costs.step_ns(problem.curves), tables[[job]], 0, row)
-            charged = arrival.network_costs(row[0], problem.machines, PARAMETERS[scheme])
-            taken = arrival.cheapest_slots(charged, free, tasks, rng)
+        taken = take(free, int(problem.jobs.size[job]), rng)
         free -= taken
         at = np.flatnonzero(taken)
         placed.append(Assignment(np.full(len(at), job), at, taken[at]))

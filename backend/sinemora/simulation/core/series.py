@@ -1,8 +1,8 @@
-"""Latency series by second: read from measured traces, or drawn to match a trace's published statistics.
+"""Traces of delay by second: read from files, or drawn to match a trace's published statistics.
 
-Statistics: D. A. Popescu, *Latency-driven performance in data centres*, UCAM-CL-TR-937, 2019, table 4.3: week-long
-traces of one message a second between VMs of a zone. They give the distribution of values but not their
-autocorrelation, which is assumed (see `drawn`).
+Statistics: D. A. Popescu, *Latency-driven performance in data centres*, UCAM-CL-TR-937, 2019, table 4.3: one-way
+delays of week-long traces of one message a second between VMs of a zone. They give the distribution of values but not
+their autocorrelation, which is assumed (see `drawn`).
 """
 
 import csv
@@ -11,17 +11,20 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from sinemora.placement.problem import Nanoseconds
-from sinemora.simulation.core.network import Series
+from sinemora.simulation.core.delays import OneWay, RoundTrip
 
-SECONDS = 1 << 14
+DAY_S = 86_400
+DAYS = 7
+"""Parts of a trace: the source gives a pair one day of one trace (6.3)."""
 _CALM_S = 300.0
 """Time constant of the level, and its share of the variance: assumed, see `drawn`."""
 _LEVEL = 0.5
 CLASSES = ("GCE", "Azure", "EC2")
 """Clouds whose traces stand for pairs in a rack, in a pod and between pods, as in the source."""
-# p50, p99, p99.9 and largest round trip in µs.
+# p50, p99, p99.9 and largest one-way delay in µs.
 PUBLISHED: dict[str, tuple[tuple[float, float, float, float], ...]] = {
     "GCE": (
         (97.1, 1200, 2740, 7720), (87.34, 1440, 3480, 6580), (82.97, 1380, 3600, 8830),
@@ -43,28 +46,29 @@ class SeriesError(ValueError):
     """A file of traces or statistics is invalid; the message names file, line and what is expected."""
 
 
-def drawn(statistics: Statistics, rng: np.random.Generator, seconds: int = SECONDS) -> Series:
-    """Return series with these medians and tails.
+def drawn(statistics: Statistics, rng: np.random.Generator, seconds: int = DAY_S, before_s: int = 0) -> OneWay:
+    """Return traces with these medians and tails, each cut into `DAYS` parts of `seconds` with their history.
 
     Below the median, values mirror the range from it to the 99th percentile at a third of the (logarithmic) width, as
     fast paths have a floor. Half of the variance is a level that lasts minutes, half is drawn each second. The traces
     are not public, so the duration of a level is assumed.
     """
-    out = np.empty((len(CLASSES), max(map(len, statistics.values())), seconds), np.int32)
+    rows = max(map(len, statistics.values()))
+    out = np.empty((len(CLASSES), rows * DAYS, before_s + seconds), np.int32)
     for kind, name in enumerate(CLASSES):
-        rows = statistics[name]
-        for path in range(out.shape[1]):
-            out[kind, path] = _series_of_path(rows[path % len(rows)], rng, seconds)
-    return Series(out)
+        given = statistics[name]
+        for row in range(rows):
+            whole = _trace(given[row % len(given)], rng, before_s + DAYS * seconds)
+            for day in range(DAYS):
+                out[kind, row * DAYS + day] = whole[day * seconds : (day + 1) * seconds + before_s]
+    return OneWay(out, before_s)
 
 
-def _series_of_path(row: tuple[float, float, float, float], rng: np.random.Generator, seconds: int) -> Nanoseconds:
+def _trace(row: tuple[float, float, float, float], rng: np.random.Generator, seconds: int) -> Nanoseconds:
     p50, p99, p999, largest = row
     decay = np.exp(-1.0 / _CALM_S)
-    level = np.empty(seconds)
-    level[0] = rng.standard_normal()
-    for at, step in enumerate(rng.standard_normal(seconds - 1) * np.sqrt(1 - decay * decay), 1):
-        level[at] = decay * level[at - 1] + step
+    steps = rng.standard_normal(seconds) * np.sqrt(1 - decay * decay)
+    level, _ = scipy.signal.lfilter([1.0], [1.0, -decay], steps, zi=[decay * rng.standard_normal()])
     normal = np.sqrt(_LEVEL) * level + np.sqrt(1 - _LEVEL) * rng.standard_normal(seconds)
     # Quantiles by rank: the statistics hold exactly although a series has few independent levels.
     share = (normal.argsort().argsort() + 0.5) / seconds
@@ -104,29 +108,31 @@ def read_statistics(path: Path) -> Statistics:
     return {name: tuple(rows) for name, rows in rows_by_class.items()}
 
 
-def read_traces(folder: Path) -> Series:
+def read_traces(folder: Path, seconds: int, history_s: int = 0) -> RoundTrip:
     """Read traces from `folder/rack-*.csv`, `pod-*.csv` and `cluster-*.csv`: one round trip in µs per line and second.
 
-    All are cut to the shortest. Raises `SeriesError`.
+    All are cut to the shortest. Lines beyond `seconds` become history before the start, at most `history_s`. Raises
+    `SeriesError`, also when the shortest does not cover the simulation.
     """
     kinds: list[list[npt.NDArray[np.float64]]] = []
     for name in ("rack", "pod", "cluster"):
         files = sorted(folder.glob(f"{name}-*.csv"))
         if not files:
             raise SeriesError(f"Traces missing: no {name}-*.csv in {folder}")
-        kinds.append([_values(path) for path in files])
-    return of_traces(kinds)
+        kinds.append([_values(path, seconds) for path in files])
+    return of_traces(kinds, seconds, history_s)
 
 
-def of_traces(kinds: Sequence[Sequence[npt.NDArray[np.float64]]]) -> Series:
-    """Return series from measured µs of the three classes; a class with fewer paths repeats them."""
-    seconds = min(len(trace) for kind in kinds for trace in kind)
+def of_traces(kinds: Sequence[Sequence[npt.NDArray[np.float64]]], seconds: int, history_s: int = 0) -> RoundTrip:
+    """Return round trips from measured µs of the three classes; a class with fewer paths repeats them."""
+    shortest = min(len(trace) for kind in kinds for trace in kind)
+    before_s = min(history_s, shortest - seconds)
     paths = max(map(len, kinds))
-    rows = [[kind[path % len(kind)][:seconds] for path in range(paths)] for kind in kinds]
-    return Series(np.rint(np.array(rows) * 1e3).astype(np.int32))
+    rows = [[kind[path % len(kind)][: before_s + seconds] for path in range(paths)] for kind in kinds]
+    return RoundTrip(np.rint(np.array(rows) * 1e3).astype(np.int32), before_s)
 
 
-def _values(path: Path) -> npt.NDArray[np.float64]:
+def _values(path: Path, seconds: int) -> npt.NDArray[np.float64]:
     values = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         try:
@@ -136,6 +142,6 @@ def _values(path: Path) -> npt.NDArray[np.float64]:
         if not 0 < value < 1e6:
             raise SeriesError(f"{path.name}, line {number}: {line[:40]!r} is not a round trip in µs above 0")
         values.append(value)
-    if len(values) < 60:
-        raise SeriesError(f"Trace too short: {path.name} has {len(values)} lines; at least 60 seconds are needed")
+    if len(values) < seconds:
+        raise SeriesError(f"Trace too short: {path.name} has {len(values):,} lines; the simulation needs {seconds:,}")
     return np.array(values)

@@ -8,22 +8,23 @@ means that every job runs at its best.
 
 import dataclasses
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from sinemora.placement.plan import moved_tasks
-from sinemora.placement.problem import ANYWHERE, Assignment, Jobs, Machines, Problem
+from sinemora.placement.policies.nomora import Parameters
+from sinemora.placement.problem import ANYWHERE, Assignment, Ints, Jobs, Machines, Problem
 from sinemora.simulation.core import schemes, workload
-from sinemora.simulation.core.network import Series, TracedLatency
+from sinemora.simulation.core.delays import RoundTrip
+from sinemora.simulation.core.network import TracedLatency
 from sinemora.simulation.core.schemes import Scheme
 from sinemora.simulation.core.state import State
 from sinemora.simulation.core.workload import Workload
 
 Scores = npt.NDArray[np.float64]
-_MINUTE_S = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,10 @@ class World:
     """Parameters of a simulation, apart from jobs and series."""
 
     machines: int = 1_250
+    rack_size: int = 48
+    """Machines per rack."""
+    pod_racks: int = 16
+    """Racks per pod."""
     slots: int = 14
     """Slots per machine. 14 hold the peak of running tasks in the first 19.5 hours of the trace."""
     seconds: int = 6 * 3600
@@ -39,18 +44,36 @@ class World:
     """Seconds between rounds of moves. (The source took 1,532 s to solve a round, at the median.)"""
     window_s: int = 10
     """Seconds of a measurement window; a measured value is its mean."""
-    history_s: int = 7_200
-    """Seconds of history averaged by policies with a price for moves."""
+    history_s: int = 0
+    """Seconds of the past that every policy averages before it moves tasks; up to the window: the newest window."""
     noise: float = 0.0
     """Largest relative error of a measured latency, drawn in each step."""
-    move_price: int = 20
+    move_price: int = 30
     """Cost points that a move must gain under policies with a price for moves (λ)."""
+    mix: Mapping[str, float] = field(default_factory=lambda: workload.MIX)
+    """Share of the jobs with each published curve."""
+    nomora: Parameters = field(default_factory=lambda: Parameters(aggregate=True))
+    """Parameters of the policy `nomora`."""
+    preemption: bool = False
+    """Running tasks may move under the policy `nomora`."""
+    start_at_random: bool = False
+    """Jobs of the first step are placed at random under every policy: they ran before the policy came."""
     seed: int = 1
 
     @property
     def steps(self) -> int:
         """Return the number of steps."""
         return -(-self.seconds // self.step_s)
+
+    @property
+    def covered_s(self) -> int:
+        """Return the seconds of latency that the steps read."""
+        return self.steps * self.step_s
+
+    @property
+    def lookback_s(self) -> int:
+        """Return the longest time before the start that a measured value covers, in seconds."""
+        return max(self.window_s, self.history_s)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +101,7 @@ def simulate(
     world: World,
     scheme: Scheme,
     jobs: Workload,
-    series: Series,
+    round_trips: RoundTrip,
     *,
     state: State | None = None,
     after_step: Callable[[State], None] | None = None,
@@ -87,7 +110,7 @@ def simulate(
 
     Jobs, random roots and latencies depend only on the world. `after_step` may store the state.
     """
-    run = _Run(world, scheme, jobs, series, state or State.new(len(jobs), world.seed))
+    run = _Run(world, scheme, jobs, round_trips, state or State.new(len(jobs), world.seed))
     while run.state.step < world.steps:
         run.step()
         if after_step:
@@ -98,16 +121,16 @@ def simulate(
 class _Run:
     """A run of one policy in one world."""
 
-    def __init__(self, world: World, scheme: Scheme, jobs: Workload, series: Series, state: State) -> None:
+    def __init__(self, world: World, scheme: Scheme, jobs: Workload, round_trips: RoundTrip, state: State) -> None:
         self.world, self.scheme, self.jobs, self.state = world, scheme, jobs, state
-        self.machines = Machines.regular(world.machines, world.slots)
-        self.curves = workload.curves()
+        self.machines = Machines.regular(world.machines, world.slots, world.rack_size, world.pod_racks)
+        self.curves = workload.curves(world.mix)
         self.loss = 1.0 - np.clip(self.curves.values.T, 0.0, 1.0)
-        self.true = series
-        # Published policies use the newest window. Policies that weigh moves use a longer history: a gain has to last.
-        base = series.high(_MINUTE_S) if scheme is Scheme.robust_budget else series
-        self.measured = base.averaged(world.window_s)
-        self.averaged = base.averaged(world.history_s) if scheme in schemes.PRICED else self.measured
+        self.moving = scheme in schemes.MOVING or (scheme is Scheme.nomora and world.preemption)
+        self.true = round_trips
+        base = round_trips.high_of_minutes() if scheme is Scheme.robust_budget else round_trips
+        self.newest = base.averaged(world.window_s)
+        self.past = base.averaged(world.history_s) if world.history_s > world.window_s else self.newest
         self.arrivals = (jobs.comes_s // world.step_s).astype(np.int64)
         # A task that arrives and ends within one step runs for that step.
         ends = (jobs.end_s // world.step_s).astype(np.int64)
@@ -122,7 +145,7 @@ class _Run:
         first, last = np.searchsorted(self.arrivals, (state.step, state.step + 1))
         state.left[first:last] = self.jobs.size[first:last]
         self._place()
-        if self.scheme in schemes.MOVING and (state.step + 1) % max(1, world.round_s // world.step_s) == 0:
+        if self.moving and (state.step + 1) % max(1, world.round_s // world.step_s) == 0:
             self._move()
         self._score()
         state.step += 1
@@ -170,21 +193,25 @@ class _Run:
         free = self.machines.slots - used - np.bincount(state.root[others], minlength=world.machines)
         rootless = state.root[jobs] == ANYWHERE
         problem = Problem(
-            Jobs.of(waits[jobs] - rootless, state.root[jobs], self.jobs.kind[jobs]),
+            Jobs(waits[jobs] - rootless, state.root[jobs], self.jobs.kind[jobs], self._waited_s(jobs)),
             dataclasses.replace(self.machines, slots=free),
-            self._measured(self.measured),
+            self._measured(self.newest),
             self.curves,
         )
-        root, placed = schemes.arrive(problem, self.scheme, state.choices)
+        scheme = Scheme.random if world.start_at_random and state.step == 0 else self.scheme
+        root, placed = schemes.arrive(problem, scheme, state.choices, world.nomora)
         taken = time.perf_counter() - started
         state.solver_s.append(taken)
         state.root[jobs] = root
         state.put(Assignment(jobs[placed.job], placed.machine, placed.count))
-        waited = (state.step - self.arrivals[jobs]) * world.step_s + taken
+        waited = self._waited_s(jobs) + taken
         new = placed.of_jobs(len(jobs))
         # Tasks of a job are identical: one delay stands for all that were placed in this step.
         state.latency_s += waited[new > 0].tolist()
         state.delay_s[jobs[new > 0]] = waited[new > 0]
+
+    def _waited_s(self, jobs: Ints) -> Ints:
+        return (self.state.step - self.arrivals[jobs]) * self.world.step_s
 
     def _move(self) -> None:
         state = self.state
@@ -196,13 +223,13 @@ class _Run:
         problem = Problem(
             Jobs.of(state.left[jobs] - 1, state.root[jobs], self.jobs.kind[jobs]),
             self.machines,
-            self._measured(self.averaged),
+            self._measured(self.past),
             self.curves,
             current,
             running_s=ran_s,
         )
         started = time.perf_counter()
-        after = schemes.move(problem, self.scheme, self.world.move_price)
+        after = schemes.move(problem, self.scheme, self.world.move_price, state.choices, self.world.nomora)
         state.round_s.append(time.perf_counter() - started)
         state.moved.append(moved_tasks(current, after) / max(1, int(current.count.sum())))
         state.replace(Assignment(jobs[after.job], after.machine, after.count))
@@ -222,10 +249,10 @@ class _Run:
         state.total[running] += total[running] / tasks[running]
         state.lived[running] += 1
 
-    def _measured(self, series: Series) -> TracedLatency:
+    def _measured(self, round_trips: RoundTrip) -> TracedLatency:
         world, step = self.world, self.state.step
-        latency = self._latency(series, step * world.step_s)
+        latency = self._latency(round_trips, step * world.step_s)
         return dataclasses.replace(latency, noise=world.noise, draw=step)
 
-    def _latency(self, series: Series, second: int) -> TracedLatency:
-        return TracedLatency(self.machines, series, second, self.world.seed)
+    def _latency(self, round_trips: RoundTrip, second: int) -> TracedLatency:
+        return TracedLatency(self.machines, round_trips, second, self.world.seed)

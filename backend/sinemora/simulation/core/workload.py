@@ -5,6 +5,7 @@ at the start, and 95 % of them still run 19.5 hours later; 3,141 jobs arrive in 
 the source's shares.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -16,8 +17,8 @@ from sinemora.curves.core.table import CurveTable, tabulate
 from sinemora.placement.problem import Ints
 from sinemora.simulation.core.trace import TraceJob
 
-CURVES = ("memcached-server", "strads-lasso", "tensorflow-mnist")
-SHARES = (0.5, 0.25, 0.25)
+MIX: Mapping[str, float] = {"memcached-server": 0.5, "strads-lasso": 0.25, "tensorflow-mnist": 0.25}
+"""Published curves and their shares of the jobs, as in the source."""
 TRACE_JOBS, TRACE_MACHINES = 1_616, 12_500
 _TRACE_ARRIVALS_PER_S = 3_141 / 70_200
 _ENDING = 0.06
@@ -46,17 +47,19 @@ class Workload:
     """… and its end, ascending. The root ends last."""
 
     @classmethod
-    def of_trace(cls, jobs: list[TraceJob], rng: np.random.Generator) -> Self:
+    def of_trace(cls, jobs: list[TraceJob], rng: np.random.Generator, mix: Mapping[str, float] = MIX) -> Self:
         """Return the jobs of a trace with randomly drawn curves."""
         comes = np.array([job.submitted_s for job in jobs])
         order = np.argsort(comes, kind="stable")
         jobs = [jobs[at] for at in order]
         size = np.array([len(job.ends_s) for job in jobs], np.int64)
         ends = np.concatenate([np.fromiter(job.ends_s.values(), float) for job in jobs])
-        return cls._of(comes[order], size, ends, rng)
+        return cls._of(comes[order], size, ends, rng, mix)
 
     @classmethod
-    def drawn(cls, machines: int, slots: int, seconds: float, rng: np.random.Generator) -> Self:
+    def drawn(
+        cls, machines: int, slots: int, seconds: float, rng: np.random.Generator, mix: Mapping[str, float] = MIX
+    ) -> Self:
         """Draw jobs in proportion to the size of the cluster; at most 80 % of the slots are taken at the start."""
         running = max(1, round(TRACE_JOBS * machines / TRACE_MACHINES))
         coming = rng.poisson(_TRACE_ARRIVALS_PER_S * machines / TRACE_MACHINES * seconds)
@@ -71,22 +74,22 @@ class Workload:
             )
         )
         size = np.concatenate((first, later))
-        return cls._of(comes, size, np.repeat(comes + durations, size), rng)
+        return cls._of(comes, size, np.repeat(comes + durations, size), rng, mix)
 
     @classmethod
-    def _of(cls, comes: Floats, size: Ints, ends: Floats, rng: np.random.Generator) -> Self:
+    def _of(cls, comes: Floats, size: Ints, ends: Floats, rng: np.random.Generator, mix: Mapping[str, float]) -> Self:
         job = np.repeat(np.arange(len(size)), size)
         known = np.isfinite(ends)
         order = np.argsort(ends[known], kind="stable")
-        return cls(comes, size, kinds(len(size), rng), job[known][order], ends[known][order])
+        return cls(comes, size, kinds(len(size), rng, mix), job[known][order], ends[known][order])
 
     def __len__(self) -> int:
         return len(self.size)
 
 
-def curves() -> CurveTable:
-    """Return the source's three applications: Memcached, STRADS, TensorFlow."""
-    return tabulate([published(key).curve for key in CURVES])
+def curves(mix: Mapping[str, float] = MIX) -> CurveTable:
+    """Return the table of a mix's curves by name, by default the source's: Memcached, STRADS, TensorFlow."""
+    return tabulate([published(key).curve for key in sorted(mix)])
 
 
 def sizes(jobs: int, rng: np.random.Generator) -> Ints:
@@ -94,9 +97,10 @@ def sizes(jobs: int, rng: np.random.Generator) -> Ints:
     return _by_quantiles(jobs, _QUANTILES, _SIZES, rng)
 
 
-def kinds(jobs: int, rng: np.random.Generator) -> Ints:
-    """Draw the curve of each job; half are Memcached."""
-    return rng.choice(len(CURVES), jobs, p=SHARES)
+def kinds(jobs: int, rng: np.random.Generator, mix: Mapping[str, float] = MIX) -> Ints:
+    """Draw the curve of each job by the shares of a mix: its column in the table of `curves`."""
+    # By name: a mix has no order once it was stored as JSON.
+    return rng.choice(len(mix), jobs, p=[share for _, share in sorted(mix.items())])
 
 
 def _by_quantiles(

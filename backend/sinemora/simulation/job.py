@@ -1,0 +1,63 @@
+"""Job that simulates policies, and its submission."""
+
+from importlib.metadata import version
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from sinemora.jobs import service as jobs
+from sinemora.jobs.context import JobContext
+from sinemora.jobs.models import Job, Queue
+from sinemora.jobs.registry import JobKind, register
+from sinemora.placement.policies.nomora import Parameters
+from sinemora.simulation import service
+from sinemora.simulation.core import report
+from sinemora.simulation.core.inputs import Inputs, drawn_jobs, drawn_round_trips
+from sinemora.simulation.core.simulate import World, simulate
+from sinemora.simulation.core.state import State
+from sinemora.simulation.schemas import SimulationCreate, SimulationRun
+from sinemora.tenants.access import Actor
+
+_COPIED = {
+    "machines", "slots", "rack_size", "pod_racks", "step_s", "round_s", "window_s", "history_s", "noise", "move_price",
+    "preemption", "start_at_random", "seed",
+}  # fmt: skip
+
+
+def world_of(run: SimulationRun) -> World:
+    """Return the world of a request; shares of the mix are scaled to the sum of 1."""
+    total = sum(run.mix.values())
+    return World(
+        **run.model_dump(include=_COPIED),
+        seconds=round(run.hours * 3600),
+        mix={curve: share / total for curve, share in run.mix.items()},
+        nomora=Parameters(**run.nomora.model_dump()),
+    )
+
+
+def _work(running: JobContext) -> dict[str, Any]:
+    run = SimulationRun.model_validate(running.params)
+    world = world_of(run)
+    running.progress(0.0, "drawing jobs and latency")
+    inputs = Inputs(drawn_jobs(world), drawn_round_trips(world))
+    lines = []
+    for number, policy in enumerate(run.policies):
+
+        def after_step(state: State, done: int = number, name: str = policy) -> None:
+            steps = done * world.steps + state.step
+            running.progress(steps / (len(run.policies) * world.steps), f"{name}: step {state.step} of {world.steps}")
+
+        lines.append(report.summary(simulate(world, policy, inputs.jobs, inputs.round_trips, after_step=after_step)))
+    described = report.describe(world, version("sinemora"), inputs.digest())
+    body = SimulationCreate.model_validate({"name": run.name, "world": described, "policies": lines})
+    with running.session() as session:
+        created = service.create_simulation(session, None, body)
+        return {"simulation_id": str(created.id)}
+
+
+SIMULATE = register(JobKind("simulation.simulate", Queue.solve, _work))
+
+
+def submit(session: Session, actor: Actor, run: SimulationRun) -> Job:
+    """Submit the simulation of a cluster as a job. ProductError `jobs_too_many`."""
+    return jobs.submit(session, actor, SIMULATE, f"Simulation {run.name}", run.model_dump(mode="json"))

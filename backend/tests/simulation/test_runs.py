@@ -1,0 +1,93 @@
+"""Simulations that the server runs: started, followed and cancelled as a job."""
+
+import time
+from collections.abc import Callable
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from sinemora.jobs import executor
+from sinemora.simulation.core import series
+from sinemora.simulation.core.simulate import simulate
+from sinemora.simulation.core.state import State
+from sinemora.simulation.core.workload import Workload
+from sinemora.simulation.job import world_of
+from sinemora.simulation.schemas import SimulationRun
+from tests.callers import Member
+
+SMALL = {"name": "Small", "machines": 96, "hours": 0.2, "policies": ["random", "gang_budget"]}
+
+
+def start(owner: Member, **changes: object) -> UUID:
+    response = owner.post("/v1/simulations/runs", json=SMALL | changes)
+    assert response.status_code == 202
+    assert response.headers["Location"] == f"/v1/jobs/{response.json()['id']}"
+    return UUID(response.json()["id"])
+
+
+def test_a_run_becomes_a_report(owner: Member):
+    job_id = start(owner, seed=3, rack_size=24, mix={"dns": 3, "spark-glm": 1})
+    executor.run(owner.tenant_id, job_id)
+    job = owner.get(f"/v1/jobs/{job_id}").json()
+    assert (job["state"], job["progress"]) == ("succeeded", 1.0)
+    report = owner.get(f"/v1/simulations/{job['result']['simulation_id']}").json()
+    assert report["name"] == "Small"
+    assert report["world"]["mix"] == {"dns": 0.75, "spark-glm": 0.25}
+    assert (report["world"]["rack_size"], report["world"]["trace"]) == (24, None)
+    # The same as a run in this process, which knows nothing of jobs.
+    run = SimulationRun.model_validate(SMALL | {"seed": 3, "rack_size": 24, "mix": {"dns": 3, "spark-glm": 1}})
+    world = world_of(run)
+    rngs = [np.random.default_rng(3) for _ in range(2)]
+    drawn = series.drawn(series.PUBLISHED, rngs[0], world.covered_s, 7_200).round_trips()
+    jobs = Workload.drawn(96, world.slots, world.seconds, rngs[1], world.mix)
+    areas = [simulate(world, policy, jobs, drawn).area for policy in run.policies]
+    assert [policy["area_percent"] for policy in report["policies"]] == pytest.approx(areas, abs=1e-3)
+
+
+def test_equal_inputs_have_one_digest_and_others_another(owner: Member):
+    digests = []
+    for seed in (1, 1, 2):
+        job_id = start(owner, policies=["random"], seed=seed)
+        executor.run(owner.tenant_id, job_id)
+        result = owner.get(f"/v1/jobs/{job_id}").json()["result"]
+        digests.append(owner.get(f"/v1/simulations/{result['simulation_id']}").json()["world"]["inputs"])
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_a_cancelled_run_leaves_no_report(owner: Member, monkeypatch: pytest.MonkeyPatch):
+    job_id = start(owner)
+    monkeypatch.setattr("sinemora.jobs.context._REPORT_S", 0.01)
+
+    def endless(*_: object, after_step: Callable[[State], None]) -> None:
+        assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            after_step(State.new(1, 1))
+
+    monkeypatch.setattr("sinemora.simulation.job.simulate", endless)
+    executor.run(owner.tenant_id, job_id)
+    assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled"
+    assert owner.get("/v1/simulations").json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer", "message"),
+    [
+        ({"machines": 20_000}, "#/machines", "1250"),
+        ({"policies": []}, "#/policies", ""),
+        ({"policies": ["random", "random"]}, "#/policies", "once"),
+        ({"policies": ["best"]}, "#/policies/0", ""),
+        ({"mix": {"nginx": 1}}, "#/mix", "memcached-server"),
+        ({"mix": {"dns": 0}}, "#/mix", "above 0"),
+        ({"nomora": {"gamma": 5}}, "#/nomora/gamma", "1001"),
+        ({"hours": 48}, "#/hours", "24"),
+        ({"step_s": 600, "round_s": 60}, "#", "round_s"),
+    ],
+)
+def test_invalid_runs_are_refused(owner: Member, changes: dict[str, object], pointer: str, message: str):
+    response = owner.post("/v1/simulations/runs", json=SMALL | changes)
+    assert response.status_code == 422
+    (error,) = response.json()["errors"]
+    assert error["pointer"].startswith(pointer)
+    assert message in error["message"]
