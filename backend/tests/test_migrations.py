@@ -18,10 +18,11 @@ from sqlalchemy.exc import OperationalError
 from sinemora import migrate
 from sinemora.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, PostgresServer
 from sinemora.kit import config
+from sinemora.recommendations.schemas import VerifiedOutcome
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0009_embed_links"
+NEWEST = "0011_verdicts"
 
 
 @dataclass
@@ -150,3 +151,22 @@ def test_stored_results_get_the_names_of_the_present(schema: Schema):
         for expression, before, after in ((migration.RESULT_UP, old, new), (migration.RESULT_DOWN, new, old)):
             statement = text(f"SELECT {expression} FROM (SELECT CAST(:answer AS jsonb) AS answer) AS stored")
             assert connection.scalar(statement, {"answer": json.dumps(before)}) == after
+
+
+def test_earlier_outcomes_are_no_verdicts(schema: Schema):
+    migration = ScriptDirectory.from_config(migrate.configuration()).get_revision("0011_verdicts").module
+    estimate = {"mean": 0.75, "low": 0.5, "high": 1.0, "windows": 9}
+    window = {"from": "2026-11-20T10:00:00Z", "to": "2026-11-20T10:10:00Z"}
+    old = {"observed": estimate, "predicted": estimate, "gain_observed": 0.25, "gain_predicted": 0.25, "held": True}
+    with schema.owner.connect() as connection:
+
+        def rewritten(expression: str, outcome: dict[str, object]) -> dict[str, object]:
+            statement = text(f"SELECT {expression} FROM (SELECT CAST(:outcome AS jsonb) AS outcome) AS stored")
+            return dict(connection.scalar(statement, {"outcome": json.dumps(outcome)}))
+
+        new = rewritten(migration.OUTCOME_UP, old | {"window": window})
+        assert VerifiedOutcome.model_validate(new).verdict == "cannot_tell"
+        assert new["observed"] == new["promised"] == {"mean": 0.25, "low": 0.0, "high": 0.5}
+        back = rewritten(migration.OUTCOME_DOWN, new | {"observed": None})
+        assert back.keys() == {*old, "window"}
+        assert (back["held"], back["gain_observed"]) == (False, 0.25)

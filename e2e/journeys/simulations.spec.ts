@@ -28,3 +28,16 @@ for (const colorScheme of ['light', 'dark'] as const) {
     expect((await page.request.get(`/v1/simulations/${id}`)).status()).toBe(404)
   })
 }
+
+test('a simulation is run from its form, and its report opens', async ({ inside: page }) => {
+  await page.goto('/simulations')
+  await page.getByRole('spinbutton', { name: 'Machines', exact: true }).fill('96')
+  await page.getByRole('spinbutton', { name: 'Duration (h)' }).fill('0.2')
+  await page.getByRole('button', { name: 'Simulate' }).click()
+  await expect(page.getByRole('heading', { name: 'Trial', level: 1 })).toBeVisible({ timeout: 60_000 })
+  const outcomes = page.getByRole('region', { name: 'Policies' })
+  await expect(outcomes.getByRole('row')).toHaveCount(5)
+  await page.getByRole('combobox', { name: 'Distribution of' }).click()
+  await page.getByRole('option', { name: 'Placement delay' }).click()
+  await expect(page.getByRole('img', { name: /Distribution of placement delay under 4 policies/ })).toBeVisible()
+})

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { type BrowserContext, test as base, expect, type Page } from '@playwright/test'
+import { test as base, expect, type Page } from '@playwright/test'
 import { COLOUR_RULES, expectAccessible } from '../support/accessibility'
 import { loadRecording } from '../support/recording'
 import { startReplay, VIEW, type View, viewsOf } from '../support/replay'
@@ -12,7 +12,7 @@ interface Replay {
   missed: Set<string>
 }
 
-const test = base.extend<object, { replay: Replay }>({
+const test = base.extend<object, { replay: Replay; shared: Page }>({
   replay: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function needs from this pattern
     async ({}, use) => {
@@ -23,8 +23,24 @@ const test = base.extend<object, { replay: Replay }>({
     },
     { scope: 'worker' },
   ],
-  // Some pages show their URL, so it is constant; a proxy leads to the server.
-  proxy: async ({ replay }, use) => use({ server: replay.url }),
+  // One browser window for all tests of a process: it has the scripts of the console, compiled, after the first page.
+  shared: [
+    async ({ browser, replay }, use, { project }) => {
+      const { contextOptions = {}, deviceScaleFactor = 1, locale = 'en-GB', timezoneId = 'UTC' } = project.use
+      // Some pages show their URL, so it is constant; a proxy leads to the server.
+      const proxy = { server: replay.url }
+      const context = await browser.newContext({ ...contextOptions, deviceScaleFactor, locale, timezoneId, proxy })
+      const page = await context.newPage()
+      await page.clock.setFixedTime(recording.now)
+      await page.addInitScript(() => {
+        localStorage.clear()
+        sessionStorage.clear()
+      })
+      await use(page)
+      await context.close()
+    },
+    { scope: 'worker' },
+  ],
 })
 
 function stop(server: Server): Promise<void> {
@@ -32,29 +48,28 @@ function stop(server: Server): Promise<void> {
   return new Promise((done) => server.close(() => done()))
 }
 
-/** Open a page of the recording. */
-async function open(page: Page, context: BrowserContext, address: string, view: View) {
-  await context.addCookies([{ name: VIEW, value: view, url: ORIGIN }])
-  await page.clock.setFixedTime(recording.now)
+/** Load a page of the recording, light, in a window of a given width. */
+async function open(page: Page, address: string, view: View, width: number) {
+  await page.context().addCookies([{ name: VIEW, value: view, url: ORIGIN }])
+  await page.setViewportSize({ width, height: 800 })
+  await page.emulateMedia({ colorScheme: 'light' })
   await page.goto(ORIGIN + address)
   await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible()
   await expect(page.getByText(/^Loading /)).toHaveCount(0)
 }
 
 for (const [name, address, view] of viewsOf(recording)) {
-  test(`${name} fits a narrow window`, async ({ page, context }) => {
-    await page.setViewportSize({ width: 375, height: 800 })
-    await open(page, context, address, view)
+  test(`${name} fits a narrow window`, async ({ shared: page }) => {
+    await open(page, address, view, 375)
     await page.waitForLoadState('networkidle')
     // The body is as wide as the window less the room of the scroll bar, which the root counts as its own.
     const hidden = await page.locator('html').evaluate((root) => root.scrollWidth - document.body.clientWidth)
     expect(hidden).toBe(0)
   })
 
-  test(`${name} looks as before and is accessible, light and dark`, async ({ page, context, replay }, { config }) => {
+  test(`${name} looks as before and is accessible, light and dark`, async ({ shared: page, replay }, { config }) => {
     replay.missed.clear()
-    await page.emulateMedia({ colorScheme: 'light' })
-    await open(page, context, address, view)
+    await open(page, address, view, 1280)
     // A comparison waits until the page looks as expected; a new picture has nothing to wait for.
     if (config.updateSnapshots !== 'missing') {
       await page.waitForLoadState('networkidle')

@@ -12,7 +12,7 @@ def main(makefiles: list[str]) -> None:
         if line.startswith("##@ "):
             print(f"\n{line[4:]}")
         elif found := re.match(r"([a-z0-9-]+):.*?## (.*)", line):
-            print(f"  {found[1]:<18}{found[2]}")
+            print(f"  {found[1]:<21}  {found[2]}")
     print("\nNew here? make up, then open the address it prints. Settings: .env.example")
 
 

@@ -20,6 +20,7 @@ from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from sinemora.kit.db import Base, Identified, TenantOwned
 from sinemora.kit.http.etag import Versioned
+from sinemora.meshes.plan import LOSS_DEADLINE_MS, SPIKE_THRESHOLD_NS
 
 
 class Mesh(Identified, Versioned, TenantOwned, Base):
@@ -36,6 +37,8 @@ class Mesh(Identified, Versioned, TenantOwned, Base):
         CheckConstraint("window_s BETWEEN 1 AND 60", name="window_s"),
         CheckConstraint("rate_hz IN (1, 2, 4, 8, 16, 32, 64, 128)", name="rate_hz"),
         CheckConstraint("flows BETWEEN 1 AND 16", name="flows"),
+        CheckConstraint("spike_threshold_ns BETWEEN 10000 AND 1000000000", name="spike_threshold_ns"),
+        CheckConstraint("loss_deadline_ms BETWEEN 100 AND 2000", name="loss_deadline_ms"),
     )
 
     key: Mapped[int] = mapped_column(Identity(always=True), unique=True)
@@ -43,6 +46,8 @@ class Mesh(Identified, Versioned, TenantOwned, Base):
     window_s: Mapped[int]
     rate_hz: Mapped[int]
     flows: Mapped[int]
+    spike_threshold_ns: Mapped[int] = mapped_column(server_default=text(str(SPIKE_THRESHOLD_NS)))
+    loss_deadline_ms: Mapped[int] = mapped_column(server_default=text(str(LOSS_DEADLINE_MS)))
     revision: Mapped[int] = mapped_column(BigInteger, server_default=text("1"), server_onupdate=FetchedValue())
 
 

@@ -22,8 +22,12 @@ PEERS = 2_000
 # Of one processor, and of resident memory.
 CPU_PERCENT = 20
 MEMORY_MIB = 192
-SPIKE_THRESHOLD_NS = 500_000
-LOSS_DEADLINE_MS = 1_000
+SPIKE_THRESHOLD_NS, SPIKE_THRESHOLD_RANGE_NS = 500_000, (10_000, 1_000_000_000)
+"""Default and limits of the excess over a window's median from which an agent keeps delays as evidence."""
+LOSS_DEADLINE_MS, LOSS_DEADLINE_RANGE_MS = 1_000, (100, 2_000)
+"""Default and limits of the time after which an exchange is lost. A window is complete when its last exchange is, and
+alerts wait for three seconds.
+"""
 
 _CAPS = {"packets_per_s": PACKETS_PER_S, "peers": PEERS, "cpu_percent": CPU_PERCENT, "memory_mib": MEMORY_MIB}
 
@@ -66,6 +70,8 @@ class MeshState:
     flows: int
     revision: int
     members: tuple[Member, ...]
+    spike_threshold_ns: int = SPIKE_THRESHOLD_NS
+    loss_deadline_ms: int = LOSS_DEADLINE_MS
 
 
 def is_client(key: int, peer_key: int) -> bool:
@@ -96,8 +102,7 @@ def planned(members: Sequence[Member]) -> NDArray[np.bool_]:
 def plan_revision(agent_id: UUID, meshes: Sequence[MeshState]) -> str:
     """Return the revision of an agent's plan in these meshes: a hash of the plan without its time."""
     words = [str(agent_id), *sorted(f"{mesh.id}:{mesh.revision}" for mesh in meshes)]
-    limits = [*_CAPS.values(), SPIKE_THRESHOLD_NS, LOSS_DEADLINE_MS]
-    return hashlib.sha256("\n".join([*words, *map(str, limits)]).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join([*words, *map(str, _CAPS.values())]).encode()).hexdigest()[:16]
 
 
 def plan_for(agent_id: UUID, vm_key: int, meshes: Sequence[MeshState], server_time_ns: int) -> dict[str, object]:
@@ -108,7 +113,8 @@ def plan_for(agent_id: UUID, vm_key: int, meshes: Sequence[MeshState], server_ti
         "vm_key": vm_key,
         "server_time_ns": server_time_ns,
         "caps": _CAPS,
-        "spike_threshold_ns": SPIKE_THRESHOLD_NS,
+        # An agent has one threshold: in several meshes the lowest, which keeps more than the others ask for.
+        "spike_threshold_ns": min((mesh.spike_threshold_ns for mesh in meshes), default=SPIKE_THRESHOLD_NS),
         "meshes": [
             {
                 "id": str(mesh.id),
@@ -116,7 +122,7 @@ def plan_for(agent_id: UUID, vm_key: int, meshes: Sequence[MeshState], server_ti
                 "name": mesh.name,
                 "window_s": mesh.window_s,
                 "rate_hz": mesh.rate_hz,
-                "loss_deadline_ms": LOSS_DEADLINE_MS,
+                "loss_deadline_ms": mesh.loss_deadline_ms,
                 "peers": [_peer(vm_key, peer, mesh.flows) for peer in mesh.members if _probes(vm_key, peer)],
             }
             for mesh in meshes

@@ -45,6 +45,8 @@ def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState
             Mesh.rate_hz,
             Mesh.flows,
             Mesh.revision,
+            Mesh.spike_threshold_ns,
+            Mesh.loss_deadline_ms,
             Vm.id,
             Vm.key,
             Vm.name,
@@ -65,15 +67,20 @@ def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState
     )
     if mesh_id is not None:
         statement = statement.where(Mesh.id == mesh_id)
-    settings: dict[UUID, tuple[int, str, int, int, int, int]] = {}
+    settings: dict[UUID, tuple[tuple[int, str, int, int, int, int], tuple[int, int]]] = {}
     members: dict[UUID, list[Member]] = defaultdict(list)
-    for id, key, name, window_s, rate_hz, flows, revision, *member in session.execute(statement):
-        settings[id] = key, name, window_s, rate_hz, flows, revision
+    for id, key, name, window_s, rate_hz, flows, revision, spike_ns, deadline_ms, *member in session.execute(statement):
+        settings[id] = (key, name, window_s, rate_hz, flows, revision), (spike_ns, deadline_ms)
         if member[0] is not None:
             members[id].append(Member(*member))
     return [
-        MeshState(id, *values, tuple(sorted(members[id], key=lambda vm: (vm.zone_name, str(vm.zone_id), vm.name))))
-        for id, values in settings.items()
+        MeshState(
+            id,
+            *values,
+            tuple(sorted(members[id], key=lambda vm: (vm.zone_name, str(vm.zone_id), vm.name))),
+            *evidence,
+        )
+        for id, (values, evidence) in settings.items()
     ]
 
 

@@ -8,11 +8,33 @@ from pydantic import Field
 
 from sinemora.inventory.schemas import Name
 from sinemora.kit.schemas import Read, Write
+from sinemora.meshes.plan import (
+    LOSS_DEADLINE_MS,
+    LOSS_DEADLINE_RANGE_MS,
+    SPIKE_THRESHOLD_NS,
+    SPIKE_THRESHOLD_RANGE_NS,
+)
 from sinemora.tenants.quotas import Resource
 
 Rate = Literal[1, 2, 4, 8, 16, 32, 64, 128]
 Window = Annotated[int, Field(ge=1, le=60)]
 Flows = Annotated[int, Field(ge=1, le=16)]
+SpikeThreshold = Annotated[
+    int,
+    Field(
+        ge=SPIKE_THRESHOLD_RANGE_NS[0],
+        le=SPIKE_THRESHOLD_RANGE_NS[1],
+        description="Excess over a window's median from which agents keep the exchanges of a spike, ns",
+    ),
+]
+LossDeadline = Annotated[
+    int,
+    Field(
+        ge=LOSS_DEADLINE_RANGE_MS[0],
+        le=LOSS_DEADLINE_RANGE_MS[1],
+        description="Time after which an exchange without a response is lost",
+    ),
+]
 
 
 class MeshCreate(Write):
@@ -22,6 +44,8 @@ class MeshCreate(Write):
     window_s: Window = 10
     rate_hz: Rate = 8
     flows: Flows = 1
+    spike_threshold_ns: SpikeThreshold = SPIKE_THRESHOLD_NS
+    loss_deadline_ms: LossDeadline = LOSS_DEADLINE_MS
 
 
 class MeshUpdate(Write):
@@ -31,6 +55,8 @@ class MeshUpdate(Write):
     window_s: Window | None = None
     rate_hz: Rate | None = None
     flows: Flows | None = None
+    spike_threshold_ns: SpikeThreshold | None = None
+    loss_deadline_ms: LossDeadline | None = None
 
 
 class MeshRead(Read):
@@ -42,6 +68,8 @@ class MeshRead(Read):
     window_s: int
     rate_hz: int
     flows: int
+    spike_threshold_ns: int
+    loss_deadline_ms: int
     revision: int
     vm_count: int
     version: int

@@ -79,3 +79,21 @@ def sent(agent: AgentCaller, report: Report) -> None:
     """Send a report that must be acknowledged."""
     answer = send(agent, report)
     assert answer.status_code == 204, answer.text
+
+
+AgentWindow = tuple[AgentCaller, dict[int, Raw], int]
+"""A window of an agent: its peers by VM key, and its start (Unix s)."""
+
+
+def sent_together(mesh_key: int, windows: Iterable[AgentWindow]) -> None:
+    """Send many windows of 10 s, all of an agent in one report, which must be acknowledged."""
+    reports: dict[int, tuple[AgentCaller, Report]] = {}
+    for agent, peers, started_at_s in windows:
+        if not peers:
+            continue
+        if agent.vm_key in reports:
+            add_window(reports[agent.vm_key][1], mesh_key, peers, started_at_s)
+        else:
+            reports[agent.vm_key] = (agent, report_of(mesh_key, peers, started_at_s))
+    for agent, report in reports.values():
+        sent(agent, report)

@@ -84,6 +84,13 @@ def test_who_cannot_answer_is_not_probed():
     assert [(peer["vm_key"], peer["flows"]) for peer in peers] == [(4, 2)]
 
 
+def test_an_agent_in_several_meshes_keeps_the_spikes_of_each():
+    states = [replace(mesh([1, 2]), spike_threshold_ns=ns, loss_deadline_ms=ms) for ns, ms in ((9e4, 300), (4e4, 800))]
+    plan = plan_for(uuid4(), 1, states, 0)
+    assert plan["spike_threshold_ns"] == 4e4
+    assert [one["loss_deadline_ms"] for one in plan["meshes"]] == [300, 800]
+
+
 def test_a_stock_master_is_asked_by_every_agent_and_asks_nobody():
     masters = [replace(member(key, has_agent=False), responder="ieee1588") for key in (2, 5)]
     state = MeshState(UUID(int=7), 7, "demo", 10, 8, 1, 1, (member(1), member(3), *masters))

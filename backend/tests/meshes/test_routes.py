@@ -24,11 +24,34 @@ def test_a_mesh_from_birth_to_death(owner: Member):
 
 @pytest.mark.parametrize(
     "body",
-    [{"rate_hz": 3}, {"rate_hz": 256}, {"window_s": 0}, {"window_s": 61}, {"flows": 0}, {"flows": 17}, {"name": " "}],
+    [
+        {"rate_hz": 3},
+        {"rate_hz": 256},
+        {"window_s": 0},
+        {"window_s": 61},
+        {"flows": 0},
+        {"flows": 17},
+        {"spike_threshold_ns": 9_999},
+        {"spike_threshold_ns": 1_000_000_001},
+        {"loss_deadline_ms": 99},
+        {"loss_deadline_ms": 2_001},
+        {"name": " "},
+    ],
 )
 def test_nonsense_is_refused(owner: Member, body: dict[str, Any]):
     answer = owner.post("/v1/meshes", json={"name": "m"} | body)
     assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
+
+
+def test_agents_get_the_spike_threshold_and_loss_deadline_of_their_mesh(owner: Member, make_mesh: Callable[..., Any]):
+    world: MeshWorld = make_mesh(owner, 2)
+    before = world.agents[0].get("/v1/agents/self/plan")
+    assert (before.json()["spike_threshold_ns"], before.json()["meshes"][0]["loss_deadline_ms"]) == (500_000, 1_000)
+    changes = {"spike_threshold_ns": 50_000, "loss_deadline_ms": 400}
+    assert owner.patch(f"/v1/meshes/{world.id}", json=changes).json().items() >= changes.items()
+    after = world.agents[0].get("/v1/agents/self/plan", headers={"If-None-Match": before.headers["ETag"]})
+    assert after.status_code == 200
+    assert (after.json()["spike_threshold_ns"], after.json()["meshes"][0]["loss_deadline_ms"]) == (50_000, 400)
 
 
 def test_names_are_unique_in_a_tenant(owner: Member, other_owner: Member):

@@ -309,10 +309,15 @@ def nullable(values: npt.NDArray[Any], valued: Flags) -> list[Any]:
     return lists
 
 
+def packets(cells: Cells) -> tuple[Ints, Ints, Flags]:
+    """Return packets sent and lost by path, and the mask of paths with both counts known."""
+    sent, lost = (_gather(cells.one_way.columns[which], cells.at) for which in (SENT, LOST))
+    return sent, lost, (cells.at != NONE) & (sent > 0) & (lost >= 0) & cells.planned
+
+
 def _losses(cells: Cells, states: npt.NDArray[np.uint8]) -> Matrix:
     """Loss is measured wherever both counts are known; a path that lost everything has the value 1."""
-    sent, lost = (_gather(cells.one_way.columns[which], cells.at) for which in (SENT, LOST))
-    valued = (cells.at != NONE) & (sent > 0) & (lost >= 0) & cells.planned
+    sent, lost, valued = packets(cells)
     states = states.copy()
     states[valued & ~cells.stale] = State.MEASURED
     states[~valued & (states == State.MEASURED)] = State.NO_DATA

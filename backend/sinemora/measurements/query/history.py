@@ -1,5 +1,6 @@
 """Matrices of many windows of a mesh: one value per pair and window."""
 
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -49,16 +50,24 @@ class History:
 
 
 def round_trips(
-    session: Session, mesh: MeshState, start: datetime, end: datetime, statistic: Statistic, blocks_max: int
+    session: Session,
+    mesh: MeshState,
+    start: datetime,
+    end: datetime,
+    statistic: Statistic,
+    blocks_max: int,
+    merged: Sequence[Tier] = (Tier.MINUTE,),
 ) -> History:
-    """Return the windows that begin in [`start`, `end`), minutes where they are merged. ProductError `range_invalid`.
+    """Return the windows that begin in [`start`, `end`), longer steps where they are merged.
+
+    ProductError `range_invalid`. `merged` lists the tiers of longer steps, finest first; by default minutes.
 
     `statistic` is one that every window has: p50, p90, p99. When all windows have more than about `blocks_max` blocks,
     fewer windows are selected at even distances over the range, at least `WINDOWS_MIN`.
     """
     check_range(start, end)
     quantile = QUANTILES.index(statistic.quantile or 0.5)
-    _, _, parts = tiers(session, mesh.key, start, end, (Tier.MINUTE,))
+    _, _, parts = tiers(session, mesh.key, start, end, merged)
     windows = [(part.tier, at) for part in parts for at in frames.starts(session, mesh.key, part)]
     selected = _spread(windows, blocks_max // _blocks(mesh))
     if len(selected) < len(windows):

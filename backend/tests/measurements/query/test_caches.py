@@ -1,5 +1,6 @@
 """Tests of the caches of merged ranges and newest windows: results equal those of a fresh read."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,7 @@ from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.scan import utc
 from sinemora.measurements.store import corrections
 from tests.callers import MeshWorld
-from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, window_start
 from tests.measurements.worlds import simple
 
 pytestmark = pytest.mark.whole_store
@@ -28,6 +29,10 @@ def mesh(owner, make_mesh) -> MeshWorld:
 
 def measure(mesh: MeshWorld, started_at_s: int, seed: int) -> None:
     """Store one window of the whole mesh; the first VM of each pair is the client."""
+    sent_together(mesh.key, window(mesh, started_at_s, seed))
+
+
+def window(mesh: MeshWorld, started_at_s: int, seed: int) -> Iterator[AgentWindow]:
     for n, agent in enumerate(mesh.agents[:-1]):
         peers = {
             peer.vm_key: simple(
@@ -35,16 +40,22 @@ def measure(mesh: MeshWorld, started_at_s: int, seed: int) -> None:
             )
             for peer in mesh.agents[n + 1 :]
         }
-        sent(agent, report_of(mesh.key, peers, started_at_s))
+        yield agent, peers, started_at_s
 
 
 @pytest.fixture
 def start(mesh) -> int:
     """Thirteen minutes of a window or two each; the first is at a minute and no multiple of five."""
     start = window_start(30, 300) + 120
-    for minute in range(MINUTES):
-        for n in range(1 + minute % 2):
-            measure(mesh, start + 60 * minute + 10 * n, 3 * minute + n)
+    sent_together(
+        mesh.key,
+        (
+            one
+            for minute in range(MINUTES)
+            for n in range(1 + minute % 2)
+            for one in window(mesh, start + 60 * minute + 10 * n, 3 * minute + n)
+        ),
+    )
     tasks.roll_up()
     return start
 

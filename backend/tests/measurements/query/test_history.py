@@ -15,7 +15,7 @@ from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import mesh_state
 from tests.callers import Member, MeshWorld
 from tests.measurements.codec.test_native import frames
-from tests.recommendations.measured_mesh import WINDOWS, measured
+from tests.recommendations.measured_mesh import APART_S, WINDOWS, measured
 
 GOLDEN = Path(__file__).parents[1] / "codec" / "golden"
 TRIPS = {("a-1", "c-1"): 90.0, ("a-1", "b-1"): 700.0}
@@ -70,7 +70,7 @@ def test_each_pair_has_what_was_measured_in_every_window(owner: Member, make_mes
     names = [member.name for member in state_of(mesh).members]
     assert result.round_trips_ns.shape == (WINDOWS, 3, 3)
     assert set(result.window_s.tolist()) == {10}
-    assert np.diff(result.started_at_s).tolist() == [10] * (WINDOWS - 1)
+    assert np.diff(result.started_at_s).tolist() == [APART_S] * (WINDOWS - 1)
     for (item, other), us in TRIPS.items():
         at = result.round_trips_ns[:, names.index(item), names.index(other)]
         assert at == pytest.approx(us * 1e3, abs=20e3)

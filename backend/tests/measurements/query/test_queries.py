@@ -21,7 +21,7 @@ from sinemora.measurements.codec import llq16
 from sinemora.measurements.query import execute
 from sinemora.measurements.query.budget import Budget
 from tests.callers import MeshWorld
-from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, window_start
 from tests.measurements.worlds import Raw, simple
 
 ROUTES = ("matrix", "comparison", "movers", "series", "distribution", "variability", "losses", "windows", "spikes")
@@ -41,6 +41,7 @@ class Truth:
         self.zones = {agent.vm_key: agent.name[0] for agent in mesh.agents}
         self.values: dict[tuple[int, int], list[tuple[int, Raw, int]]] = {}
         random = np.random.default_rng(seed)
+        sending: list[AgentWindow] = []
         for n in range(windows):
             at = started_at_s + 10 * n
             for i, agent in enumerate(mesh.agents[:-1]):
@@ -54,10 +55,11 @@ class Truth:
                     )
                     for peer in mesh.agents[i + 1 :]
                 }
-                sent(agent, report_of(mesh.key, peers, at))
+                sending.append((agent, peers, at))
                 for key, raw in peers.items():
                     self.values.setdefault((agent.vm_key, key), []).append((at, raw, 0))
                     self.values.setdefault((key, agent.vm_key), []).append((at, raw, 1))
+        sent_together(mesh.key, sending)
 
     def range(self) -> dict[str, str]:
         return {"from": iso(self.start), "to": iso(self.end)}

@@ -10,7 +10,7 @@ from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store.tiers import Tier, floor
 from tests.callers import MeshWorld
 from tests.measurements.reports import window_starts
-from tests.measurements.usual import RISE_NS, USUAL_NS, Changes, deviations, keep_days, keep_hour, measure, rise
+from tests.measurements.usual import RISE_NS, USUAL_NS, Changes, deviations, keep_days, keep_hour, measure_all, rise
 from tests.measurements.worlds import silent
 
 SOURCE, TARGET = 0, 2
@@ -38,9 +38,7 @@ def play(mesh: MeshWorld, story: str) -> list[int]:
         "x": lambda: lose(mesh),
     }
     starts = window_starts(range(len(story), 0, -1))
-    for kind, start in zip(story, starts, strict=True):
-        if kind != " ":
-            measure(mesh, start, kinds[kind]())
+    measure_all(mesh, {start: kinds[kind]() for kind, start in zip(story, starts, strict=True) if kind != " "})
     return starts
 
 
@@ -75,8 +73,7 @@ def test_the_onset_is_found_in_merged_minutes(mesh: MeshWorld, by: str):
     starts = window_starts(range(len(story), 0, -1))
     onset = next(at for at in range(20, 30) if starts[at] % 60 == 40)
     changes = {**rise(mesh, SOURCE, TARGET), **rise(mesh, 3, TARGET)} if by == "zone" else rise(mesh, SOURCE, TARGET)
-    for at, start in enumerate(starts):
-        measure(mesh, start, changes if at >= onset else {})
+    measure_all(mesh, {start: changes if at >= onset else {} for at, start in enumerate(starts)})
     tasks.roll_up()
     (item,) = deviations(mesh, by=by)["items"]
     onset_s = datetime.fromisoformat(item["onset_at"]).timestamp()
@@ -133,9 +130,13 @@ def names(items: Collection[dict]) -> list[str]:
 
 def test_each_listed_path_has_its_own_onset(mesh: MeshWorld):
     starts = window_starts(range(8, 0, -1))
-    for at, start in enumerate(starts):
-        changes = {**(rise(mesh, 0, 2) if at >= 3 else {}), **(rise(mesh, 1, 3) if at >= 6 else {})}
-        measure(mesh, start, changes)
+    measure_all(
+        mesh,
+        {
+            start: {**(rise(mesh, 0, 2) if at >= 3 else {}), **(rise(mesh, 1, 3) if at >= 6 else {})}
+            for at, start in enumerate(starts)
+        },
+    )
     items = deviations(mesh)["items"]
     onsets = {item["source"]["name"]: datetime.fromisoformat(item["onset_at"]).timestamp() for item in items}
     assert sorted(names(items)) == ["a-1", "b-1"]
