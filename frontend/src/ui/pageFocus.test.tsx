@@ -14,6 +14,19 @@ import { useState } from 'react'
 import { expect, onTestFinished, test } from 'vitest'
 import { focusPages } from './pageFocus'
 
+/** A page whose heading is replaced once it is loaded, as of `LoadingPage`. */
+function Loading() {
+  const [loaded, setLoaded] = useState(false)
+  return (
+    <>
+      <h1 key={String(loaded)}>{loaded ? 'Loaded' : 'Loading'}</h1>
+      <button type="button" onClick={() => setLoaded(true)}>
+        Load
+      </button>
+    </>
+  )
+}
+
 /** A page that has its heading once its button is pressed: the test decides when, not the speed of the machine. */
 function Late() {
   const [loaded, setLoaded] = useState(false)
@@ -30,7 +43,8 @@ async function open() {
   const root = createRootRoute({
     component: () => (
       <>
-        <Link to="/">Home</Link> <Link to={'/late' as '/'}>Late</Link> <Link to={'/form' as '/'}>Form</Link>
+        <Link to="/">Home</Link> <Link to={'/late' as '/'}>Late</Link> <Link to={'/form' as '/'}>Form</Link>{' '}
+        <Link to={'/loading' as '/'}>Loading</Link>
         <main>
           <Outlet />
         </main>
@@ -48,6 +62,7 @@ async function open() {
       </>
     )),
     page('/late', Late),
+    page('/loading', Loading),
     page('/form', () => (
       <>
         <h1>Form</h1>
@@ -79,6 +94,14 @@ test('after a navigation the main landmark has the focus, then the heading once 
   await waitFor(() => expect(focused()).toBe(screen.getByRole('main')))
   await load()
   await waitFor(() => expect(focused()).toBe(screen.getByRole('heading', { name: 'Late' })))
+})
+
+test('a heading that is replaced when the page has loaded passes the focus on', async () => {
+  await open()
+  await go('Loading')
+  await waitFor(() => expect(focused()).toBe(screen.getByRole('heading', { name: 'Loading' })))
+  await load()
+  await waitFor(() => expect(focused()).toBe(screen.getByRole('heading', { name: 'Loaded' })))
 })
 
 test('a heading that appears late does not take the focus from a person who has moved on', async () => {

@@ -31,32 +31,39 @@ export function focusPages(router: AnyRouter): () => void {
   }
 }
 
-/** Focus the page once its heading is there; until then its `main`. Return a function that gives up. */
+/**
+ * Focus the heading of the page, until then its `main`; and again when the heading of a page that loads is replaced by
+ * that of the loaded page. Return a function that gives up.
+ */
 function focusPage(isReturn: boolean): () => void {
   // A page may give the focus to its first field itself.
   if (document.activeElement?.matches('main :is(input, select, textarea)')) return () => {}
   const main = document.querySelector('main')
-  if (!main || focusHeading(main, isReturn)) return () => {}
-  main.tabIndex = -1
-  main.focus({ preventScroll: true })
+  if (!main) return () => {}
+  let focused = focus(targetIn(main, isReturn))
   const observer = new MutationObserver(() => {
-    const isElsewhere = document.activeElement !== main && document.activeElement !== document.body
-    if (isElsewhere || focusHeading(main, isReturn)) stop()
+    const isElsewhere = document.activeElement !== (focused.isConnected ? focused : document.body)
+    if (isElsewhere) return stop()
+    const target = targetIn(main, isReturn)
+    if (target !== focused) focused = focus(target)
   })
-  const timer = setTimeout(() => observer.disconnect(), LATEST_MS)
   const stop = () => {
     clearTimeout(timer)
     observer.disconnect()
   }
+  const timer = setTimeout(stop, LATEST_MS)
   observer.observe(main, { childList: true, subtree: true })
   return stop
 }
 
-function focusHeading(main: HTMLElement, isReturn: boolean): boolean {
+/** Return what takes the focus: what had it before Back, else the heading, else `main`. */
+function targetIn(main: HTMLElement, isReturn: boolean): HTMLElement {
   const kept = isReturn ? main.querySelector<HTMLElement>(RETURN) : null
-  const heading = main.querySelector<HTMLElement>('h1')
-  if (!kept && heading) heading.tabIndex = -1
-  const target = kept ?? heading
-  target?.focus({ preventScroll: true })
-  return target !== null
+  return kept ?? main.querySelector<HTMLElement>('h1') ?? main
+}
+
+function focus(target: HTMLElement): HTMLElement {
+  if (!target.matches(RETURN)) target.tabIndex = -1
+  target.focus({ preventScroll: true })
+  return target
 }

@@ -208,7 +208,9 @@ test('an older step has its own film, which stays while it is stepped through', 
 
 test('a step names its incidents and annotations', async () => {
   await open({ at: '2026-11-20T11:21:00.000Z' })
-  expect(words()).toBe('20 Nov 2026, 11:20 – 11:21 UTC: Incident: Loss at web-20; Deploy: web 4.2')
+  await vi.waitFor(() =>
+    expect(words()).toBe('20 Nov 2026, 11:20 – 11:21 UTC: Incident: Loss at web-20; Deploy: web 4.2'),
+  )
   press('Next step')
   await pass(0)
   expect(words()).toBe('20 Nov 2026, 11:21 – 11:22 UTC: Incident: Loss at web-20')
