@@ -1,6 +1,5 @@
 """Pairs of agents with a known difference of their clocks, and bottlenecks between them."""
 
-import itertools
 import math
 import subprocess
 import sys
@@ -10,11 +9,11 @@ from dataclasses import dataclass
 
 from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 
+import boxes
 from agents import HERE, Agent, Fleet
 from laboratory import Lab, LabError, Process, tool
 
 SYNTHETIC = HERE.parent / "target" / "synthetic" / "release" / "sinemora-agent"
-DELAYBOX = HERE.parent / "target" / "release" / "delaybox"
 NOT_KNOWN = 2**64 - 1
 WINDOW_S = 1
 
@@ -104,7 +103,8 @@ class Pair:
         self.hosts = (lab.host(f"c{name}"), lab.host(f"r{name}"))
         self.addresses = [host.address for host in self.hosts]
         if tuning is not None:
-            self._box(tuning)
+            self.box = boxes.join(lab, *self.hosts, tuning)
+            self.addresses = list(self.box.addresses)
         # One base for both, so that the difference of the two clocks is exactly as requested.
         base_ns = time.time_ns() - raw_ns()
         self.clock = Clock(**{**clock.__dict__, "origin_ns": raw_ns()})
@@ -158,26 +158,6 @@ class Pair:
 
     def _peer(self, agent: Agent, end: int, role: str) -> dict[str, object]:
         return agent.peer(role) | {"address": self.addresses[end]}
-
-    def interface(self, end: int) -> str:
-        """Return the interface that has the address of the client (0) or the responder (1)."""
-        lines = self.hosts[end].run("ip", "-o", "-4", "address", "show").splitlines()
-        return next(line.split()[1] for line in lines if f" {self.addresses[end]}/" in line)
-
-    _networks = itertools.count(1)
-
-    def _box(self, tuning: Sequence[str]) -> None:
-        """Join the two hosts by a separate delaybox; inbound of the box is towards the client."""
-        if not DELAYBOX.exists():
-            raise LabError(f"{DELAYBOX} is not built.\nWhat to do: make setup")
-        net = f"10.78.{next(self._networks)}"
-        self.addresses = [f"{net}.1", f"{net}.2"]
-        places = [f"netns:/proc/{host.holder.pid}/ns/net" for host in self.hosts]
-        sides = [f"--left={places[0]}", f"--right={places[1]}"]
-        sides += [f"--left-address={net}.1/24", f"--right-address={net}.2/24"]
-        self.box = self.lab.start([DELAYBOX, "run", *sides, *tuning], "delaybox")
-        self.box.require("the delaybox", "ready")
-        self.box_began_s = time.time()
 
 
 def raw_ns() -> int:

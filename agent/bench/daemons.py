@@ -136,7 +136,7 @@ def ptp4l_master(host: Host) -> Process:
     return _ptp4l(host, "ptp4l-master", settings, "[e0]\n")
 
 
-def ptp4l_client(host: Host, master: str, log_interval: int) -> "Ptp4lClient":
+def ptp4l_client(host: Host, master: str, log_interval: int, interface: str = "e0") -> "Ptp4lClient":
     """Start a ptp4l that measures against `master` every 2**log_interval s and does not adjust its clock."""
     settings = {
         "slaveOnly": 1,
@@ -147,7 +147,8 @@ def ptp4l_client(host: Host, master: str, log_interval: int) -> "Ptp4lClient":
         "unicast_req_duration": 10,
         "summary_interval": -4,
     }
-    table = f"[unicast_master_table]\ntable_id 1\nlogQueryInterval 0\nUDPv4 {master}\n[e0]\nunicast_master_table 1\n"
+    table = f"[unicast_master_table]\ntable_id 1\nlogQueryInterval 0\nUDPv4 {master}\n"
+    table += f"[{interface}]\nunicast_master_table 1\n"
     return Ptp4lClient(_ptp4l(host, "ptp4l-client", settings, table))
 
 

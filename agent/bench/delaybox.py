@@ -32,7 +32,6 @@ def run() -> None:
             figures.report(
                 "delaybox_late_us",
                 own["p50"],
-                "us",
                 late=own,
                 delay=verdict["delay"],
                 seen_outside=seen,
@@ -40,8 +39,8 @@ def run() -> None:
                 reordered=verdict["reordered"],
                 scheduler=report["scheduler"],
             )
-    figures.report("delaybox_median_error_us", round(worst_own, 2), "us")
-    figures.report("delaybox_median_error_seen_us", round(worst_seen, 2), "us")
+    figures.report("delaybox_median_error_us", round(worst_own, 2))
+    figures.report("delaybox_median_error_seen_us", round(worst_seen, 2))
     _loss()
 
 
@@ -52,8 +51,8 @@ def _loss() -> None:
     deviation = (PROBES * share * (1 - share)) ** 0.5
     sigmas = [abs(verdict["lost_in_box"] - PROBES * share) / deviation for verdict in verdicts]
     uncounted = sum(abs(verdict["not_arrived"] - verdict["lost_in_box"]) for verdict in verdicts)
-    figures.report("delaybox_loss_error_sigmas", round(max(sigmas), 2), "sigmas", at_most=4)
-    figures.report("delaybox_uncounted_losses", uncounted, "packets", at_most=0)
+    figures.report("delaybox_loss_error_sigmas", round(max(sigmas), 2))
+    figures.report("delaybox_uncounted_losses", uncounted)
 
 
 def _verify(outbound: str, inbound: str) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def run() -> None:
     with Lab() as lab:
         client, responders = _fleet(lab, 100)
         _shares(lab, client, responders[0])
-        _memory(client, 100, bar=12)
+        _memory(client, 100)
     with Lab() as lab:
         client, responders = _fleet(lab, SCHEDULE_PEERS)
         before, began = client.metrics(), time.monotonic()
@@ -42,14 +42,12 @@ def run() -> None:
         figures.report(
             "agent_schedule_loss_percent_1000x1",
             round(100 * skipped / due, 4),
-            "%",
-            at_most=0,
             seconds=round(passed),
             completed_percent=round(100 * done / due, 2),
             lost=risen("exchanges_lost_total"),
         )
-        figures.report("agent_core_percent_1000x1", round(share, 2), "% of a core")
-        _memory(client, SCHEDULE_PEERS, bar=40)
+        figures.report("agent_core_percent_1000x1", round(share, 2))
+        _memory(client, SCHEDULE_PEERS)
 
 
 def _shares(lab: Lab, client: Agent, responder: Agent) -> None:
@@ -63,8 +61,7 @@ def _shares(lab: Lab, client: Agent, responder: Agent) -> None:
     for of, rounds in taken.items():
         client_percent, responder_percent = (statistics.median(role) for role in zip(*rounds, strict=True))
         roles = {"client_percent": round(client_percent, 3), "responder_percent": round(responder_percent, 3)}
-        bar = 0.26 if of == name else None
-        figures.report(of, round(max(client_percent, responder_percent), 3), "% of a core", at_most=bar, **roles)
+        figures.report(of, round(max(client_percent, responder_percent), 3), **roles)
 
 
 def _fleet(lab: Lab, peers: int) -> tuple[Agent, Sequence[Agent]]:
@@ -94,10 +91,10 @@ def _more_addresses(client: Host, host: Host, nth: int) -> list[str]:
     return addresses
 
 
-def _memory(client: Agent, peers: int, bar: float) -> None:
+def _memory(client: Agent, peers: int) -> None:
     reports = len(client.reports())
     rss_mib = client.process.rss_mib()
-    figures.report(f"agent_rss_mib_{peers}", round(rss_mib, 1), "MiB", at_most=bar, reports_sent=reports)
+    figures.report(f"agent_rss_mib_{peers}", round(rss_mib, 1), reports_sent=reports)
 
 
 def _risen(before: dict[str, Any], after: dict[str, Any]) -> Callable[[str], float]:

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -280,16 +281,22 @@ def cpu_percent(processes: Sequence[Process], seconds: float) -> list[float]:
 
 
 def cpu_in_turns(
-    lab: Lab, processes: Sequence[Process], rounds: int, seconds: float
+    lab: Lab,
+    processes: Sequence[Process],
+    rounds: int,
+    seconds: float,
+    during: Callable[[bool], AbstractContextManager[None]] = lambda _: nullcontext(),
 ) -> Iterator[tuple[list[float], list[float]]]:
     """Yield the processor time of each process, percent of one processor: with senders spared, and without.
 
     Both are measured in turns of `seconds`, so that a drift of the machine affects both, and for all processes at once.
+    Each turn is within `during`, which knows whether the sender pays.
     """
     for _ in range(rounds):
         turns = []
         for spare in (True, False):
             lab.spare_senders(spare)
             time.sleep(_SETTLE_S)
-            turns.append(cpu_percent(processes, seconds))
+            with during(not spare):
+                turns.append(cpu_percent(processes, seconds))
         yield turns[0], turns[1]

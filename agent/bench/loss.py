@@ -53,7 +53,7 @@ def _injected(lab: Lab) -> None:
         pair.client.follow([], 1)
     time.sleep(4)
     worst = max(sigmas for pair in pairs for sigmas in _compared(pair, began_s))
-    figures.report("agent_loss_error_sigmas", round(worst, 2), "sigmas", at_most=3, shares=list(SHARES))
+    figures.report("agent_loss_error_sigmas", round(worst, 2), shares=list(SHARES))
 
 
 def _compared(pair: Lossy, began_s: float) -> list[float]:
@@ -113,6 +113,4 @@ def _far(lab: Lab) -> None:
     windows = pair.client.windows(pair.began_s + 1)
     sent, lost = _sums(windows, "round_trip")
     shortest_ms = min(window.round_trip.min_ns[0] for window in windows) / 1e6
-    figures.report(
-        "agent_false_loss_percent", round(100 * lost / sent, 3), "percent", at_most=0, sent=sent, rtt_ms=shortest_ms
-    )
+    figures.report("agent_false_loss_percent", round(100 * lost / sent, 3), sent=sent, rtt_ms=shortest_ms)

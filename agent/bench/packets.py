@@ -50,7 +50,7 @@ def _one(lab: Lab, name: str, protocol: str, rate_hz: int) -> None:
     packets, size, exchanges = _passing(client.host, SECONDS)
     figures.comment(f"{protocol} at {rate_hz}/s: {packets} packets, {size} bytes, {exchanges} exchanges")
     more = {"bytes": round(size / exchanges, 1), "rate_hz": rate_hz}
-    figures.report(f"agent_packets_per_exchange_{name}_{rate_hz}", round(packets / exchanges, 2), "packets", **more)
+    figures.report(f"agent_packets_per_exchange_{name}_{rate_hz}", round(packets / exchanges, 2), **more)
 
 
 def _passing(host: Host, seconds: float) -> tuple[int, int, int]:

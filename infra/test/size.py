@@ -13,7 +13,6 @@ from lab.benchmarks import figures
 ROOT = Path(__file__).resolve().parents[2]
 PROSE = ROOT / "infra" / "prose" / "prose.py"
 RUNS = ROOT / ".tools" / "test-runs.json"
-BARS = {"clean": 900, "again": 540}
 _GENERATED = ("_pb2.py", "_pb2.pyi")
 _CODE = {".py", ".rs", ".ts", ".tsx"}
 
@@ -23,28 +22,24 @@ def main() -> None:
     files = [Path(name) for name in _git("ls-files", "-z").split("\0") if name and (ROOT / name).is_file()]
     backend = [path for path in files if path.parts[:2] == ("backend", "sinemora") and path.suffix == ".py"]
     agent = [path for path in files if path.parts[0] == "agent" and path.suffix == ".rs" and "tests" not in path.parts]
-    figures.report(
-        "size_backend_lines", _lines(path for path in backend if not path.name.endswith(_GENERATED)), "lines"
-    )
-    figures.report("size_agent_lines", _lines(agent), "lines")
+    figures.report("size_backend_lines", _lines(path for path in backend if not path.name.endswith(_GENERATED)))
+    figures.report("size_agent_lines", _lines(agent))
     product = [path for path in files if path.suffix in _CODE and path.parts[0] in ("agent", "backend", "frontend")]
     folder, count = Counter(path.parent for path in product).most_common(1)[0]
-    figures.report("size_largest_folder_files", count, "files", folder=str(folder))
+    figures.report("size_largest_folder_files", count, folder=str(folder))
     decisions = [path for path in files if path.parts[:2] == ("docs", "decisions") and path.name[:4].isdecimal()]
-    figures.report("size_decisions", len(decisions), "records")
+    figures.report("size_decisions", len(decisions))
     if PROSE.exists():
         printed = subprocess.run(["python3", PROSE], cwd=ROOT, capture_output=True, text=True, check=False).stdout
-        figures.report(
-            "size_prose_findings", sum(bool(re.match(r"\S+:\d+", line)) for line in printed.splitlines()), "findings"
-        )
+        figures.report("size_prose_findings", sum(bool(re.match(r"\S+:\d+", line)) for line in printed.splitlines()))
     cycles = {"python": python_cycles(), "typescript": typescript_cycles(files), "rust": rust_cycles(files)}
     found = [sorted(cycle) for group in cycles.values() for cycle in group]
-    figures.report("size_import_cycles", len(found), "cycles", at_most=0, cycles=found)
+    figures.report("size_import_cycles", len(found), cycles=found)
     runs = json.loads(RUNS.read_text("utf-8")) if RUNS.exists() else {}
-    for kind, bar in BARS.items():
+    for kind in ("clean", "again"):
         if run := runs.get(kind):
             more = {"cores": run.get("cores"), "failed": run.get("failed")}
-            figures.report(f"test_seconds_{kind}", run["seconds"], "s", at_most=bar, **more)
+            figures.report(f"test_seconds_{kind}", run["seconds"], **more)
         else:
             figures.comment(f"test_seconds_{kind}: no such run yet: make test")
     figures.finish()

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lab.benchmarks.alerting import sql
 from lab.benchmarks.alerting.stack import product, seconds_to_webhook
 from lab.benchmarks.alerting.stack import storm as stack_storm
 from lab.benchmarks.figures import comment, finish, report
@@ -87,7 +88,10 @@ def evaluation() -> None:
         if number > 128:
             spent.append(time.process_time() - began)
     more = {"paths": VMS * (VMS - 1), "rules": len(rules), "worst": round(max(spent), 3)}
-    report("alerts_eval_999k_x20_s", round(float(np.median(spent)), 3), "s", at_most=1, **more)
+    taken = float(np.median(spent))
+    plain = sql.seconds(rules, {series: window.values(*series) for series in series_of_rules()})
+    report("alerts_eval_ratio_to_sql", taken / plain, sql_s=round(plain, 2))
+    report("alerts_eval_999k_x20_s", round(taken, 3), **more)
 
 
 def storm() -> None:
@@ -105,8 +109,8 @@ def storm() -> None:
         if tracks and not first_s:
             first_s = time.process_time() - began
         most, cells = max(most, len(tracks)), max(cells, evaluation.firing)
-    report("alerts_storm_incidents", most, "incidents", at_most=1, paths_firing=cells)
-    report("alerts_storm_evaluation_s", round(first_s, 3), "s", part="evaluation and grouping of the window that fires")
+    report("alerts_storm_incidents", most, paths_firing=cells)
+    report("alerts_storm_evaluation_s", round(first_s, 3), part="evaluation and grouping of the window that fires")
 
 
 def scenarios() -> None:
@@ -130,13 +134,13 @@ def scenarios() -> None:
     comment(f"{sum(counts.values())} scenarios in {time.monotonic() - began:.0f} s")
     comment(f"scenarios, detected, right, wrong by kind: {kinds}")
     more = {"scenarios": sum(counts.values()), "seed": SEED}
-    report("alerts_recall", round(detected / events, 4), "ratio", at_least=0.95, **more)
-    report("alerts_precision", round((incidents - wrong) / max(incidents, 1), 4), "ratio", at_least=0.95, **more)
-    report("alerts_culprit_accuracy", round(right / max(detected, 1), 4), "ratio", at_least=0.9, **more)
-    report("alerts_detection_windows_p50", float(np.percentile(delays, 50)), "windows", at_most=2, **more)
-    report("alerts_detection_windows_p90", float(np.percentile(delays, 90)), "windows", at_most=3, **more)
+    report("alerts_recall", round(detected / events, 4), **more)
+    report("alerts_precision", round((incidents - wrong) / max(incidents, 1), 4), **more)
+    report("alerts_culprit_accuracy", round(right / max(detected, 1), 4), **more)
+    report("alerts_detection_windows_p50", float(np.percentile(delays, 50)), **more)
+    report("alerts_detection_windows_p90", float(np.percentile(delays, 90)), **more)
     each = round(notified / max(incidents, 1), 3)
-    report("alerts_notifications_per_incident", each, "notifications", at_most=1.2, **more)
+    report("alerts_notifications_per_incident", each, **more)
 
 
 def _week(number: int) -> tuple[list[tuple[str, bool]], int, str]:
@@ -166,9 +170,9 @@ def own_events() -> None:
         if any(timescale == name for timescale, _ in events)
     }
     recall = round(float(np.mean([found for _, found in events])), 4)
-    report("alerts_recall_own_events", recall, "ratio", at_least=0.9, events=len(events), **shares, **more)
+    report("alerts_recall_own_events", recall, events=len(events), **shares, **more)
     weeks = len(TRACES) * DAYS / 7
-    report("alerts_false_incidents_per_mesh_week", round(false / weeks, 2), "incidents", at_most=1, paths=72, **more)
+    report("alerts_false_incidents_per_mesh_week", round(false / weeks, 2), paths=72, **more)
 
 
 def webhook() -> None:
@@ -176,7 +180,7 @@ def webhook() -> None:
         spent = seconds_to_webhook(stack, listener, STACK_VMS, WINDOWS, SEED)
     more = {"vms": STACK_VMS, "notifications": len(spent), "seed": SEED}
     p50, p99 = np.percentile(spent, (50, 99)).round(2).tolist()
-    report("alerts_window_to_webhook_p99_s", p99, "s", at_most=5, p50=p50, worst=round(max(spent), 2), **more)
+    report("alerts_window_to_webhook_p99_s", p99, p50=p50, worst=round(max(spent), 2), **more)
 
 
 def outage() -> None:
@@ -184,8 +188,8 @@ def outage() -> None:
         notified_s, paths = stack_storm(stack, listener, VMS, SEED)
     if not notified_s:
         sys.exit("no notification of the failed zone arrived")
-    report("alerts_storm_s", round(notified_s[0], 2), "s", at_most=10, vms=VMS, paths=paths)
-    report("alerts_storm_notifications", len(notified_s), "notifications", at_most=1, vms=VMS)
+    report("alerts_storm_s", round(notified_s[0], 2), vms=VMS, paths=paths)
+    report("alerts_storm_notifications", len(notified_s), vms=VMS)
 
 
 GROUPS = {

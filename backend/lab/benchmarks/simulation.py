@@ -69,26 +69,26 @@ def main() -> None:
     for scheme in BASELINES:
         result, late = here.run(scheme), here.run(scheme, start_at_random=True)
         report(
-            f"simulation_area_{scheme}_minus_source", result.area - SOURCE[scheme], "percentage points",
+            f"simulation_area_{scheme}_minus_source", result.area - SOURCE[scheme],
             area=round(result.area, 2), source=SOURCE[scheme], moved_percent=moved(result),
             start_at_random=round(late.area - SOURCE[scheme], 2), moved_percent_start_at_random=moved(late),
         )  # fmt: skip
     best, published = (here.run(scheme, history_s=HISTORY_S) for scheme in (Scheme.gang_budget, BASELINES[-1]))
     report(
-        "simulation_area_gang_budget_minus_nomora_preempt_beta0", best.area - published.area, "percentage points",
-        at_least=0, area=round(best.area, 3), moved_percent_nomora=moved(published), history_s=HISTORY_S,
+        "simulation_area_gang_budget_minus_nomora_preempt_beta0", best.area - published.area,
+        area=round(best.area, 3), moved_percent_nomora=moved(published), history_s=HISTORY_S,
     )  # fmt: skip
-    report("simulation_moved_percent_gang_budget", moved(best), "%", at_most=1)
+    report("simulation_moved_percent_gang_budget", moved(best))
     still, free, priced = (
         here.run(scheme, noise=0.15, history_s=HISTORY_S) for scheme in (Scheme.never_move, Scheme.exact, Scheme.budget)
     )
     report(
-        "simulation_area_lambda_noise_minus_never_move", priced.area - still.area, "percentage points", at_least=0,
+        "simulation_area_lambda_noise_minus_never_move", priced.area - still.area,
         moved_percent_mean=moved(priced), lambda_0=round(free.area - still.area, 4), moved_percent_lambda_0=moved(free),
     )  # fmt: skip
     exact = here.run(Scheme.exact).latency_s
     detail = {"p99": round(float(np.quantile(exact, 0.99)), 4)}
-    report("simulation_placement_latency_p50_s", float(np.median(exact)), "s", at_most=1, source=4_812, **detail)
+    report("simulation_placement_latency_p50_s", float(np.median(exact)), source=4_812, **detail)
 
 
 def moved(outcome: SimulationResult) -> float:

@@ -23,7 +23,7 @@ from sqlalchemy import text
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.storing import rows
+from lab.benchmarks.storing import numpy_reading, rows
 from lab.benchmarks.storing.load import Load, Outcome, request_of
 from lab.benchmarks.storing.product import Product, World, running
 from lab.benchmarks.storing.worlds import delays, mesh_rows, peers, report, window
@@ -68,7 +68,7 @@ def ingest(product: Product) -> float:
     """Measure committed reports per second with 99 and 999 peers each. Return those with 99."""
     rate = 0.0
     # The number of connections of the measurements behind the bars.
-    for peers_each, senders, windows, connections, bar in ((99, 100, 100, 512, 190_000), (999, 24, 60, 64, 550_000)):
+    for peers_each, senders, windows, connections in ((99, 100, 100, 512), (999, 24, 60, 64)):
         world = product.world(f"ingest-{peers_each}", peers_each + 1)
         blocks = -(-peers_each // 256)
         Load(product.port, requests(world, senders, 4, 20_000)).wait()  # warm
@@ -92,28 +92,31 @@ def ingest(product: Product) -> float:
             "database_cpu_ms_per_report": round(database_s / outcome.acknowledged * 1000, 3),
             "generator_cpu_ms_per_report": round(outcome.generator_cpu_s / outcome.acknowledged * 1000, 3),
         }
+        copied, size = _copied(product, world, senders)
+        speed = median(speeds) * 2 * peers_each
         if peers_each == 99:
-            rng = np.random.default_rng(2)
-            parts = [window(rng, key, peers(world.vm_keys, i)) for i, key in enumerate(world.vm_keys)]
-            at = datetime.fromtimestamp(NOW - 86_400, UTC)
-            plain = [(part, (at + timedelta(seconds=10 * n)).isoformat()) for n in range(3) for part in parts]
-            speed, size = rows.ingest(product.postgres.dsn("postgres", "sinemora"), plain)
-            extra["rows_copy_per_s"] = round(speed)
             _sizes(world, size)
-        figures.report(
-            f"store_ingest_{peers_each}_per_s", median(speeds) * 2 * peers_each, "pair-windows/s", at_least=bar, **extra
-        )
+        figures.report(f"store_ingest_{peers_each}_ratio_to_copy", speed / copied, copy_per_s=round(copied))
+        figures.report(f"store_ingest_{peers_each}_per_s", speed, **extra)
     return rate
+
+
+def _copied(product: Product, world: World, senders: int) -> tuple[float, float]:
+    """Return rows per second by COPY of the windows that some VMs report, the best of three, and the bytes of a row."""
+    rng = np.random.default_rng(2)
+    keys = world.vm_keys
+    parts = [window(rng, key, [other for other in keys if other != key]) for key in keys[: min(senders, 24)]]
+    at = datetime.fromtimestamp(NOW - 86_400, UTC)
+    plain = [(part, (at + timedelta(seconds=10 * n)).isoformat()) for n in range(3) for part in parts]
+    runs = [rows.ingest(product.postgres.dsn("postgres", "sinemora"), plain) for _ in range(3)]
+    return max(speed for speed, _ in runs), runs[0][1]
 
 
 def _sizes(world: World, row_bytes: float) -> None:
     """Measure the bytes on disk of a pair-window and a pair-minute, indexes and TOAST tables included."""
     while roll_up.roll_up_mesh(world.tenant_key, world.mesh_key, Tier.MINUTE, datetime.now(UTC)):
         pass
-    for figure, table, bar in (
-        ("store_bytes_per_window", "probe_frames", 30),
-        ("store_bytes_per_minute", "probe_frames_1m", 45),
-    ):
+    for figure, table in (("store_bytes_per_window", "probe_frames"), ("store_bytes_per_minute", "probe_frames_1m")):
         with system_session() as session:
             paths = session.scalar(text(f"SELECT 2 * sum(n) FROM {table}"))
             size = session.scalar(
@@ -125,7 +128,7 @@ def _sizes(world: World, row_bytes: float) -> None:
             )
         assert paths is not None
         assert size is not None
-        figures.report(figure, float(size) / float(paths), "bytes", at_most=bar, rows_bytes=round(row_bytes, 1))
+        figures.report(figure, float(size) / float(paths), rows_bytes=round(row_bytes, 1))
 
 
 def fill(world: World, tier: Tier, starts: list[int], samples: int) -> None:
@@ -224,18 +227,19 @@ def queries(product: Product) -> World:
     dsn = product.postgres.dsn("postgres", "sinemora")
     rows.ingest(dsn, plain)
     row_ms = median(rows.matrix_ms(dsn, _iso(end - 900), _iso(end)) for _ in range(3))
-    figures.report("store_matrix_100_15m_ms", spent, "ms", at_most=100, rows_ms=round(row_ms, 1), ends="at any minute")
+    figures.report("store_matrix_100_15m_ratio_to_rows", spent / row_ms)
+    figures.report("store_matrix_100_15m_ms", spent, rows_ms=round(row_ms, 1), ends="at any minute")
     spent = timed(lambda n: query_matrix(product, world, end - 86_400 + 60 * (n % 3), end + 60 * (n % 3)))
-    figures.report("store_matrix_100_24h_ms", spent, "ms", at_most=500, ends="at any minute")
+    figures.report("store_matrix_100_24h_ms", spent, ends="at any minute")
     spent = timed(lambda n: query_matrix(product, world, last - 30 * 86_400, last, "zone"))
-    figures.report("store_zone_30d_ms", spent, "ms", at_most=200, ends="at any hour")
+    figures.report("store_zone_30d_ms", spent, ends="at any hour")
     path = f"/v1/meshes/{world.mesh_id}/paths/{world.vm_ids[3]}/{world.vm_ids[5]}/series"
     for resolution, figure in (("15m", "store_series_24h_ms"), ("1m", "store_series_24h_by_minute_ms")):
         if resolution == "1m":
             fill(world, Tier.MINUTE, list(range(end - 86_400, end, 60)), 60)
         when = f"?from={_iso(end - 86_400)}&to={_iso(end)}&resolution={resolution}"
         spent = timed(lambda _, when=when: product.get(path + when, "application/json"))  # type: ignore[misc]
-        figures.report(figure, spent, "ms", at_most=60, resolution=resolution)
+        figures.report(figure, spent, resolution=resolution)
     return world
 
 
@@ -247,14 +251,16 @@ def large(product: Product) -> None:
     fill(world, Tier.QUARTER, [quarter - 900], 900)
     fill(world, Tier.DAY, [NOW - 86_400], 10_000)
     spent = timed(lambda _: query_matrix(product, world, quarter - 900, quarter))
-    figures.report("store_matrix_1000_15m_ms", spent, "ms", at_most=1000, ends="at a quarter of an hour")
+    plain_ms = numpy_reading.matrix_ms(world, Tier.QUARTER, quarter - 900)
+    figures.report("store_matrix_1000_15m_ratio_to_numpy", spent / plain_ms, numpy_ms=round(plain_ms))
+    figures.report("store_matrix_1000_15m_ms", spent, ends="at a quarter of an hour")
     first = median(first_ms(product, lambda: query_matrix(product, world, quarter - 900, quarter)) for _ in range(3))
-    figures.report("store_first_answer_ratio", first / spent, "ratio", at_most=1.5, first_ms=round(first, 1))
+    figures.report("store_first_answer_ratio", first / spent, first_ms=round(first, 1))
     spent = timed(lambda _: query_matrix(product, world, NOW - 86_400, NOW))
-    figures.report("store_matrix_1000_24h_ms", spent, "ms", at_most=3000, ends="at midnight UTC")
+    figures.report("store_matrix_1000_24h_ms", spent, ends="at midnight UTC")
     fill(world, Tier.RAW, [int(time.time()) // 10 * 10 - 10], 10)
     spent = timed(lambda _: query_matrix(product, world, None, None))
-    figures.report("store_latest_1000_ms", spent, "ms", at_most=100)
+    figures.report("store_latest_1000_ms", spent)
 
 
 def unaligned(product: Product) -> None:
@@ -264,7 +270,7 @@ def unaligned(product: Product) -> None:
     comment("filling fifteen minutes of 1,000 VMs")
     fill(world, Tier.MINUTE, list(range(end - 900, end, 60)), 60)
     spent = timed(lambda _: query_matrix(product, world, end - 900, end), 3)
-    figures.report("store_matrix_1000_15m_any_minute_ms", spent, "ms", at_most=3_700, ends="at any minute")
+    figures.report("store_matrix_1000_15m_any_minute_ms", spent, ends="at any minute")
 
 
 def rolled(product: Product) -> None:
@@ -277,12 +283,13 @@ def rolled(product: Product) -> None:
     if roll_up.roll_up_mesh(world.tenant_key, world.mesh_key, Tier.MINUTE, datetime.now(UTC)) != 1:
         sys.exit("the minute was not merged")
     wall_s = time.perf_counter() - began_s
+    cpu_s = time.process_time() - cpu_s
+    plain_s = numpy_reading.roll_up_s(world, minute)
+    figures.report("store_rollup_minute_ratio_to_numpy", wall_s / plain_s, numpy_s=round(plain_s, 1))
     figures.report(
         "store_rollup_minute_1000_s",
         wall_s,
-        "s",
-        at_most=15,
-        process_cpu_s=round(time.process_time() - cpu_s, 2),
+        process_cpu_s=round(cpu_s, 2),
         pair_windows=999_000 * 6,
     )
 
@@ -316,7 +323,7 @@ def error() -> None:
             worst = max(worst, abs(int(llq16.VALUE_OF_BIN[bin_at]) - exact) / exact)
             checked += 1
         values[0] = values[1]
-    figures.report("store_percentile_error_percent", worst * 100, "%", at_most=0.8, checked=checked)
+    figures.report("store_percentile_error_percent", worst * 100, checked=checked)
 
 
 def under_load(product: Product, per_s: float, world: World) -> None:
@@ -342,8 +349,6 @@ def under_load(product: Product, per_s: float, world: World) -> None:
     figures.report(
         "store_query_under_load_ratio",
         busy / idle,
-        "ratio",
-        at_most=2,
         idle_p95_ms=round(idle, 1),
         busy_p95_ms=round(busy, 1),
         reports_per_s=round(outcome.acknowledged / outcome.seconds, 1),
@@ -373,8 +378,6 @@ def memory(product: Product, seconds: float) -> None:
     figures.report(
         "store_ingest_rss_growth_percent",
         growth,
-        "%",
-        at_most=5,
         seconds=seconds,
         rss_mb=round(median(last) / 1024),
         reports=turn * 4000,

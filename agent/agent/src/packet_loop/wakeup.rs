@@ -54,7 +54,7 @@ pub(super) const POLICY: WakeupPolicy = WakeupPolicy {
     deadline_share: 0.25,
     client_interval_share: 0.64,
     responder_interval_share: 1.05,
-    granted_message_ns: 800,
+    granted_message_ns: 300,
     shortest_service_turn_ns: 100_000,
     longest_service_turn_ns: 1_000_000_000 / 256,
     longest_gather_ns: 50_000_000,
