@@ -14,7 +14,8 @@ import { passes } from '~/lib/problem'
 import { focusPages } from '~/ui/pageFocus'
 import { schemeManager, theme, variables } from '~/ui/theme'
 import { routeTree } from './routeTree.gen'
-import { Failed, Loading } from './ui/State'
+import { PendingPage } from './ui/PendingPage'
+import { Failed } from './ui/State'
 import { usePrinting } from './ui/usePrinting'
 
 const queryClient = new QueryClient({
@@ -39,7 +40,7 @@ const router = createRouter({
   defaultPreloadStaleTime: 0,
   defaultPendingMs: 300,
   defaultPendingMinMs: 0,
-  defaultPendingComponent: () => <Loading what="the page" />,
+  defaultPendingComponent: PendingPage,
   scrollRestoration: true,
   defaultErrorComponent: ({ error, reset }) => <Failed what="This page" error={error} retry={reset} />,
 })

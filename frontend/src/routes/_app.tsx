@@ -3,6 +3,7 @@ import { sessionQuery } from '~/api/access'
 import { meshesQuery } from '~/api/meshes'
 import { Shell } from '~/features/shell/Shell'
 import { appSearch, RETAINED } from '~/lib/searchParams'
+import { Loading } from '~/ui/State'
 
 export const Route = createFileRoute('/_app')({
   validateSearch: appSearch,
@@ -15,4 +16,6 @@ export const Route = createFileRoute('/_app')({
   },
   loader: ({ context }) => context.queryClient.ensureQueryData(meshesQuery),
   component: Shell,
+  // A page has a heading only inside the shell.
+  pendingComponent: () => <Loading what="the page" />,
 })

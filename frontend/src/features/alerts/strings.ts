@@ -152,7 +152,6 @@ export const strings = {
   options: 'Options',
   addRoute: 'Add route',
   theRule: 'The rule',
-  ruleLower: 'the rule',
   rule: 'Rule',
   severity: 'Severity',
   runbook: 'Runbook URL',

@@ -86,6 +86,18 @@ function Shown({ curve, etag, search, onSearch }: { curve: CurveDetail; etag: st
         onMove={setMoving}
         onSearch={onSearch}
       />
+      {/* What is below the costs appears with them, so that nothing moves. */}
+      {(cost.data || cost.error) && <Measurements curve={curve} onNumber={(number) => onSearch({ number })} />}
+    </Page>
+  )
+}
+
+/** The fit with its residuals and candidates, and what the curve comes from. */
+function Measurements({ curve, onNumber }: { curve: CurveDetail; onNumber: (number: number | undefined) => void }) {
+  const { version } = curve
+  const domain = version.domain_us
+  return (
+    <>
       <section className={styles.panel}>
         <h2>{strings.fitTitle}</h2>
         <p className={styles.text}>{version.reason}</p>
@@ -112,8 +124,8 @@ function Shown({ curve, etag, search, onSearch }: { curve: CurveDetail; etag: st
       <Candidates version={version} />
       <Stated curve={curve} />
       {curve.origin === 'own' && <LearningOf curve={curve} />}
-      <Versions curve={curve} onNumber={(number) => onSearch({ number })} />
-    </Page>
+      <Versions curve={curve} onNumber={onNumber} />
+    </>
   )
 }
 

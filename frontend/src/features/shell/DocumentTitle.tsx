@@ -1,21 +1,12 @@
-import { useMatches } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { usePageName } from '~/ui/pageName'
+import { useRouteTitle } from '~/ui/routeTitle'
 import { useAddressedMesh } from './MeshPicker'
 import { useOpenIncidents } from './openIncidents'
 import { titleOf } from './title'
 
-declare module '@tanstack/react-router' {
-  interface StaticDataRouteOption {
-    /** The name of the page in the title of the window, while the page has not named itself. */
-    title?: string
-  }
-}
-
 function useTitle(mesh: string | undefined, openIncidents: string | undefined) {
-  const route = useMatches({
-    select: (matches) => matches.findLast(({ staticData }) => staticData.title)?.staticData.title,
-  })
+  const route = useRouteTitle()
   const name = usePageName()
   const title = titleOf(name ?? route, mesh, openIncidents)
   useEffect(() => {

@@ -6,7 +6,8 @@ import { useEdits } from '~/api/access'
 import { type Rule, ruleQuery, useChangeRule, useCreateRule } from '~/api/rules'
 import { Problem } from '~/lib/problem'
 import { Page, Panel, pageStyles } from '~/ui/Page'
-import { ActionError, Failed, Loading } from '~/ui/State'
+import { PendingPage } from '~/ui/PendingPage'
+import { ActionError, Failed } from '~/ui/State'
 import { SEVERITIES } from '~/ui/severity'
 import { strings } from '../strings'
 import { BackTest } from './BackTest'
@@ -23,7 +24,7 @@ export function RulePage({ ruleId }: { ruleId: string }) {
   if (rule.error && !rule.data) {
     return <Failed what={strings.theRule} error={rule.error} retry={() => void rule.refetch()} />
   }
-  if (!rule.data) return <Loading what={strings.ruleLower} />
+  if (!rule.data) return <PendingPage />
   return <RuleEditor key={rule.data.version} meshId={rule.data.mesh_id} rule={rule.data} />
 }
 
