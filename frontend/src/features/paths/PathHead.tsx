@@ -7,6 +7,7 @@ import { deviationQuery } from '~/api/measurements'
 import { rosterQuery } from '~/api/meshes'
 import type { Mesh, Path } from '~/api/types'
 import { SwapIcon } from '~/ui/icons'
+import { pageStyles } from '~/ui/Page'
 import { suggestedLimit } from './limit'
 import styles from './paths.module.css'
 import { strings } from './strings'
@@ -83,7 +84,12 @@ function ZonePair({ meshId, source, target }: Ends) {
   if (!pair) return <span>{name}</span>
   const [from, to] = pair
   return (
-    <Link to="/meshes/$meshId" params={{ meshId }} search={{ zones: `${from.id},${to.id}` }}>
+    <Link
+      className={pageStyles.target}
+      to="/meshes/$meshId"
+      params={{ meshId }}
+      search={{ zones: `${from.id},${to.id}` }}
+    >
       {strings.samePair(name, from.count, to.count)}
     </Link>
   )
