@@ -22,6 +22,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.optimize import curve_fit
 
+from lab.benchmarks import curve_classes
 from lab.benchmarks.figures import finish, report
 from sinemora.curves.core.curve import Curve, Floats
 from sinemora.curves.core.fit import Fit, Threshold, fit
@@ -37,7 +38,7 @@ from sinemora.profiler.recipes import RECIPES, ProfileError, Recipe, resolved
 from sinemora.profiler.sweep import Plan, latencies
 
 TRUTHS = tuple(published(key) for key in ("memcached-server", "strads-lasso", "spark-glm", "tensorflow-mnist", "dns"))
-CASES, OTHER_CASES, THRESHOLD_CASES, RANDOM_INPUTS = 600, 90, 300, 10_000
+CASES, OTHER_CASES, THRESHOLD_CASES, RANDOM_INPUTS, CLASS_CASES = 600, 90, 300, 10_000, 120
 # As printed in UCAM-CL-TR-937, equations 5.4 to 5.7: threshold, then the powers of x.
 PRINTED = {
     "memcached-server": (40, ("1.067", "-3.093e-3", "4.084e-6", "-1.898e-9")),
@@ -73,6 +74,7 @@ def main(seed: int, only: set[str]) -> None:
         "formulas": lambda _: formulas(),
         "recovery": recovery,
         "thresholds": thresholds,
+        "classes": lambda _: classes(seed),
         "violations": violations,
         "speed": speed,
         "profiler": lambda _: profiler(seed),
@@ -221,6 +223,22 @@ def thresholds(rng: np.random.Generator) -> None:
 def threshold(case: Case) -> Threshold:
     """Return the estimated flat threshold."""
     return fitted(case).threshold
+
+
+def classes(seed: int) -> None:
+    """Measure curves of classes that no published function has."""
+    swept = [
+        (kind, [curve_classes.Case(kind, number) for number in range(seed * 1000, seed * 1000 + CLASS_CASES)])
+        for kind in curve_classes.KINDS
+    ]
+    measured = iter(shared(curve_classes.measured, [case for _, part in swept for case in part]))
+    errors, covered = {}, {}
+    for kind, part in swept:
+        rmse, inside = zip(*(next(measured) for _ in part), strict=True)
+        errors[kind.name] = round(curve_classes.error_of(kind, list(rmse)), 4)
+        covered[kind.name] = round(100 * float(np.mean(inside)), 1)
+    report("curves_class_error_max", max(errors.values()), by_class=errors)
+    report("curves_class_coverage_percent_min", min(covered.values()), by_class=covered)
 
 
 def violations(rng: np.random.Generator) -> None:

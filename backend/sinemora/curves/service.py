@@ -12,6 +12,7 @@ from sinemora.curves.catalogue import Entry
 from sinemora.curves.core import library, upload
 from sinemora.curves.core.fit import Fit, fit
 from sinemora.curves.core.observations import ObservationError
+from sinemora.curves.core.outliers import demand_fall
 from sinemora.curves.core.upload import Table
 from sinemora.curves.models import CurveVersion, StoredCurve
 from sinemora.curves.schemas import (
@@ -231,7 +232,9 @@ def _table(body: Measurements) -> Table:
 
 def _fit(body: Measurements, table: Table) -> Fit:
     try:
-        return fit(table.samples())
+        samples = table.samples()
+        demand_fall(samples)
+        return fit(samples)
     except ObservationError as error:
         raise _invalid(error, body.csv) from None
 

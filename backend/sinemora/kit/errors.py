@@ -152,6 +152,8 @@ def _field_error(error: Mapping[str, Any]) -> dict[str, str]:
     """Return a validation error of the framework as a `FieldError`."""
     if error["type"] == "json_invalid":  # its location ends with a position in the text, which is no pointer
         return {"pointer": "#", "message": f"not JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
+    if error["type"] == "missing" and tuple(error["loc"]) == ("body",):
+        return {"pointer": "#", "message": "The body is empty."}
     return {"pointer": _pointer(error["loc"]), "message": str(error["msg"]).removeprefix("Value error, ")}
 
 

@@ -17,6 +17,7 @@ CSV = "# 6 workers\nadded_us,rate,spread\n" + "".join(
     f"{at},{50_000 * float(STRADS(at)):.1f},{500 + at % 7}\n" for at in AT_US
 )
 ROWS = [{"latency_us": at, "performance": 50_000 * float(STRADS(at))} for at in AT_US]
+RISING = [{"latency_us": 100 * n, "performance": 10 + max(n - 1, 0)} for n in range(12)]
 TEXT_CSV = {"Content-Type": "text/csv"}
 
 
@@ -131,6 +132,11 @@ def test_versions_are_added_and_never_changed(owner: Member):
         ({"csv": "added_us,rate\n0,9\n\n50,fast\n"}, "#/rows/1/performance", "line 4, rate: 'fast'"),
         ({"csv": "added_us,rate\n# night\n0,9\n50,-8\n90,7\n"}, "#/rows/1/performance", "line 4: must be above 0"),
         ({"csv": "added_us,speed\n0,9\n"}, "#/header", "'speed' is not known"),
+        ({"csv": "added_us,rate\n0,100,5\n"}, "#/rows/0", "line 2: 3 cells, the header has 2; for decimal commas"),
+        ({"csv": "added_us;rate\n0;100;5\n"}, "#/rows/0", "line 2: 3 cells, the header has 2"),
+        ({"csv": ""}, "#", "the file is empty; begin with a header: added_us,rate"),
+        ({"csv": "added_us,rate\n" + "1,9\n" * 100_001}, "#/rows", "more than 100,000 rows; average repeats first"),
+        ({"rows": RISING}, "#/rows", "rises with latency by 100%; for durations name the column duration"),
     ],
 )
 def test_bad_measurements_are_answered_with_their_place(owner: Member, body, pointer, words):
@@ -156,6 +162,12 @@ def test_bad_requests_are_answered_with_their_place(owner: Member, body, pointer
     answer = owner.post("/v1/curves", json=body)
     assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
     assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+def test_an_empty_file(owner: Member):
+    answer = owner.post("/v1/curves?name=x", content=b"", headers=TEXT_CSV)
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == [{"pointer": "#", "message": "The body is empty."}]
 
 
 def test_a_file_that_is_no_text(owner: Member):

@@ -1,14 +1,18 @@
 """Warnings about a fitted curve, with advice for the tenant."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
 from sinemora.curves.core.curve import Curve, Floats
-from sinemora.curves.core.observations import Samples
+from sinemora.curves.core.observations import Indices, Samples
+from sinemora.curves.core.outliers import own_noise
 
 FEW_POINTS = 8
+SWEEP_LEAST_US, SWEEP_MOST_US = 10.0, 100_000.0
+"""Usual range of the largest added latency: from within a rack to around the world."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,23 @@ class Warn:
 
     code: str
     message: str
+
+
+def name_outliers(everything: Samples, outliers: Indices) -> Iterator[Warn]:
+    """Yield a warning for each sample that was left out of the fit."""
+    for at in outliers.tolist():
+        x, y = everything.added_us[at], everything.performance[at]
+        yield Warn(
+            "outlier",
+            f"Outlier: the sample at {x:.0f} µs ({y:.3g}) does not fit the others and is left out. Repeat that run.",
+        )
+
+
+def doubt_unit(end_us: float) -> Iterator[Warn]:
+    """Yield a warning if the largest latency (µs) is unusual for added latency: the unit may be another one."""
+    if not SWEEP_LEAST_US <= end_us <= SWEEP_MOST_US:
+        other = "milliseconds (added_ms)" if end_us < SWEEP_LEAST_US else "nanoseconds (added_ns)"
+        yield Warn("unit", f"Unusual latencies: the sweep ends at {end_us:,.3g} µs. Did you mean {other}?")
 
 
 def diagnose(
@@ -44,7 +65,7 @@ def diagnose(
             f"Rising performance: around {rise:.0f} µs it rises by more than its noise; a falling curve cannot "
             "follow. Repeat those runs in random order.",
         )
-    above = samples.performance - 1 > np.maximum(4 * (errors if (own := _own_noise(samples)) is None else own), 0.02)
+    above = samples.performance - 1 > np.maximum(4 * (errors if (own := own_noise(samples)) is None else own), 0.02)
     if (above & (x > 0)).any():
         best = int(np.argmax(np.where(above, samples.performance, 0)))
         warn(
@@ -69,14 +90,14 @@ def diagnose(
         warn("noisy", f"Noise: samples scatter by {noise:.0%} around the curve; more repeats narrow the band.")
     odd = int(np.argmax(np.abs(residuals / errors)))
     if n >= 6 and abs(residuals[odd]) > 3.5 * errors[odd]:
-        warn("outlier", f"Outlier: the sample at {x[odd]:.0f} µs ({y[odd]:.3f}) does not fit the others.")
+        warn("unlikely", f"Unlikely: the sample at {x[odd]:.0f} µs ({y[odd]:.3f}) is far from the curve.")
     return tuple(warnings)
 
 
 def _rise(samples: Samples) -> float | None:
     """Return the latency (µs) with the largest deviation from a monotone regression; None if noise explains it."""
     y, n = samples.performance, samples.performance.size
-    noise = _own_noise(samples)
+    noise = own_noise(samples)
     if noise is None:
         return None
     weights = samples.repeats if samples.errors is None else samples.errors**-2.0
@@ -84,18 +105,3 @@ def _rise(samples: Samples) -> float | None:
     if float((strays**2).sum()) <= n + 4 * np.sqrt(2 * n):
         return None
     return float(samples.added_us[int(np.argmax(strays))])
-
-
-def _own_noise(samples: Samples) -> Floats | None:
-    """Return standard errors (n,) independent of a curve: the given ones, or from differences between neighbours.
-
-    None for fewer than 6 samples without errors. A slow trend hardly affects the differences.
-    """
-    if samples.errors is not None:
-        return samples.errors
-    y, n = samples.performance, samples.performance.size
-    if n < 6:
-        return None
-    # Of three samples on a line, the middle one differs from the mean of its neighbours by √1.5 of the noise.
-    bends = np.abs(y[1:-1] - (y[:-2] + y[2:]) / 2) / np.sqrt(1.5)
-    return np.asarray(max(float(np.median(bends)) / 0.6745, 1e-6) / np.sqrt(samples.repeats))

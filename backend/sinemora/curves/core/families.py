@@ -145,8 +145,22 @@ def _cubic(z: Floats, u: Floats) -> Floats:
     return np.where(past, (1 - p["step"][:, None]) * (1 - p["drop"][:, None] * fallen), 1.0)
 
 
+def _exponential_parameters(z: Floats) -> Parameters:
+    # A late start and a low baseline look alike in an exponential fall, so the start is near 0 unless samples say more.
+    start = np.minimum(0.004 * np.exp(1.6 * z[:, 0]), 0.9)
+    return {"threshold": start, "scale": 0.2 * np.exp(1.6 * z[:, 1]), "power": np.exp(0.35 * z[:, 2])}
+
+
+def _exponential(z: Floats, u: Floats) -> Floats:
+    # Work that is lost once a deadline passes: the share that is in time falls by the same factor for each latency.
+    p = _exponential_parameters(z)
+    d, _ = _beyond(p["threshold"], u)
+    return np.exp(-((d / p["scale"][:, None]) ** p["power"][:, None]))
+
+
 HYPERBOLIC = Family("hyperbolic", "flat, then 1/(1+ax)", 3, _hyperbolic_parameters, _hyperbolic)
 POWER = Family("power", "flat, then 1/(1+axᵇ)", 4, _power_parameters, _power)
+EXPONENTIAL = Family("exponential", "flat, then exp(−(x/a)ᵇ)", 3, _exponential_parameters, _exponential, False)
 CLOSED_LOOP = Family("closed-loop", "closed loop of requests", 3, _closed_loop_parameters, _closed_loop, False)
 TWO_STAGE = Family("two-stage", "flat, a fall, level, then 1/(1+ax)", 5, _two_stage_parameters, _two_stage)
 LINEAR = Family("linear", "flat, then a line", 3, _linear_parameters, _linear)

@@ -15,15 +15,16 @@ import scipy
 
 from sinemora.curves.core import families
 from sinemora.curves.core.curve import Curve, Floats, through
-from sinemora.curves.core.diagnosis import Warn, diagnose
+from sinemora.curves.core.diagnosis import Warn, diagnose, doubt_unit, name_outliers
 from sinemora.curves.core.families import FLOOR, Family
 from sinemora.curves.core.formulas import formula
 from sinemora.curves.core.likelihood import baseline_factor, errors_of
 from sinemora.curves.core.observations import ObservationError, Samples
+from sinemora.curves.core.outliers import outliers_of, without
 from sinemora.curves.core.posterior import Posterior, Search
 
 LEVEL = 0.95
-FAMILIES = ("hyperbolic", "closed-loop", "linear", "cubic", "two-stage", "piecewise")
+FAMILIES = ("hyperbolic", "exponential", "closed-loop", "linear", "cubic", "two-stage", "piecewise")
 
 _DRAWS = 1000
 # A family this much less probable (natural logarithm) cannot gain a visible weight from more draws.
@@ -31,6 +32,8 @@ _HOPELESS = 10.0
 # Model error: no application follows a formula exactly. Its standard error is 0.4 % where performance is halved, less
 # towards both ends. It matters only where many or exact samples would otherwise determine a wrong formula.
 _FORM_ERROR = 0.004
+# Among noisy samples a wrong form stays hidden: the standard error grows with the square of their noise.
+_HIDDEN_FORM_ERROR = 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +120,11 @@ class Fit:
 def fit(samples: Samples, among: Sequence[str] = FAMILIES) -> Fit:
     """Return the curve of the samples. `among` limits the families (names of `FAMILIES`).
 
-    Deterministic. Raises `ObservationError` if no sample has a latency above 0 or a family is unknown.
+    Outliers are left out and named. Deterministic. Raises `ObservationError` if no sample has a latency above 0 or a
+    family is unknown.
     """
+    everything, outliers = samples, outliers_of(samples)
+    samples = without(samples, outliers)
     scale_us = float(samples.added_us[-1])
     if not scale_us > 0:
         raise ObservationError("/rows", "all latencies are 0 µs; add rows with latency added")
@@ -130,7 +136,7 @@ def fit(samples: Samples, among: Sequence[str] = FAMILIES) -> Fit:
     weights /= weights.sum()
 
     grid_us = _grid(samples)
-    low, mean, high = _band(posteriors, weights, grid_us / scale_us)
+    low, mean, high = _band(posteriors, weights, grid_us / scale_us, samples)
     curve = through(grid_us, mean)
     fitted = curve(samples.added_us)
     factor = float(baseline_factor(samples, fitted[None, :])[0])
@@ -152,7 +158,11 @@ def fit(samples: Samples, among: Sequence[str] = FAMILIES) -> Fit:
         fitted=fitted,
         residuals=residuals,
         standardised=residuals / errors,
-        warnings=diagnose(samples, curve, low[-1], fitted, residuals, errors, factor),
+        warnings=(
+            *name_outliers(everything, outliers),
+            *doubt_unit(scale_us),
+            *diagnose(samples, curve, low[-1], fitted, residuals, errors, factor),
+        ),
     )
 
 
@@ -165,6 +175,7 @@ def _families(samples: Samples, among: Sequence[str]) -> list[Family]:
         family.name: family
         for family in (
             families.HYPERBOLIC,
+            families.EXPONENTIAL,
             families.CLOSED_LOOP,
             families.LINEAR,
             families.CUBIC,
@@ -194,7 +205,9 @@ def _counts(weights: Floats) -> npt.NDArray[np.intp]:
     return np.asarray(np.diff(ends, prepend=0), np.intp)
 
 
-def _band(posteriors: Sequence[Posterior], weights: Floats, u: Floats) -> tuple[Floats, Floats, Floats]:
+def _band(
+    posteriors: Sequence[Posterior], weights: Floats, u: Floats, samples: Samples
+) -> tuple[Floats, Floats, Floats]:
     """Return low end of the band, mean and high end at each u."""
     counts = _counts(weights)
     curves = np.concatenate(
@@ -203,7 +216,9 @@ def _band(posteriors: Sequence[Posterior], weights: Floats, u: Floats) -> tuple[
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(curves, [tail, 1 - tail], axis=0)
     mean = curves.mean(axis=0)
-    allowance = (scipy.special.ndtri(1 - tail) * _FORM_ERROR) ** 2 * 4 * mean * (1 - mean)
+    fitted = np.interp(samples.added_us / samples.added_us[-1], u, mean)
+    form_error = np.hypot(_FORM_ERROR, _HIDDEN_FORM_ERROR * float(np.median(errors_of(samples, fitted) / fitted)) ** 2)
+    allowance = (scipy.special.ndtri(1 - tail) * form_error) ** 2 * 4 * mean * (1 - mean)
     low = mean - np.sqrt(np.maximum(mean - low, 0) ** 2 + allowance)
     high = mean + np.sqrt(np.maximum(high - mean, 0) ** 2 + allowance)
     # Widening only moves the band outwards; sums of floats may rise in the last digit.

@@ -9,6 +9,7 @@ def formula(family: Family, z: Floats, scale_us: float) -> str:
     p = family.parameters(z[None, :])
     writer = {
         "hyperbolic": _hyperbolic,
+        "exponential": _exponential,
         "two-stage": _two_stage,
         "closed-loop": _closed_loop,
         "linear": _cubic,
@@ -45,6 +46,11 @@ def _cubic(p: Parameters, scale_us: float) -> str:
 def _hyperbolic(p: Parameters, scale_us: float) -> str:
     start = _start(p, scale_us)
     return f"1 below {start} µs, then {1 - p['step'][0]:.4g} / (1 + {p['slowdown'][0] / scale_us:.4g} (x − {start}))"
+
+
+def _exponential(p: Parameters, scale_us: float) -> str:
+    start, scale = _start(p, scale_us), p["scale"][0] * scale_us
+    return f"1 below {start} µs, then exp(−((x − {start}) / {scale:.4g})^{p['power'][0]:.3g})"
 
 
 def _two_stage(p: Parameters, scale_us: float) -> str:

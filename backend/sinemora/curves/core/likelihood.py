@@ -4,7 +4,7 @@ import numpy as np
 import scipy
 
 from sinemora.curves.core.curve import Floats
-from sinemora.curves.core.observations import Samples
+from sinemora.curves.core.observations import RESOLUTION, Samples
 
 # Prior of unknown noise: around 3 % with the weight of one observation. Noise given as spread is correct up to a
 # factor, with the weight of six observations, because runs of one hour agree better than runs of different hours.
@@ -36,7 +36,7 @@ def _log(samples: Samples, p: Floats, each: bool) -> Floats:
 def _marginal(
     samples: Samples, p: Floats, w: Floats, proportional: bool, scale: float, weight: float, each: bool
 ) -> Floats:
-    """Return the log marginal likelihood with weights w (n,), divided by p² if noise is `proportional`.
+    """Return the log marginal likelihood with weights w (n,), divided by p² + r² if noise is `proportional`.
 
     The noise prior is `scale` with the weight of `weight` observations. Column 0: all samples; then, if `each`, all
     but one.
@@ -44,21 +44,22 @@ def _marginal(
     y = samples.performance
     prior = weight * scale**2
     # Sums over samples are matrix products with the weights: row sums of such narrow matrices are slow.
-    log_w = _totals(np.log(p), np.full(w.size, -1.0), each) if proportional else np.zeros((1, 1 + each * w.size))
+    size = np.hypot(p, RESOLUTION) if proportional else np.ones((1, 1))
+    log_w = _totals(np.log(size), np.full(w.size, -1.0), each) if proportional else np.zeros((1, 1 + each * w.size))
     log_w = log_w + _totals(0.5 * np.log(w)[None, :], np.ones(w.size), each)
     freedom = np.full(log_w.shape[1], y.size + weight)
     freedom[1:] -= 1
     if samples.measured:
         # The baseline has an error as well: its factor is integrated out, which costs one degree of freedom.
-        against = y / p if proportional else y[None, :]
-        pp = _totals(np.ones((1, w.size)) if proportional else p * p, w, each)
-        py = _totals(against if proportional else against * p, w, each)
+        against, of = y / size, p / size
+        pp = _totals(of * of, w, each)
+        py = _totals(against * of, w, each)
         pp = np.maximum(pp, 1e-300)
         chi2 = _totals(against * against, w, each) - py**2 / pp
         log_w = log_w - 0.5 * np.log(pp)
         freedom -= 1
     else:
-        off = y / p - 1 if proportional else y - p
+        off = (y - p) / size
         chi2 = _totals(off * off, w, each)
     constant = (
         scipy.special.gammaln(freedom / 2) - 0.5 * (freedom - weight) * np.log(np.pi) + 0.5 * weight * np.log(prior)

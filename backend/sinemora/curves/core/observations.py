@@ -14,13 +14,20 @@ import numpy.typing as npt
 
 from sinemora.curves.core.curve import Floats
 
+Indices = npt.NDArray[np.intp]
 Metric = Literal["rate", "duration"]
 LatencyKind = Literal["added", "measured"]
 
 SAMPLES_MAX = 200
 """Maximum number of latencies; more are averaged in groups of neighbours before fitting."""
-ROWS_MAX = 1_000_000
+ROWS_MAX = 100_000
+"""Maximum number of rows of a table; a fit of more takes no less time to read than to average."""
 LATENCY_MAX_US = 60e6
+
+RESOLUTION = 0.05
+"""Part of noise that does not fall with performance, relative to the rest: a run of a twentieth of the full performance
+is not twenty times as exact. Without it, rows near 0 would decide the whole curve.
+"""
 
 # Weight, in repeats, of the spread of all rows against that of the few repeats of one latency.
 _POOLED_REPEATS = 12
@@ -83,7 +90,7 @@ def normalise(
     if not x.size:
         raise ObservationError("/rows", "no rows; at least 3 different latencies are needed")
     if x.size > ROWS_MAX:
-        raise ObservationError("/rows", f"{x.size} rows; at most {ROWS_MAX} are taken, average repeats first")
+        raise ObservationError("/rows", f"{x.size:,} rows; at most {ROWS_MAX:,} are taken, average repeats first")
     _demand((x >= 0) & (x <= LATENCY_MAX_US), x, "latency_us", f"must be 0 … {LATENCY_MAX_US:.0f} µs")
     _demand(value > 0, value, "performance", "must be above 0; leave out a run that failed")
     counts = arrays.get("repeats", np.ones(x.size))
@@ -110,7 +117,7 @@ def normalise(
     y = mean / base
     if not (np.isfinite(y).all() and (y > 0).all()):
         raise ObservationError("/rows", "performance spans more orders of magnitude than can be computed with")
-    errors = None if relative is None else relative * y
+    errors = None if relative is None else relative * np.hypot(y, RESOLUTION)
     samples = Samples(
         at, y, runs, errors, float(base if metric == "rate" else 1 / base), baseline is None, int(x.size), offset
     )

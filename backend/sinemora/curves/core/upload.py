@@ -97,7 +97,11 @@ def parse_csv(text: str, baseline: float | None = None) -> Table:
     values: dict[str, list[float]] = {name: [] for name in columns}
     for index, ((line, _), row) in enumerate(zip(lines[1:], rows, strict=False)):
         if index == ROWS_MAX:
-            raise ObservationError("/rows", f"more than {ROWS_MAX} rows; average repeats first")
+            raise ObservationError("/rows", f"more than {ROWS_MAX:,} rows; average repeats first")
+        if len(row) > len(header) and any(cell.strip() for cell in row[len(header) :]):
+            hint = "; for decimal commas separate the columns by semicolons" if delimiter == "," else ""
+            reason = f"{len(row)} cells, the header has {len(header)}{hint}"
+            raise ObservationError(f"/rows/{index}", f"line {line}: {reason}")
         for name, position in columns.items():
             cell = row[position].strip() if position < len(row) else ""
             try:
