@@ -1,76 +1,43 @@
 """Context of a running job: its parameters and input, its progress, its checkpoint and its output."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from types import TracebackType
 from typing import Any
 from uuid import UUID
 
-import structlog
-from sqlalchemy import exc, text
+from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from sinemora.jobs import queries
+from sinemora.jobs.heartbeat import JobLost, Reporter
 from sinemora.jobs.models import Job, JobChunk, Side
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import ProductError
 
-log = structlog.get_logger(__name__)
-
-BEAT_S = 5.0
-_REPORT_S = 1.0
 CHUNK_BYTES = 1 << 20
 OUTPUT_BYTES_MAX = 512 << 20
 
 
-class JobCancelled(Exception):
-    """A user cancelled the job."""
-
-
-class JobLost(Exception):
-    """The job was passed to another worker, or deleted."""
-
-
 class JobContext:
-    """One attempt at a job. While it is entered, a thread sends heartbeats."""
+    """One attempt at a job, as its work sees it."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, reporter: Reporter) -> None:
         self.job_id: UUID = job.id
         self.tenant_id: UUID = job.tenant_id
         self.attempt: int = job.attempt
         self.params: dict[str, Any] = job.params
         self.checkpoint: dict[str, Any] | None = job.checkpoint
         self.requested_by: str = job.requested_by
-        self._progress: float | None = None
-        self._note = ""
-        self._changed = False
-        self._cancelled = self._lost = False
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="job-heartbeat", daemon=True)
-
-    def __enter__(self) -> "JobContext":
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._ended.set()
-        self._thread.join()
+        self._reporter = reporter
 
     def progress(self, share: float | None, note: str = "") -> None:
         """Report progress (0 … 1) and the current step. Raises `JobCancelled`, `JobLost` when the job must stop."""
-        self._progress = None if share is None else min(max(share, 0.0), 1.0)
-        self._note = note
-        self._changed = True
-        self.check()
+        self._reporter.report(None if share is None else min(max(share, 0.0), 1.0), note)
+        self._reporter.check()
 
     def check(self) -> None:
         """Raise `JobCancelled` or `JobLost` when the job must stop."""
-        if self._lost:
-            raise JobLost
-        if self._cancelled:
-            raise JobCancelled
+        self._reporter.check()
 
     @contextmanager
     def session(self) -> Iterator[Session]:
@@ -100,24 +67,6 @@ class JobContext:
         writer = OutputWriter(self, name, media_type)
         yield writer
         writer.close()
-
-    def _beat(self) -> None:
-        quiet_s = 0.0
-        while not self._ended.wait(_REPORT_S):
-            quiet_s += _REPORT_S
-            if not self._changed and quiet_s < BEAT_S:
-                continue
-            self._changed, quiet_s = False, 0.0
-            try:
-                with tenant_session(self.tenant_id) as session:
-                    cancel_requested = queries.beat(
-                        session, self.job_id, self.attempt, datetime.now(UTC), self._progress, self._note
-                    )
-            except (exc.SQLAlchemyError, LookupError) as error:
-                log.warning("heartbeat of a job failed", job=str(self.job_id), error=str(error))
-                continue
-            self._lost = cancel_requested is None
-            self._cancelled = bool(cancel_requested)
 
 
 class OutputWriter:

@@ -1,5 +1,6 @@
 """Executor of jobs in a worker: claims a job, runs it and records its outcome."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -8,16 +9,20 @@ import structlog
 from sqlalchemy import exc
 
 from sinemora.jobs import queries
-from sinemora.jobs.context import BEAT_S, JobCancelled, JobContext, JobLost
+from sinemora.jobs.context import JobContext
+from sinemora.jobs.heartbeat import BEAT_S, Heartbeat, JobCancelled, JobLost
+from sinemora.jobs.isolation import ChildDied, run_isolated
 from sinemora.jobs.metrics import JOB_SECONDS
 from sinemora.jobs.models import Job, JobState
-from sinemora.jobs.registry import JobFunction, kind_named
+from sinemora.jobs.registry import JobFunction, JobKind, kind_named
+from sinemora.kit.celery import celery
 from sinemora.kit.db import tenant_session
-from sinemora.kit.errors import ProductError, database_error, internal_error
+from sinemora.kit.errors import ProductError, database_error
+from sinemora.kit.jobs import enqueue
 
 log = structlog.get_logger(__name__)
 
-SILENT_S = 6 * BEAT_S
+SILENT_S = 15 * BEAT_S
 """Time without a heartbeat after which a worker counts as dead, s."""
 
 
@@ -50,33 +55,100 @@ def run(tenant_id: UUID, job_id: UUID) -> None:
             ),
         )
     else:
-        _work(job, kind.work, kind.attempts_max)
+        _work(job, kind)
 
 
-def _work(job: Job, work: JobFunction, attempts_max: int) -> None:
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Outcome of one attempt; without `state` another worker holds the job. `again`: a new attempt may succeed."""
+
+    state: JobState | None
+    result: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+    again: bool = False
+
+
+def _work(job: Job, kind: JobKind) -> None:
     try:
-        with JobContext(job) as context:
-            result = work(context)
-        _end(job, JobState.succeeded, result=result)
+        with Heartbeat(job) as heartbeat:
+            if kind.isolated:
+                outcome = run_isolated(lambda reporter: _attempt(JobContext(job, reporter), kind.work), heartbeat)
+            else:
+                outcome = _attempt(JobContext(job, heartbeat), kind.work)
     except JobCancelled:
-        _end(job, JobState.cancelled)
+        outcome = Outcome(JobState.cancelled)
     except JobLost:
+        outcome = Outcome(None)
+    except ChildDied as death:
+        log.warning("process of a job died", job=str(job.id), attempt=job.attempt, reason=death.reason)
+        outcome = Outcome(JobState.failed, error=_stored(_process_died(job, death)), again=True)
+    if outcome.state is None:
         log.warning("job lost", job=str(job.id), attempt=job.attempt)
+    elif outcome.again and job.attempt < kind.attempts_max:
+        _try_again(job)
+    elif outcome.error is not None:
+        _end(job, outcome.state, error=outcome.error)
+    else:
+        _end(job, outcome.state, result=outcome.result)
+
+
+def _attempt(context: JobContext, work: JobFunction) -> Outcome:
+    try:
+        return Outcome(JobState.succeeded, result=work(context))
+    except JobCancelled:
+        return Outcome(JobState.cancelled)
+    except JobLost:
+        return Outcome(None)
     except ProductError as error:
-        _fail(job, error)
+        return Outcome(JobState.failed, error=_stored(error))
     except exc.SQLAlchemyError as error:
+        log.exception("job failed", job=str(context.job_id))
         mapped = database_error(error)
-        if mapped is not None and mapped.status == 503 and job.attempt < attempts_max:
-            raise  # the sweep sends it again
-        log.exception("job failed", job=str(job.id), kind=job.kind)
-        _fail(job, mapped or internal_error())
+        return Outcome(JobState.failed, error=_stored(mapped or _internal(context.job_id)), again=_is_busy(mapped))
+    except MemoryError:
+        log.exception("job out of memory", job=str(context.job_id))
+        return Outcome(
+            JobState.failed,
+            error=_stored(ProductError("memory_exhausted", 503, "Out of memory. Request less at once.")),
+        )
     except Exception:
-        log.exception("job failed", job=str(job.id), kind=job.kind)
-        _fail(job, ProductError("internal_error", 500, f"Internal error: the log contains job {job.id}."))
+        log.exception("job failed", job=str(context.job_id))
+        return Outcome(JobState.failed, error=_stored(_internal(context.job_id)))
+
+
+def _is_busy(error: ProductError | None) -> bool:
+    return error is not None and error.status == 503
+
+
+def _internal(job_id: UUID) -> ProductError:
+    return ProductError("internal_error", 500, f"Internal error: the log contains job {job_id}.")
+
+
+def _process_died(job: Job, death: ChildDied) -> ProductError:
+    return ProductError(
+        "job_process_died",
+        500,
+        f"Process killed: the process of this job ended by {death.reason} in each of {job.attempt} attempts, perhaps"
+        " for lack of memory. Request less at once, or give the solver more memory.",
+        reason=death.reason,
+    )
 
 
 def _fail(job: Job, error: ProductError) -> None:
-    _end(job, JobState.failed, error={"code": error.code, "detail": error.detail, "extra": error.extra})
+    _end(job, JobState.failed, error=_stored(error))
+
+
+def _stored(error: ProductError) -> dict[str, Any]:
+    return {"code": error.code, "status": error.status, "detail": error.detail, "extra": error.extra}
+
+
+def _try_again(job: Job) -> None:
+    """Put a job back into its queue and send it."""
+    with tenant_session(job.tenant_id) as session:
+        waiting = {"state": JobState.queued, "progress": None, "note": "waiting for another attempt"}
+        if queries.write(session, job.id, job.attempt, waiting):
+            # By name: the tasks of the queues run this module.
+            enqueue(session, celery.tasks[f"jobs.run_{job.queue}"], tenant_id=str(job.tenant_id), job_id=str(job.id))
 
 
 def _end(job: Job, state: JobState, **values: Any) -> None:

@@ -65,6 +65,12 @@ def beat(session: Session, job_id: UUID, attempt: int, now: datetime, progress: 
     )
 
 
+def must_stop(session: Session, job_id: UUID, attempt: int) -> bool | None:
+    """Return whether a running job must stop; None when another worker holds it."""
+    held = (Job.id == job_id, Job.attempt == attempt, Job.state == JobState.running)
+    return session.scalar(select(Job.cancel_requested).where(*held))
+
+
 def write(session: Session, job_id: UUID, attempt: int, values: dict[str, Any]) -> bool:
     """Write columns of a running job. Return False when another worker holds it."""
     ended = session.execute(

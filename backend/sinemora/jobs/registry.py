@@ -17,13 +17,18 @@ class JobKind:
     """A kind of job: `name` is `feature.verb`; `work` runs it and returns its result (JSON).
 
     Work is idempotent: a job whose worker died is started again, up to `attempts_max` times in all, and finds its last
-    checkpoint (`JobContext.keep`).
+    checkpoint (`JobContext.keep`). Jobs of the queue solve are `isolated`: they run in a child process of the worker.
     """
 
     name: str
     queue: Queue
     work: JobFunction
     attempts_max: int = 3
+
+    @property
+    def isolated(self) -> bool:
+        """Return whether the work runs in a process that is killed when the job is cancelled."""
+        return self.queue is Queue.solve
 
 
 _registry: dict[str, JobKind] = {}

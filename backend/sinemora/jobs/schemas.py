@@ -12,6 +12,7 @@ class JobError(Read):
     """Error of a failed job: a stable code as in problem details, a sentence, and further details."""
 
     code: str
+    status: int = 500
     detail: str
     extra: dict[str, Any]
 

@@ -10,6 +10,7 @@ from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Job, Queue
 from sinemora.jobs.registry import JobKind, register
 from sinemora.meshes.service import get_mesh
+from sinemora.placement import progress
 from sinemora.recommendations import service
 from sinemora.recommendations.models import Trigger
 from sinemora.recommendations.schemas import RecommendationRequest
@@ -17,8 +18,13 @@ from sinemora.tenants.access import Actor
 
 
 def _work(running: JobContext) -> dict[str, Any]:
-    running.progress(None, "reading windows and optimising")
-    with running.session() as session:
+    if running.checkpoint is not None:  # stored by an attempt whose worker died before it could say so
+        return running.checkpoint
+    running.progress(0.0, "reading windows")
+    with (
+        running.session() as session,
+        progress.listening(lambda solve: running.progress(solve.share, solve.words)),
+    ):
         recommendation = service.recommend(
             session,
             UUID(running.params["mesh_id"]),
@@ -26,7 +32,9 @@ def _work(running: JobContext) -> dict[str, Any]:
             Trigger(running.params["trigger"]),
             running.requested_by,
         )
-        return {"recommendation_id": str(recommendation.id), "moves": len(recommendation.moves)}
+        result = {"recommendation_id": str(recommendation.id), "moves": len(recommendation.moves)}
+        running.keep(session, result)
+        return result
 
 
 RECOMMEND = register(JobKind("recommendations.recommend", Queue.solve, _work))

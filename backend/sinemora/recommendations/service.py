@@ -15,6 +15,7 @@ from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http.etag import IfMatch
 from sinemora.meshes.models import Mesh
 from sinemora.meshes.service import mesh_state
+from sinemora.placement import progress
 from sinemora.placement.costs import Objective
 from sinemora.placement.policies import by_name
 from sinemora.placement.policies.limits import InfeasibleError
@@ -69,6 +70,7 @@ def recommend(
         ) from None
     except InfeasibleError as error:
         raise ProductError("placement_impossible", 409, str(error), relax=list(error.relax)) from None
+    progress.report(0.9, "comparing alternatives of each move")
     recommendation = Recommendation(
         mesh_id=mesh_id,
         state=RecommendationState.proposed,

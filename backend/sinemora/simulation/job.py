@@ -36,6 +36,8 @@ def world_of(run: SimulationRun) -> World:
 
 
 def _work(running: JobContext) -> dict[str, Any]:
+    if running.checkpoint is not None:  # stored by an attempt whose worker died before it could say so
+        return running.checkpoint
     run = SimulationRun.model_validate(running.params)
     world = world_of(run)
     running.progress(0.0, "drawing jobs and latency")
@@ -52,7 +54,9 @@ def _work(running: JobContext) -> dict[str, Any]:
     body = SimulationCreate.model_validate({"name": run.name, "world": described, "policies": lines})
     with running.session() as session:
         created = service.create_simulation(session, None, body)
-        return {"simulation_id": str(created.id)}
+        result = {"simulation_id": str(created.id)}
+        running.keep(session, result)
+        return result
 
 
 SIMULATE = register(JobKind("simulation.simulate", Queue.solve, _work))

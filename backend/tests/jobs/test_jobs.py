@@ -7,38 +7,14 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
-from sinemora.jobs import context, executor, registry, service, tasks
-from sinemora.jobs.context import JobContext, JobLost
-from sinemora.jobs.dispatch import TASKS
-from sinemora.jobs.models import Job, Queue
-from sinemora.jobs.registry import JobKind
+from sinemora.jobs import context, executor, heartbeat, registry, service, tasks
+from sinemora.jobs.context import JobContext
+from sinemora.jobs.heartbeat import Heartbeat, JobLost
+from sinemora.jobs.models import Job
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
-from sinemora.tenants.access import Actor
-from sinemora.tenants.models import Role
-from tests.callers import Caller, Member
-
-
-@pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
-    """What would have gone to a worker."""
-    left: list[dict[str, str]] = []
-    for task in TASKS.values():
-        monkeypatch.setattr(task, "apply_async", lambda kwargs, **_: left.append(kwargs))
-    return left
-
-
-@pytest.fixture
-def make_kind(monkeypatch: pytest.MonkeyPatch):
-    """Registers a kind of job for one test."""
-    monkeypatch.setattr(registry, "_registry", {})
-    return lambda work, **options: registry.register(JobKind("test.work", Queue.bulk, work, **options))
-
-
-def ask(owner: Member, kind: JobKind, **options) -> UUID:
-    actor = Actor(owner.tenant_id, owner.tenant_key, "t", "user", owner.user_id, owner.email, Role.owner)
-    with tenant_session(owner.tenant_id) as session:
-        return service.submit(session, actor, kind, "A test", {"n": 3}, **options).id
+from tests.callers import Caller
+from tests.jobs.asking import ask
 
 
 def found(owner: Caller, job_id: UUID) -> dict:
@@ -104,7 +80,12 @@ def test_a_failure_says_why_and_leaves_no_file(owner, make_kind, sent):
     executor.run(owner.tenant_id, job_id)
     job = found(owner, job_id)
     assert (job["state"], job["output"]) == ("failed", None)
-    assert job["error"] == {"code": "trace_invalid", "detail": "Line 7 is no number.", "extra": {"line": 7}}
+    assert job["error"] == {
+        "code": "trace_invalid",
+        "status": 422,
+        "detail": "Line 7 is no number.",
+        "extra": {"line": 7},
+    }
     with tenant_session(owner.tenant_id) as session:
         assert session.scalar(text("SELECT count(*) FROM job_chunks")) == 0
 
@@ -120,7 +101,7 @@ def test_our_own_fault_is_told_without_its_words(owner, make_kind, sent):
 
 
 def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(owner, make_kind, sent, monkeypatch):
-    monkeypatch.setattr(context, "_REPORT_S", 0.02)
+    monkeypatch.setattr(heartbeat, "LOOK_S", 0.02)
     begun, cancel_seen = threading.Event(), threading.Event()
 
     def work(job: JobContext):
@@ -206,7 +187,8 @@ def test_a_worker_that_was_given_up_for_dead_changes_nothing(owner, make_kind, s
     job = found(owner, job_id)
     assert (job["state"], job["attempt"], job["output"]) == ("running", 2, None)
     with tenant_session(owner.tenant_id) as session:
-        late = JobContext(session.get(Job, job_id))
+        job = session.get(Job, job_id)
+        late = JobContext(job, Heartbeat(job))
         late.attempt = 1
         with pytest.raises(JobLost):
             late.keep(session, {})

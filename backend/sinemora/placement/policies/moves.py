@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sinemora.placement import costs as points
+from sinemora.placement import progress
 from sinemora.placement.costs import Objective
 from sinemora.placement.plan import Certificate, Plan, moved_tasks
 from sinemora.placement.policies.exact import plan_of, transport_of
@@ -84,6 +85,7 @@ def within_budget(problem: Problem, most: int, objective: Objective = Objective.
         transport.solve()
         placed = transport.assignment()
         bound = max(bound, _bound(transport, price, running, most))
+        progress.report(0.4, f"fitting {most} moves at price {price}", bound=float(bound))
         if moved_tasks(loose, placed) <= most:
             below, high = placed, price
         else:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import sinemora_native
 
+from sinemora.placement import progress
 from sinemora.placement.problem import Bools, Ints, ProblemError, Shares
 
 WAITING = -1
@@ -97,9 +98,13 @@ def solve(problem: SearchProblem, seed: int = 0, proposals: int | None = None) -
     tries = [problem.at]
     if len(movers) and len(problem.source):
         starts = _STARTS if len(movers) <= _FEW_TASKS else 1
+        bound, best = lower_bound(problem), _value(problem, problem.at)
         for start in range(starts):
+            share = 0.4 + 0.4 * start / starts
+            progress.report(share, f"local search over {len(movers)} tasks, run {start + 1} of {starts}", best, bound)
             count = (proposals or default) // starts
             tries.append(sinemora_native.anneal(problem, links, waiting_cost, count, seed + start))
+            best = min(best, _value(problem, tries[-1]))
     at = min(tries, key=lambda placement: _total(problem, waiting_cost, placement))
     moved = int(((at != problem.at) & (problem.at >= 0)).sum())
     return SearchSolution(

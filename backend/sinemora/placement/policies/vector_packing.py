@@ -8,6 +8,7 @@ import time
 import numpy as np
 
 from sinemora.placement import costs as points
+from sinemora.placement import progress
 from sinemora.placement.costs import Objective
 from sinemora.placement.matrix import cost_matrix, waiting_costs
 from sinemora.placement.plan import Certificate, Plan, Statistics
@@ -22,6 +23,17 @@ def solve(problem: Problem, objective: Objective = Objective.slowdown, seconds: 
     """
     # Imported here, since it imports pandas: together they would be a fifth of every start.
     from ortools.sat.python import cp_model
+
+    class _Reporter(cp_model.CpSolverSolutionCallback):
+        """Report each better placement with its bound; CP-SAT calls it from its threads."""
+
+        def __init__(self, listener: progress.Listener, phase: str) -> None:
+            super().__init__()
+            self._listener, self._phase = listener, phase
+
+        def on_solution_callback(self) -> None:
+            share = 0.2 + 0.6 * min(self.wall_time / seconds, 1.0)
+            self._listener(progress.Progress(share, self._phase, self.objective_value, self.best_objective_bound))
 
     started = time.perf_counter()
     problem.check()
@@ -87,7 +99,7 @@ def solve(problem: Problem, objective: Objective = Objective.slowdown, seconds: 
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.num_workers = 2
-    status = solver.solve(model)
+    status = solver.solve(model, _Reporter(progress.listener(), f"packing {int(problem.jobs.size.sum())} tasks"))
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         reason = (
             "pinned tasks break CPU, memory or anti-affinity" if len(held.job) else "no solution within the time limit"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sinemora.applications.performance import Indices, Links
+from sinemora.placement import progress
 from sinemora.placement.costs import FAIR_SCALE, Objective
 from sinemora.placement.move_sequence import Step, TaskMove, ordered, together
 from sinemora.placement.plan import Plan
@@ -95,6 +96,7 @@ def solve(instance: Instance, options: Options) -> Solution:
     stars = [] if options.policy is None else solvable_stars(instance)
     problem, plan, proposed = None, None, []
     if stars and options.policy is not None:
+        progress.report(0.2, f"placing tasks of {len(stars)} stars on {len(instance.machines)} VMs")
         problem = _with_move_budget(formulate(instance, stars, assumed, options.policy), options, least_gain)
         plan = by_name.solve(problem, options.policy, options.objective)
         proposed = task_moves(instance, stars, problem, plan)
@@ -113,6 +115,7 @@ def solve(instance: Instance, options: Options) -> Solution:
         if again is not None:
             problem, plan, proposed = again
         proposed += search.moves
+    progress.report(0.8, f"judging {len(proposed)} moves on held-out windows")
     rerooted = {move.task[0] for move in proposed if move.task[1] == instance.applications[move.task[0]].root}
     # Local search places the tasks of a graph jointly: its moves of one graph form one group.
     graphs = {place for place, _ in movers if place not in stars}

@@ -1,0 +1,54 @@
+"""Progress of a solve: its phases, and the best cost and lower bound where a solver reports them.
+
+The listener belongs to the context of the caller (`contextvars`), so solvers report without a parameter for it.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Phase of a solve, its share of the whole (0 … 1), and the best cost found with its lower bound, if known."""
+
+    share: float
+    phase: str
+    cost: float | None = None
+    bound: float | None = None
+
+    @property
+    def words(self) -> str:
+        """Return the phase with the best cost, the bound and the gap between them."""
+        if self.cost is None:
+            return self.phase if self.bound is None else f"{self.phase}: lower bound {self.bound:,.6g}"
+        words = f"{self.phase}: best cost {self.cost:,.6g}"
+        if self.bound is None:
+            return words
+        gap = max(self.cost - self.bound, 0.0) / max(abs(self.cost), 1e-9)
+        return f"{words}, lower bound {self.bound:,.6g}, gap {gap:.1%}"
+
+
+Listener = Callable[[Progress], None]
+_listener: ContextVar[Listener | None] = ContextVar("placement_progress", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Send the progress of solves in this context to `listener`."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def listener() -> Listener:
+    """Return the listener of this context, for solvers that report from threads; without one, a listener that drops."""
+    return _listener.get() or (lambda _: None)
+
+
+def report(share: float, phase: str, cost: float | None = None, bound: float | None = None) -> None:
+    """Report the progress of a solve."""
+    listener()(Progress(share, phase, cost, bound))

@@ -1,0 +1,151 @@
+"""Jobs of the queue solve run in a child process: it can be killed, and its death is no end of the worker."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+from sqlalchemy import text
+
+from sinemora.jobs import executor
+from sinemora.jobs.context import JobContext
+from sinemora.jobs.models import Queue
+from sinemora.kit.db import system_session
+from sinemora.kit.errors import ProductError
+from tests.callers import Member
+from tests.jobs.asking import ask
+
+WORKER = os.getpid()
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def wait_for_note(owner: Member, job_id: object) -> str:
+    for _ in range(100):
+        if note := owner.get(f"/v1/jobs/{job_id}").json()["note"]:
+            return note
+        time.sleep(0.1)
+    raise AssertionError("no note within 10 s")
+
+
+def test_result_progress_and_refusal_come_back_from_the_child(owner, make_kind, sent):
+    def work(job: JobContext):
+        job.progress(0.3, "in the child")
+        with job.output("pid.txt", "text/plain") as file:
+            file.write(str(os.getpid()).encode())
+        if job.params["n"] == 3 and job.attempt == 1:
+            return {"pid": os.getpid()}
+        return None
+
+    job_id = ask(owner, make_kind(work, Queue.solve))
+    executor.run(owner.tenant_id, job_id)
+    job = owner.get(f"/v1/jobs/{job_id}").json()
+    assert (job["state"], job["note"]) == ("succeeded", "in the child")
+    assert job["result"]["pid"] != WORKER
+    assert owner.get(f"/v1/jobs/{job_id}/output").text == str(job["result"]["pid"])
+
+
+def test_a_refusal_in_the_child_is_the_error_of_the_job(owner, make_kind, sent):
+    def work(job: JobContext):
+        raise ProductError("trace_invalid", 422, "Line 7 is no number.", line=7)
+
+    job_id = ask(owner, make_kind(work, Queue.solve))
+    executor.run(owner.tenant_id, job_id)
+    job = owner.get(f"/v1/jobs/{job_id}").json()
+    assert (job["state"], job["attempt"], job["error"]["code"]) == ("failed", 1, "trace_invalid")
+
+
+def test_a_solve_that_never_looks_up_is_cancelled_within_two_seconds(owner, make_kind, sent):
+    def work(job: JobContext):
+        job.progress(0.1, str(os.getpid()))
+        while True:  # as native code, which asks nothing
+            time.sleep(1)
+
+    job_id = ask(owner, make_kind(work, Queue.solve))
+    thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id))
+    thread.start()
+    child = int(wait_for_note(owner, job_id))
+    cancelled = time.monotonic()
+    owner.post(f"/v1/jobs/{job_id}/cancel")
+    thread.join(10)
+    assert time.monotonic() - cancelled < 2
+    assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled"
+    assert not alive(child)
+
+
+def test_a_killed_child_is_tried_again_and_then_given_up(owner, make_kind, sent):
+    def work(job: JobContext):
+        if job.params["n"] == 3 and job.attempt < 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"attempt": job.attempt}
+
+    job_id = ask(owner, make_kind(work, Queue.solve))
+    for state in ("queued", "queued", "succeeded"):
+        executor.run(owner.tenant_id, job_id)
+        assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == state
+    assert owner.get(f"/v1/jobs/{job_id}").json()["result"] == {"attempt": 3}
+
+
+def test_a_child_killed_in_every_attempt_fails_with_the_signal(owner, make_kind, sent):
+    def work(job: JobContext):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    job_id = ask(owner, make_kind(work, Queue.solve, attempts_max=2))
+    sent.clear()
+    executor.run(owner.tenant_id, job_id)
+    assert sent == [{"tenant_id": str(owner.tenant_id), "job_id": str(job_id)}]  # at once, not with a sweep
+    executor.run(owner.tenant_id, job_id)
+    error = owner.get(f"/v1/jobs/{job_id}").json()["error"]
+    assert (error["code"], error["extra"]) == ("job_process_died", {"reason": "signal SIGKILL"})
+    assert "2 attempts" in error["detail"]
+
+
+def test_the_child_ends_with_its_worker(owner, make_kind, sent):
+    def work(job: JobContext):
+        job.progress(0.1, str(os.getpid()))
+        time.sleep(60)
+
+    job_id = ask(owner, make_kind(work, Queue.solve))
+    worker = os.fork()
+    if worker == 0:
+        from sinemora.kit.db import engine
+
+        engine().dispose(close=False)
+        executor.run(owner.tenant_id, job_id)
+        os._exit(0)
+    child = int(wait_for_note(owner, job_id))
+    os.kill(worker, signal.SIGKILL)
+    os.waitpid(worker, 0)
+    until = time.monotonic() + 5
+    while alive(child) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not alive(child)
+
+
+@pytest.mark.parametrize("queue", [Queue.solve, Queue.bulk])
+def test_a_cancelled_job_stops_when_it_says_nothing(owner, make_kind, sent, queue):
+    """A job that reports rarely hears of its end between two heartbeats too."""
+
+    def work(job: JobContext):
+        job.progress(0.5, "quiet")
+        for _ in range(300):
+            time.sleep(0.05)
+            job.check()
+
+    job_id = ask(owner, make_kind(work, queue))
+    thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id))
+    thread.start()
+    wait_for_note(owner, job_id)
+    cancelled = time.monotonic()
+    owner.post(f"/v1/jobs/{job_id}/cancel")
+    thread.join(20)
+    assert time.monotonic() - cancelled < 2
+    with system_session() as session:
+        assert session.scalar(text("SELECT state FROM jobs WHERE id = :id"), {"id": job_id}) == "cancelled"
