@@ -26,7 +26,8 @@ app = celery
 FEATURES = (tables, execute, service, worker_metrics, backtest, simulation)
 
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
-SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": 15.0, "options": {"expires": 15, "queue": "fast"}}
+SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": jobs.SWEEP_S, "options": {"expires": 15}}
+SCHEDULE["jobs.delete_old"] = {"task": jobs.delete_old.name, "schedule": crontab(minute="27")}
 SCHEDULE["inventory.sweep"] = {"task": inventory.sweep.name, "schedule": crontab(minute="47")}
 # `expires`: one late sweep does all the work, so those that queued up meanwhile are dropped.
 SCHEDULE["measurements.roll_up"] = {
@@ -74,7 +75,7 @@ SCHEDULE["learning.judge"] = {"task": learning.judge.name, "schedule": 600.0, "o
 SCHEDULE["alerts.evaluate"] = {
     "task": alerts.evaluate.name,
     "schedule": 1.0,
-    "options": {"expires": 5, "queue": "fast"},
+    "options": {"expires": 5},
 }
 SCHEDULE["alerts.evaluate_late_data"] = {
     "task": alerts.evaluate_late_data.name,
@@ -84,7 +85,7 @@ SCHEDULE["alerts.evaluate_late_data"] = {
 SCHEDULE["alerts.deliver_due"] = {
     "task": alerts.deliver_due.name,
     "schedule": 5.0,
-    "options": {"expires": 5, "queue": "fast"},
+    "options": {"expires": 5},
 }
 
 

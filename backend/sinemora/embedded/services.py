@@ -151,7 +151,8 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> lis
             responds=lambda: answers(local_address(settings) + "/healthz", timeout_s=10),
             stop_timeout_s=6,
         ),
-        # Two processes: small machines have two cores. Long computations have a separate worker.
+        # Small machines have two cores. What must never wait, and long computations, have workers to themselves.
+        _worker("watcher", "Watcher", "watch", 1, own, folder, redis_url),
         _worker("worker", "Worker", "fast,bulk", 2, own, folder, redis_url),
         _worker("solver", "Solver", "solve", 1, own, folder, redis_url),
         Program(
@@ -184,7 +185,7 @@ def _worker(
             f"--hostname={name}@%h",
             "--loglevel=INFO",
             f"--queues={queues}",
-            f"--concurrency={processes}",
+            *(("--pool=solo",) if processes == 1 and queues == "watch" else (f"--concurrency={processes}",)),
             "--without-gossip",
             "--without-mingle",
         ],

@@ -1,31 +1,33 @@
-"""Dispatch of jobs to workers: one Celery task a queue, sent after the commit."""
+"""Dispatch of jobs to workers: one Celery task a queue, sent after the commit.
 
-from uuid import UUID
+A message means that a job waits; the worker that takes it runs the job whose turn it is. A tenant with a hundred jobs
+therefore delays another by one.
+"""
 
 from sqlalchemy.orm import Session
 
-from sinemora.jobs.executor import run
-from sinemora.jobs.models import Job
+from sinemora.jobs.executor import run_next
+from sinemora.jobs.models import Job, Queue
 from sinemora.kit.celery import ROUTES, celery
 from sinemora.kit.jobs import enqueue
 
 
 @celery.task(name="jobs.run_fast")
 def run_fast(tenant_id: str, job_id: str) -> None:
-    """Run a job of the queue `fast`."""
-    run(UUID(tenant_id), UUID(job_id))
+    """Run the next job of the queue `fast`."""
+    run_next(Queue.fast)
 
 
 @celery.task(name="jobs.run_bulk")
 def run_bulk(tenant_id: str, job_id: str) -> None:
-    """Run a job of the queue `bulk`."""
-    run(UUID(tenant_id), UUID(job_id))
+    """Run the next job of the queue `bulk`."""
+    run_next(Queue.bulk)
 
 
 @celery.task(name="jobs.run_solve")
 def run_solve(tenant_id: str, job_id: str) -> None:
-    """Run a job of the queue `solve`."""
-    run(UUID(tenant_id), UUID(job_id))
+    """Run the next job of the queue `solve`."""
+    run_next(Queue.solve)
 
 
 TASKS = {"fast": run_fast, "bulk": run_bulk, "solve": run_solve}

@@ -10,31 +10,41 @@ from sqlalchemy import exc
 
 from sinemora.jobs import queries
 from sinemora.jobs.context import JobContext
-from sinemora.jobs.heartbeat import BEAT_S, Heartbeat, JobCancelled, JobLost
+from sinemora.jobs.heartbeat import Heartbeat, JobCancelled, JobLost
 from sinemora.jobs.isolation import ChildDied, run_isolated
 from sinemora.jobs.metrics import JOB_SECONDS
-from sinemora.jobs.models import Job, JobState
+from sinemora.jobs.models import Job, JobState, Queue
 from sinemora.jobs.registry import JobFunction, JobKind, kind_named
 from sinemora.kit.celery import celery
-from sinemora.kit.db import tenant_session
+from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError, database_error
 from sinemora.kit.jobs import enqueue
 
 log = structlog.get_logger(__name__)
 
-SILENT_S = 15 * BEAT_S
-"""Time without a heartbeat after which a worker counts as dead, s."""
+
+def run_next(queue: Queue) -> None:
+    """Run the job of a queue whose turn it is, and record its outcome."""
+    now = datetime.now(UTC)
+    with system_session() as session:
+        job_id = queries.next_in_turn(session, queue, now)
+        job = None if job_id is None else queries.claim(session, job_id, now)
+    if job is not None:
+        _run(job)
 
 
 def run(tenant_id: UUID, job_id: UUID) -> None:
-    """Run a job that no other worker holds, and record its outcome."""
+    """Run this job, unless a worker holds it, and record its outcome."""
     try:
         with tenant_session(tenant_id) as session:
-            job = queries.claim(session, job_id, datetime.now(UTC), SILENT_S)
+            job = queries.claim(session, job_id, datetime.now(UTC))
     except LookupError:  # the tenant was deleted, and its jobs too
         return
-    if job is None:
-        return
+    if job is not None:
+        _run(job)
+
+
+def _run(job: Job) -> None:
     kind = kind_named(job.kind)
     if job.cancel_requested:
         _end(job, JobState.cancelled)

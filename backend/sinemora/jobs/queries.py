@@ -5,10 +5,18 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, func, or_, select, text, update
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, case, delete, func, literal, or_, select, text, update
+from sqlalchemy.orm import Session, aliased
 
-from sinemora.jobs.models import FINAL, Job, JobChunk, JobState, Side
+from sinemora.jobs.models import FINAL, Job, JobChunk, JobState, Queue, Side
+
+SOLVE_SILENT_S = 8.0
+"""Time without a heartbeat after which the worker of a solve counts as dead, s. Its child process does the work, so it
+is late only when the database is."""
+SILENT_S = 30.0
+"""The same for work in the process of the worker, which long native calls can silence."""
+_TURN_LOCK = 84200031
+_TURNS_REMEMBERED = timedelta(days=1)
 
 
 def same_job(session: Session, kind: str, digest: bytes, since: datetime) -> Job | None:
@@ -37,12 +45,11 @@ def job_locked(session: Session, job_id: UUID) -> Job | None:
     return session.scalars(select(Job).where(Job.id == job_id).with_for_update()).one_or_none()
 
 
-def claim(session: Session, job_id: UUID, now: datetime, silent_s: float) -> Job | None:
-    """Start a job that is queued, or whose worker has been silent for `silent_s`. None when another worker holds it."""
-    dead = Job.heartbeat_at < now - timedelta(seconds=silent_s)
+def claim(session: Session, job_id: UUID, now: datetime) -> Job | None:
+    """Start a job that is queued, or whose worker is silent. None when another worker holds it."""
     return session.scalars(
         update(Job)
-        .where(Job.id == job_id, or_(Job.state == JobState.queued, (Job.state == JobState.running) & dead))
+        .where(Job.id == job_id, _unheld(now))
         .values(
             state=JobState.running,
             attempt=Job.attempt + 1,
@@ -53,6 +60,26 @@ def claim(session: Session, job_id: UUID, now: datetime, silent_s: float) -> Job
         )
         .returning(Job)
     ).one_or_none()
+
+
+def next_in_turn(session: Session, queue: Queue, now: datetime) -> UUID | None:
+    """Return the job of a queue that is to run next, locked until the transaction ends; None when none waits.
+
+    Tenants take turns: the one with the fewest running jobs is first, then the one whose last start is longest ago.
+    Within a tenant the oldest job is first.
+    """
+    session.execute(text("SELECT pg_advisory_xact_lock(:lock, hashtext(:queue))"), {"lock": _TURN_LOCK, "queue": queue})
+    other = aliased(Job)
+    of_tenant = (other.tenant_id == Job.tenant_id, other.queue == queue, other.created_at > now - _TURNS_REMEMBERED)
+    running = select(func.count()).where(*of_tenant, other.state == JobState.running).scalar_subquery()
+    last_start = select(func.max(other.started_at)).where(*of_tenant).scalar_subquery()
+    return session.scalar(
+        select(Job.id)
+        .where(Job.queue == queue, _unheld(now))
+        .order_by(running, last_start.asc().nulls_first(), Job.created_at)
+        .limit(1)
+        .with_for_update(of=Job, skip_locked=True)
+    )
 
 
 def beat(session: Session, job_id: UUID, attempt: int, now: datetime, progress: float | None, note: str) -> bool | None:
@@ -106,19 +133,26 @@ def delete_output(session: Session, job_id: UUID) -> None:
     session.execute(delete(JobChunk).where(JobChunk.job_id == job_id, JobChunk.side == Side.output))
 
 
-def abandoned_jobs(session: Session, now: datetime, waiting_s: float, silent_s: float) -> Sequence[Job]:
+def abandoned_jobs(session: Session, now: datetime, waiting_s: float) -> Sequence[Job]:
     """Return the abandoned jobs of all tenants: queued for `waiting_s`, or running with a silent worker."""
     return session.scalars(
         select(Job)
-        .where(
-            or_(
-                (Job.state == JobState.queued) & (Job.created_at < now - timedelta(seconds=waiting_s)),
-                (Job.state == JobState.running) & (Job.heartbeat_at < now - timedelta(seconds=silent_s)),
-            )
-        )
+        .where(or_((Job.state == JobState.queued) & (Job.created_at < now - timedelta(seconds=waiting_s)), _dead(now)))
         .order_by(Job.created_at)
         .limit(1000)
     ).all()
+
+
+def _unheld(now: datetime) -> ColumnElement[bool]:
+    return or_(Job.state == JobState.queued, _dead(now))
+
+
+def _dead(now: datetime) -> ColumnElement[bool]:
+    """Return the condition that the worker of a job is silent, and considered dead."""
+    silent_s = case((Job.queue == Queue.solve, SOLVE_SILENT_S), else_=SILENT_S)
+    return (Job.state == JobState.running) & (
+        Job.heartbeat_at < literal(now) - func.make_interval(0, 0, 0, 0, 0, 0, silent_s)
+    )
 
 
 def delete_finished(session: Session, before: datetime) -> int:

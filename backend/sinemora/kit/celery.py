@@ -30,6 +30,8 @@ def _configuration() -> dict[str, Any]:
 
 # Entries of the beat schedule by name; features add theirs next to their tasks.
 SCHEDULE: dict[str, dict[str, Any]] = {}
+WATCH = "watch"
+"""Queue of what must never wait: evaluation of alerts and the sweep of jobs. Its worker does nothing else."""
 # Queues by task name, for tasks that do not use the default queue.
 ROUTES: dict[str, dict[str, Any]] = {}
 

@@ -251,10 +251,10 @@ def test_too_many_at_once_are_refused(owner, make_kind, sent, monkeypatch):
 def test_those_that_ended_long_ago_are_forgotten(owner, make_kind, sent):
     job_id = ask(owner, make_kind(lambda job: None), input=[b"bytes"])
     executor.run(owner.tenant_id, job_id)
-    tasks.sweep()
+    tasks.delete_old()
     assert found(owner, job_id)["state"] == "succeeded"
     with system_session() as session:
         session.execute(text("UPDATE jobs SET finished_at = finished_at - interval '8 days'"))
-    tasks.sweep()
+    tasks.delete_old()
     with system_session() as session:
         assert session.scalar(text("SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM job_chunks)")) == 0

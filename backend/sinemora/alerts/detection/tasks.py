@@ -8,7 +8,7 @@ from sinemora.alerts.detection import evaluator, late_data, queries
 from sinemora.alerts.notifications import delivery
 from sinemora.alerts.notifications import queries as notification_queries
 from sinemora.alerts.rules import service as rules
-from sinemora.kit.celery import ROUTES, celery
+from sinemora.kit.celery import ROUTES, WATCH, celery
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.live.publisher import announce
 
@@ -65,5 +65,5 @@ def evaluate_late_data() -> None:
             announce(mesh_id, "incident", {"id": str(incident_id)})
 
 
-for task in (evaluate, deliver_due):
-    ROUTES[task.name] = {"queue": "fast"}
+ROUTES[evaluate.name] = {"queue": WATCH}
+ROUTES[deliver_due.name] = {"queue": "fast"}  # it waits for receivers

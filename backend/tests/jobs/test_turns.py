@@ -1,0 +1,90 @@
+"""Queues and turns: tenants alternate, what is lost is sent again, and nothing waits behind bulk work."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from sinemora import worker
+from sinemora.jobs import executor, queries, tasks
+from sinemora.jobs.context import JobContext
+from sinemora.jobs.dispatch import TASKS
+from sinemora.jobs.models import Queue
+from sinemora.kit.celery import ROUTES
+from sinemora.kit.db import system_session
+from tests.jobs.asking import ask
+
+STACK = Path(__file__).resolve().parents[3] / "docker-compose.yml"
+
+pytestmark = pytest.mark.whole_store
+
+
+def test_tenants_take_turns(owner, other_owner, make_kind, sent):
+    """Six jobs of one tenant came before two of another, which wait for one each."""
+    order: list[str] = []
+    kind = make_kind(lambda job: order.append("a" if job.tenant_id == owner.tenant_id else "b"))
+    for member in [owner] * 6 + [other_owner] * 2:
+        ask(member, kind)
+    for _ in range(9):  # one message too many finds nothing
+        executor.run_next(Queue.bulk)
+    assert "".join(order) == "ababaaaa"
+
+
+def test_the_tenant_with_fewer_running_jobs_is_next(owner, other_owner, make_kind, sent):
+    def work(job: JobContext):
+        if job.params["n"] == 3 and len(order) == 0:
+            order.append("a")
+            executor.run_next(Queue.bulk)  # as a second worker would
+            executor.run_next(Queue.bulk)
+        else:
+            order.append("a" if job.tenant_id == owner.tenant_id else "b")
+
+    order: list[str] = []
+    kind = make_kind(work)
+    for member in (owner, owner, other_owner, other_owner):
+        ask(member, kind)
+    executor.run_next(Queue.bulk)
+    assert order == ["a", "b", "b"]
+
+
+def test_a_solve_is_found_sooner_than_bulk_work(owner, make_kind, sent):
+    job_id = ask(owner, make_kind(lambda job: None, Queue.solve))
+    with system_session() as session:
+        session.execute(
+            text("UPDATE jobs SET state = 'running', attempt = 1, heartbeat_at = :at"),
+            {"at": datetime.now(UTC) - timedelta(seconds=queries.SOLVE_SILENT_S + 1)},
+        )
+    sent.clear()
+    tasks.sweep()
+    assert [message["job_id"] for message in sent] == [str(job_id)]
+    with system_session() as session:
+        session.execute(text("UPDATE jobs SET queue = 'bulk'"))
+    sent.clear()
+    tasks.sweep()
+    assert sent == []
+    assert queries.SOLVE_SILENT_S + tasks.SWEEP_S <= 13  # two seconds are left for the worker
+
+
+def test_the_sweep_sends_no_message_that_waits_in_the_broker_already(owner, make_kind, redis):
+    kind = make_kind(lambda job: None, Queue.solve)
+    for _ in range(3):
+        ask(owner, kind)
+    with system_session() as session:
+        session.execute(text("UPDATE jobs SET created_at = created_at - interval '1 minute'"))
+    assert redis.llen("solve") == 3
+    tasks.sweep()
+    assert redis.llen("solve") == 3
+    redis.ltrim("solve", 1, -1)  # the broker lost one
+    tasks.sweep()
+    assert redis.llen("solve") == 3
+
+
+def test_what_must_never_wait_has_a_queue_and_a_worker_to_itself():
+    watched = {entry["task"] for name, entry in worker.SCHEDULE.items() if name in ("jobs.sweep", "alerts.evaluate")}
+    assert {ROUTES[name]["queue"] for name in watched} == {"watch"}
+    assert [name for name, route in ROUTES.items() if route["queue"] == "watch" and name not in watched] == []
+    assert "watch" not in {*TASKS}
+    commands = [line for line in STACK.read_text().splitlines() if "--queues" in line]
+    assert [line for line in commands if "watch" in line] == [line for line in commands if '--queues, "watch"' in line]
+    assert sum("watch" in line for line in commands) == 1
