@@ -259,18 +259,18 @@ mod module {
         Ok(read.then(|| room.arrays()))
     }
 
-    /// Read a quantile, by its place, of the round trips of all targets of all blocks: LLQ16 bin + 1, 0 for no value.
+    /// Read a quantile, by its place, of the round trips of all targets of all blocks: ns, -1 for no value.
     #[pyfunction]
-    fn round_trip_codes<'py>(
+    fn round_trip_values<'py>(
         py: Python<'py>,
         blobs: Vec<PyBackedBytes>,
         quantile: usize,
     ) -> PyResult<Array<'py>> {
         let blobs = slices(&blobs);
-        let codes = py
-            .detach(|| frame::round_trip_codes(&blobs, quantile))
+        let values = py
+            .detach(|| frame::round_trip_values(&blobs, quantile))
             .map_err(refused)?;
-        one_dimensional(py, &codes)
+        one_dimensional(py, &values)
     }
 
     /// Lengths and words of the sketches of all targets of all blocks; those of unwanted directions are empty.

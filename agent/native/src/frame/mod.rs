@@ -47,7 +47,7 @@ mod sketches;
 mod stats;
 
 pub use merged::{Context, Corrections, Pairs, Window, merge_windows};
-pub use projection::{round_trip_codes, stats_at};
+pub use projection::{round_trip_values, stats_at};
 pub use sketches::{Bounds, SketchesRef, bounds_of, sketches_of};
 pub use stats::{StatsMut, StatsRef, stats_of, widths_of};
 

@@ -2,14 +2,16 @@
 
 use super::stats::{FEWER, STATS_COLUMNS, STATS_SIGNED, StatsMut, open_all};
 use super::{Block, FrameError, Kind, TARGETS_MAX};
-use crate::bin_of;
 use crate::columns::QUANTILES;
 use crate::rice::Unpacker;
 use crate::threads;
+use crate::{BINS, bin_of, value_of};
 
-// Columns of stats: three counts, the parts of the mean of a round trip, the distance of its maximum, its p50.
+// Columns of stats: three counts, the parts of the mean of a round trip, the distances of its minimum and its maximum
+// from it, its p50.
 const COUNTS: [usize; 3] = [0, 1, 2];
 const MEAN: [usize; 5] = [9, 10, 11, 12, 13];
+const MIN: usize = 14;
 const MAX: usize = 17;
 const P50: usize = 26;
 
@@ -18,38 +20,39 @@ const PARALLEL_TARGETS: usize = 1 << 13;
 
 /// Return one of `QUANTILES`, by its index, of the round trips of all targets of all blocks, in their order.
 ///
-/// LLQ16 bin + 1, 0 for no value.
-pub fn round_trip_codes(blobs: &[&[u8]], quantile: usize) -> Result<Vec<u16>, FrameError> {
+/// The middle of its bin, but never outside the smallest and largest round trip, ns; -1 for no value.
+pub fn round_trip_values(blobs: &[&[u8]], quantile: usize) -> Result<Vec<i64>, FrameError> {
     if quantile >= QUANTILES.len() {
         return Err(FrameError::Arrays);
     }
     let blocks = open_all(Kind::Stats, blobs)?;
     let targets: usize = blocks.iter().map(|block| block.targets).sum();
     let some = |blocks: &[Block<'_>]| {
-        let mut codes = Vec::with_capacity(blocks.iter().map(|block| block.targets).sum());
+        let mut values = Vec::with_capacity(blocks.iter().map(|block| block.targets).sum());
         for block in blocks {
-            block.round_trip_codes(quantile, &mut codes)?;
+            block.round_trip_values(quantile, &mut values)?;
         }
-        Ok::<_, FrameError>(codes)
+        Ok::<_, FrameError>(values)
     };
     if targets < PARALLEL_TARGETS {
         return some(&blocks);
     }
     let (first, second) = blocks.split_at(blocks.len() / 2);
     let (first, second) = threads::both(|| some(first), || some(second));
-    let mut codes = first?;
-    codes.extend(second?);
-    Ok(codes)
+    let mut values = first?;
+    values.extend(second?);
+    Ok(values)
 }
 
 impl Block<'_> {
-    fn round_trip_codes(&self, quantile: usize, codes: &mut Vec<u16>) -> Result<(), FrameError> {
+    fn round_trip_values(&self, quantile: usize, values: &mut Vec<i64>) -> Result<(), FrameError> {
         let n = self.targets;
         let mut wanted = [false; STATS_COLUMNS];
         for column in COUNTS.into_iter().chain(MEAN) {
             wanted[column] = true;
         }
-        wanted[MAX] = quantile > 0;
+        wanted[MIN] = true;
+        wanted[MAX] = true;
         for q in 0..=quantile {
             wanted[P50 + 3 * q] = true;
         }
@@ -61,7 +64,7 @@ impl Block<'_> {
             self.read(read.columns(numbers, &[n; STATS_COLUMNS], &STATS_SIGNED))?;
         }
         let held = |column: usize| &numbers[column * n..][..n];
-        codes.extend((0..n).map(|p| {
+        values.extend((0..n).map(|p| {
             let sum = |columns: &[usize]| {
                 columns
                     .iter()
@@ -75,9 +78,10 @@ impl Block<'_> {
                     0
                 }
             };
+            let most = held(MAX)[p].wrapping_add(mean);
             let mut code = held(P50)[p].wrapping_add(code_of(mean)) as u16;
             if quantile > 0 {
-                let largest = code_of(held(MAX)[p].wrapping_add(mean));
+                let largest = code_of(most);
                 for (q, fewer) in FEWER.iter().enumerate().take(quantile + 1).skip(1) {
                     let left = held(P50 + 3 * q)[p];
                     code = if count < *fewer {
@@ -87,7 +91,13 @@ impl Block<'_> {
                     } as u16;
                 }
             }
-            code
+            if code == 0 {
+                return -1;
+            }
+            let least = i64::from(mean.wrapping_sub(held(MIN)[p]));
+            // Not `clamp`: bytes that only look like a block may hold a minimum above the maximum.
+            let middle = value_of((code - 1).min(BINS - 1)) as i64;
+            middle.max(least).min(i64::from(most))
         }));
         Ok(())
     }

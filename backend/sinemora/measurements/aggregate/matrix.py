@@ -335,8 +335,7 @@ def worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArr
 def statistic_of(table: Table, statistic: Statistic) -> Ints:
     """Return the statistic of every distribution of a table in ns; meaningless where the count is 0.
 
-    A quantile is the middle of its bin, but never outside the smallest and largest delay, which are known exactly.
-    Those lie in bins of their own, so the bin of the quantile stays what it was.
+    Quantiles are those of `llq16.values_within`.
     """
     if statistic is Statistic.SD:
         m2 = table.columns[M2].view(np.float32).astype(np.float64)
@@ -346,9 +345,8 @@ def statistic_of(table: Table, statistic: Statistic) -> Ints:
     if quantile is None:
         column: Ints = table.columns[_COLUMN_OF[statistic]].astype(np.int64)
         return column
-    codes = table.quantiles[QUANTILES.index(quantile)].astype(np.int64)
-    values: Ints = np.clip(llq16.values_of(np.maximum(codes - 1, 0)), table.columns[MIN], table.columns[MAX])
-    return values
+    codes = table.quantiles[QUANTILES.index(quantile)]
+    return llq16.values_within(codes, table.columns[MIN], table.columns[MAX])
 
 
 def has_statistic(table: Table, statistic: Statistic) -> Flags:

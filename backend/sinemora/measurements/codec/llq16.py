@@ -42,6 +42,16 @@ def values_of(bins: npt.NDArray[np.integer]) -> Ints:
     return values
 
 
+def values_within(codes: npt.NDArray[np.integer], least_ns: npt.ArrayLike, most_ns: npt.ArrayLike) -> Ints:
+    """Return the delay of each quantile, ns: the middle of its bin, but never outside the smallest and largest delay.
+
+    Those are known exactly, and lie in bins of their own, so the bin of the quantile stays what it was. `codes` are bin
+    + 1; the delay of code 0 means nothing.
+    """
+    middles = values_of(np.maximum(np.asarray(codes, np.int64) - 1, 0))
+    return np.minimum(np.maximum(middles, least_ns), most_ns).astype(np.int64)
+
+
 def encode(values_ns: npt.ArrayLike) -> Words:
     """Return the canonical sketch of one group of values."""
     bins, counts = np.unique(bins_of(values_ns), return_counts=True)

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import sinemora_native as native
 
 from sinemora.measurements.codec import frame, llq16
@@ -30,24 +29,27 @@ def stats_at(blobs: Sequence[bytes], places: Ints) -> Stats:
     return stats_of(blobs).take(np.cumsum(sizes) - sizes + places)
 
 
-def round_trip_codes(blobs: Sequence[bytes], quantile: int) -> npt.NDArray[np.uint16]:
+def round_trip_values(blobs: Sequence[bytes], quantile: int) -> Ints:
     """Return one of `frame.QUANTILES`, by its place, of the round trips of all targets of all blocks, in their order.
 
-    LLQ16 bin + 1, 0 for no value. FrameError.
+    Nanoseconds as `llq16.values_within` gives them, -1 for no value. FrameError.
     """
-    return native.round_trip_codes(blobs, quantile)
+    return native.round_trip_values(blobs, quantile)
 
 
-def slowest_codes(blobs: Sequence[bytes], quantile: int) -> npt.NDArray[np.uint16]:
-    """Return `round_trip_codes`, no less than what the slowest flows take where they are stored (`flows.slowest`)."""
-    codes = round_trip_codes(blobs, quantile)
+def slowest_values(blobs: Sequence[bytes], quantile: int) -> Ints:
+    """Return `round_trip_values`, no less than what the slowest flows take where they are stored (`flows.slowest`)."""
+    values = round_trip_values(blobs, quantile)
     first = 0
     for blob in blobs:
         n = frame.targets_in(blob)
         if blob[frame.BODY_AT]:  # the body begins with whether flows are stored
-            codes[first : first + n] = slowest(frame.decode_stats(blob)).quantiles[quantile, frame.ROUND_TRIP]
+            stats = slowest(frame.decode_stats(blob))
+            codes = stats.quantiles[quantile, frame.ROUND_TRIP]
+            within = llq16.values_within(codes, *stats.columns[[frame.MIN, frame.MAX], frame.ROUND_TRIP])
+            values[first : first + n] = np.where(codes > 0, within, -1)
         first += n
-    return codes
+    return values
 
 
 def sketches_of(

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.measurements.aggregate.distributions import Values, values_by_group
 from sinemora.measurements.aggregate.matrix import NONE, Positions, Statistic, positions_of
-from sinemora.measurements.codec import llq16, unpacking
+from sinemora.measurements.codec import unpacking
 from sinemora.measurements.codec.frame import QUANTILES, ROUND_TRIP, TARGETS_MAX
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.stored import StoredFrame
@@ -133,12 +133,11 @@ def _fill(
     round_trips: npt.NDArray[np.float32], axis: Ints, rows: Positions, chunk: list[StoredFrame], quantile: int
 ) -> None:
     windows, clients, targets = _pairs(axis, rows, chunk)
-    codes = unpacking.slowest_codes([block.stats for block in chunk], quantile).astype(np.int64)
-    known = (windows != NONE) & (clients != NONE) & (targets != NONE) & (codes > 0)
+    values = unpacking.slowest_values([block.stats for block in chunk], quantile)
+    known = (windows != NONE) & (clients != NONE) & (targets != NONE) & (values >= 0)
     windows, clients, targets = windows[known], clients[known], targets[known]
-    values = llq16.values_of(codes[known] - 1)
-    round_trips[windows, clients, targets] = values
-    round_trips[windows, targets, clients] = values
+    round_trips[windows, clients, targets] = values[known]
+    round_trips[windows, targets, clients] = values[known]
 
 
 def _pairs(axis: Ints, rows: Positions, chunk: list[StoredFrame]) -> tuple[Positions, Positions, Positions]:

@@ -14,7 +14,7 @@ from sinemora.measurements.query import history
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import mesh_state
 from tests.callers import Member, MeshWorld
-from tests.measurements.codec.test_native import frames
+from tests.measurements.codec.test_native import frames, round_trips_of
 from tests.recommendations.measured_mesh import APART_S, WINDOWS, measured
 
 GOLDEN = Path(__file__).parents[1] / "codec" / "golden"
@@ -22,32 +22,31 @@ TRIPS = {("a-1", "c-1"): 90.0, ("a-1", "b-1"): 700.0}
 
 
 @pytest.mark.parametrize("quantile", range(3))
-def test_codes_alone_are_those_of_all_stats(quantile):
+def test_values_alone_are_those_of_all_stats(quantile):
     value = [frame.encode_stats(entry.stats) for entry in frames(np.random.default_rng(3), 20)]
     blobs = [*value, (GOLDEN / "stats.v3").read_bytes()]
-    result = unpacking.round_trip_codes(blobs, quantile)
-    whole = unpacking.stats_of(blobs)
-    assert np.array_equal(result, whole.quantiles[quantile, frame.ROUND_TRIP])
-    assert not unpacking.round_trip_codes([], quantile).size
+    result = unpacking.round_trip_values(blobs, quantile)
+    assert np.array_equal(result, round_trips_of(unpacking.stats_of(blobs), quantile))
+    assert not unpacking.round_trip_values([], quantile).size
 
 
 @pytest.mark.parametrize("quantile", range(3))
-def test_codes_of_slowest_flows_are_those_of_all_stats(quantile):
+def test_values_of_slowest_flows_are_those_of_all_stats(quantile):
     result = [frame.encode_stats(entry.stats) for entry in frames(np.random.default_rng(3), 20)]
     blobs = [*result, (GOLDEN / "stats.v3").read_bytes()]
     whole = flows.slowest(unpacking.stats_of(blobs))
-    assert np.array_equal(unpacking.slowest_codes(blobs, quantile), whole.quantiles[quantile, frame.ROUND_TRIP])
-    several = unpacking.slowest_codes(blobs, quantile) != unpacking.round_trip_codes(blobs, quantile)
+    assert np.array_equal(unpacking.slowest_values(blobs, quantile), round_trips_of(whole, quantile))
+    several = unpacking.slowest_values(blobs, quantile) != unpacking.round_trip_values(blobs, quantile)
     assert several.any()
     assert not several.all()
-    assert not unpacking.slowest_codes([], quantile).size
+    assert not unpacking.slowest_values([], quantile).size
 
 
 def test_blocks_that_end_too_soon_are_refused():
     blob = frame.encode_stats(frames(np.random.default_rng(3), 1)[0].stats)
     more = blob[:2] + (200).to_bytes(2, "little") + blob[4:]
     with pytest.raises(FrameError, match="checksum"):
-        unpacking.round_trip_codes([blob, more], 0)
+        unpacking.round_trip_values([blob, more], 0)
 
 
 def state_of(mesh: MeshWorld) -> MeshState:
