@@ -26,6 +26,7 @@ from sinemora.demonstration import routes as demonstration
 from sinemora.embeds import routes as embeds
 from sinemora.inventory import routes as inventory
 from sinemora.jobs import routes as jobs
+from sinemora.jobs.watch import ended_watch
 from sinemora.kit import errors, health
 from sinemora.kit.config import settings
 from sinemora.kit.http.downloads import serve_packages
@@ -97,9 +98,11 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     configure_logging()
     _prepare(app)
     app.state.plan_watch = PlanWatch()
+    app.state.job_watch = ended_watch()
     async with pipeline.lifespan(app):
         yield
     await app.state.plan_watch.close()
+    await app.state.job_watch.close()
     await run_in_threadpool(tracing.stop)
 
 
@@ -161,6 +164,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop: first the waits for plans, then the server."""
         await self.app.state.plan_watch.close()
+        await self.app.state.job_watch.close()
         await super().shutdown(sockets)
 
 

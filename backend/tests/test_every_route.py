@@ -68,7 +68,7 @@ def test_paths_are_plural_kebab_case(servers: Any):
     singular = {"auth", "sign-in", "sign-out", "session", "self", "plan", "enrol", "about", "revoke", "roster"}
     singular |= {"accept", "dismiss", "apply", "accuracy", "acknowledge", "resolve", "reopen", "what-if"}
     singular |= {"usage", "matrix", "series", "live", "cost", "manifest", "performance", "capacity", "sensitivity"}
-    singular |= {"output", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
+    singular |= {"output", "result", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
     singular |= {"evidence", "embed"}
     for _, path, _ in operations():
         for part in path.split("/")[2:]:

@@ -81,7 +81,7 @@ class Tenant:
         ended = time.perf_counter()
         done = json.loads(self._product.get(f"/v1/jobs/{job['id']}", "application/json"))
         if done["state"] != "succeeded":
-            raise RuntimeError(f"the job {done['state']}: {done['error']}")
+            raise RuntimeError(f"the job {done['state']}: {done['problem']}")
         path = f"/v1/recommendations/{done['result']['recommendation_id']}"
         return (
             ended - started,

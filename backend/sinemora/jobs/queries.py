@@ -40,6 +40,12 @@ def count_open(session: Session) -> int:
     return session.scalar(select(func.count()).select_from(Job).where(Job.state.not_in(FINAL))) or 0
 
 
+def open_of(session: Session, job_ids: Sequence[UUID]) -> set[tuple[UUID, UUID]]:
+    """Return tenant and id of those jobs that are queued or running."""
+    rows = session.execute(select(Job.tenant_id, Job.id).where(Job.id.in_(job_ids), Job.state.not_in(FINAL)))
+    return {(tenant_id, job_id) for tenant_id, job_id in rows}
+
+
 def job_locked(session: Session, job_id: UUID) -> Job | None:
     """Return a job, locked against its worker and other requests."""
     return session.scalars(select(Job).where(Job.id == job_id).with_for_update()).one_or_none()

@@ -24,6 +24,8 @@ class JobKind:
     queue: Queue
     work: JobFunction
     attempts_max: int = 3
+    href: str | None = None
+    """Path of the resource that the work makes, with fields of its result in braces."""
 
     @property
     def isolated(self) -> bool:

@@ -1,19 +1,21 @@
 """HTTP of jobs."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response
-from fastapi.responses import StreamingResponse
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import RedirectResponse, StreamingResponse
 from sqlalchemy import select
 
 from sinemora.jobs import service
 from sinemora.jobs.models import Job, JobState
 from sinemora.jobs.schemas import JobRead
+from sinemora.jobs.watch import MAX_WAIT_S, TenantJob
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
+from sinemora.kit.long_poll import LongPoll
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
@@ -43,10 +45,44 @@ def list_jobs(
     return Slice([service.read(job) for job in jobs.items], jobs.next_cursor)
 
 
-@router.get("/{job_id}", responses=responses(404))
-def read_job(job_id: UUID, session: SessionDep, actor: Viewer) -> JobRead:
-    """Return a job with its progress, and its result once it has succeeded."""
-    return service.read(service.get_job(session, job_id))
+async def wait_for_end(
+    request: Request,
+    actor: Viewer,
+    job_id: UUID,
+    wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S, description="Longest wait for the end of the job, s")] = 0,
+) -> UUID:
+    """Wait for the end of the job, without a database connection, before the route opens its session."""
+    if wait_s > 0:
+        watch: LongPoll[TenantJob, bool] = request.app.state.job_watch
+        await watch.changed((actor.tenant_id, job_id), True, wait_s)
+    return job_id
+
+
+AwaitedJob = Annotated[UUID, Depends(wait_for_end)]
+_LOCATED: dict[str, Any] = {
+    "headers": {"Location": {"description": "`result_href`, once the job has succeeded", "schema": {"type": "string"}}}
+}
+
+
+@router.get("/{job_id}", responses={200: _LOCATED, **responses(404, 422)})
+def read_job(job_id: AwaitedJob, session: SessionDep, actor: Viewer, response: Response) -> JobRead:
+    """Return a job with its progress, and its result once it has succeeded; `wait_s` waits for its end."""
+    job = service.read(service.get_job(session, job_id))
+    if job.result_href is not None:
+        response.headers["Location"] = job.result_href
+    return job
+
+
+@router.get(
+    "/{job_id}/result",
+    responses={303: {"description": "The result is at `Location`", **_LOCATED}, **responses(404, 409, 422)},
+)
+def read_job_result(job_id: AwaitedJob, session: SessionDep, actor: Viewer) -> dict[str, Any]:
+    """Return the result of a job, or go to it (303); the failure of a job as its own problem and status."""
+    job = service.result(session, job_id)
+    if job.result_href != f"/v1/jobs/{job_id}/result":
+        return RedirectResponse(job.result_href or "", 303)  # type: ignore[return-value]
+    return job.result or {}
 
 
 @router.get("/{job_id}/output", response_class=Response, responses=responses(404, 409))

@@ -4,17 +4,23 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from pydantic import ConfigDict
+
 from sinemora.jobs.models import JobState, Queue
 from sinemora.kit.schemas import Read
 
 
-class JobError(Read):
-    """Error of a failed job: a stable code as in problem details, a sentence, and further details."""
+class JobProblem(Read):
+    """Failure of a job as problem details (RFC 9457), with further members for programs."""
 
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    title: str
+    status: int
     code: str
-    status: int = 500
     detail: str
-    extra: dict[str, Any]
+    instance: str
 
 
 class JobOutput(Read):
@@ -27,7 +33,10 @@ class JobOutput(Read):
 
 
 class JobRead(Read):
-    """Job. `progress` is 0 … 1, null while unknown; `note` names the current step."""
+    """Job. `progress` is 0 … 1, null while unknown; `note` names the current step.
+
+    `result_href` is the resource that a succeeded job has made, or its file, or its `result`.
+    """
 
     id: UUID
     kind: str
@@ -41,7 +50,8 @@ class JobRead(Read):
     requested_by: str
     params: dict[str, Any]
     result: dict[str, Any] | None
-    error: JobError | None
+    result_href: str | None
+    problem: JobProblem | None
     output: JobOutput | None
     created_at: datetime
     started_at: datetime | None

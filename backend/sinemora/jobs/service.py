@@ -11,11 +11,11 @@ from sinemora.jobs import queries
 from sinemora.jobs.context import CHUNK_BYTES
 from sinemora.jobs.dispatch import send
 from sinemora.jobs.models import FINAL, Job, JobChunk, JobState, Side
-from sinemora.jobs.registry import JobKind
-from sinemora.jobs.schemas import JobError, JobOutput, JobRead
+from sinemora.jobs.registry import JobKind, kind_named
+from sinemora.jobs.schemas import JobOutput, JobProblem, JobRead
 from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import NotFound, ProductError, problem_of
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
@@ -119,6 +119,23 @@ def output(session: Session, job_id: UUID) -> tuple[Job, Iterator[bytes]]:
     return job, _bytes(job.tenant_id, job.id)
 
 
+def result(session: Session, job_id: UUID) -> JobRead:
+    """Return a job that has succeeded.
+
+    ProductError `job_unknown`, `job_not_done`, `job_cancelled`, and the error that a failed job ended with.
+    """
+    job = get_job(session, job_id)
+    if job.error is not None:
+        raise _error(job.error)
+    if job.state == JobState.cancelled:
+        raise ProductError("job_cancelled", 409, "Job cancelled: it has no result.")
+    if job.state != JobState.succeeded:
+        raise ProductError(
+            "job_not_done", 409, f"Job not done: it is {job.state} and has no result.", headers={"Retry-After": "1"}
+        )
+    return read(job)
+
+
 def read(job: Job) -> JobRead:
     """Convert a job to its JSON form."""
     file = None
@@ -142,7 +159,8 @@ def read(job: Job) -> JobRead:
         requested_by=job.requested_by,
         params=job.params,
         result=job.result,
-        error=None if job.error is None else JobError(**job.error),
+        result_href=_result_href(job),
+        problem=None if job.error is None else JobProblem(**problem_of(_error(job.error), f"/v1/jobs/{job.id}")),
         output=file,
         created_at=job.created_at,
         started_at=job.started_at,
@@ -151,6 +169,20 @@ def read(job: Job) -> JobRead:
         if job.finished_at is None
         else job.finished_at + timedelta(days=settings().retention_jobs_days),
     )
+
+
+def _result_href(job: Job) -> str | None:
+    if job.state != JobState.succeeded:
+        return None
+    kind = kind_named(job.kind)
+    if kind is not None and kind.href is not None and job.result is not None:
+        return kind.href.format(**job.result)
+    return f"/v1/jobs/{job.id}/{'result' if job.output_name is None else 'output'}"
+
+
+def _error(stored: dict[str, Any]) -> ProductError:
+    """Return the error that a job ended with; earlier versions stored no status."""
+    return ProductError(stored["code"], stored.get("status", 500), stored["detail"], **stored["extra"])
 
 
 def _bytes(tenant_id: UUID, job_id: UUID) -> Iterator[bytes]:

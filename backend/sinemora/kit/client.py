@@ -8,7 +8,6 @@ for application in client.items("/v1/applications"):
 
 import json
 import sys
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -104,11 +103,10 @@ class Client:
             if line != printed:
                 print(line, file=sys.stderr)
             printed = line
-            time.sleep(0.5)
-            job = self.get(f"/v1/jobs/{job['id']}")
+            job = self.get(f"/v1/jobs/{job['id']}", wait_s=2)
         if job["state"] != "succeeded":
-            error = job["error"] or {}
-            raise RequestRefused(error.get("detail", "The job was cancelled."), error.get("code"))
+            problem = job["problem"] or {}
+            raise RequestRefused(problem.get("detail", "The job was cancelled."), problem.get("code"))
         return job
 
 

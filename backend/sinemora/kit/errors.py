@@ -82,17 +82,21 @@ class Problem(BaseModel):
 
 def problem(request: Request, error: ProductError) -> JSONResponse:
     """Render `error` as problem details."""
-    body = {
+    body = problem_of(error, request.url.path) | {"request_id": request.state.request_id, **error.extra}
+    return JSONResponse(body, error.status, headers=error.headers, media_type=MEDIA_TYPE)
+
+
+def problem_of(error: ProductError, instance: str) -> dict[str, Any]:
+    """Return the problem details of `error` in the resource `instance`, a path."""
+    return {
         "type": f"urn:sinemora:problem:{error.code}",
         "title": HTTPStatus(error.status).phrase,
         "status": error.status,
         "code": error.code,
         "detail": error.detail,
-        "instance": request.url.path,
-        "request_id": request.state.request_id,
+        "instance": instance,
         **error.extra,
     }
-    return JSONResponse(body, error.status, headers=error.headers, media_type=MEDIA_TYPE)
 
 
 def internal_error() -> ProductError:

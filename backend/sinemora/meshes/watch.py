@@ -9,18 +9,14 @@ import time
 from dataclasses import dataclass
 from uuid import UUID
 
-import structlog
-from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.long_poll import LongPoll
 from sinemora.kit.lru_cache import LruCache
 from sinemora.meshes import queries
 from sinemora.meshes.plan import MeshState
 
-log = structlog.get_logger(__name__)
-
-POLL_S = 1.0
 _CACHED_TENANTS = 256
 
 
@@ -39,9 +35,7 @@ class PlanWatch:
         # By tenant, each with the time at which its read began (monotonic, s).
         self._cache: LruCache[UUID, tuple[float, TenantMeshes]] = LruCache(_CACHED_TENANTS)
         self._locks: LruCache[UUID, asyncio.Lock] = LruCache(_CACHED_TENANTS)
-        self._waiting: dict[UUID, set[tuple[int, asyncio.Future[bool]]]] = {}
-        self._poller: asyncio.Task[None] | None = None
-        self._closed = False
+        self._fingerprints = LongPoll(_fingerprints)
 
     async def meshes_of(self, tenant_id: UUID) -> TenantMeshes:
         """Return the tenant's meshes, not older than this call."""
@@ -59,51 +53,17 @@ class PlanWatch:
 
     async def changed(self, tenant_id: UUID, fingerprint: int, timeout_s: float) -> bool:
         """Wait until the tenant's meshes differ from `fingerprint`. Return False after `timeout_s` or `close`."""
-        if self._closed:
-            return False
-        waiter = (fingerprint, asyncio.get_running_loop().create_future())
-        self._waiting.setdefault(tenant_id, set()).add(waiter)
-        if self._poller is None or self._poller.done():
-            self._poller = asyncio.create_task(self._poll())
-        try:
-            return await asyncio.wait_for(waiter[1], timeout_s)
-        except TimeoutError:
-            return False
-        finally:
-            waiters = self._waiting.get(tenant_id, set())
-            waiters.discard(waiter)
-            if not waiters:
-                self._waiting.pop(tenant_id, None)
+        return await self._fingerprints.changed(tenant_id, fingerprint, timeout_s)
 
     async def close(self) -> None:
         """End all waits, since the process ends. Safe to repeat."""
-        self._closed = True
-        if self._poller is not None:
-            self._poller.cancel()
-        for waiters in self._waiting.values():
-            for _, future in waiters:
-                if not future.done():
-                    future.set_result(False)
+        await self._fingerprints.close()
 
     def _lock_of(self, tenant_id: UUID) -> asyncio.Lock:
         lock = self._locks.get(tenant_id)
         if lock is None:
             self._locks.put(tenant_id, lock := asyncio.Lock())
         return lock
-
-    async def _poll(self) -> None:
-        while self._waiting:
-            started = time.monotonic()
-            try:
-                now = await run_in_threadpool(_fingerprints, list(self._waiting))
-            except SQLAlchemyError as error:
-                log.warning("plan revisions not read", error=str(error).strip())
-                now = {}
-            for tenant_id, fingerprint in now.items():
-                for seen, future in self._waiting.get(tenant_id, ()):
-                    if seen != fingerprint and not future.done():
-                        future.set_result(True)
-            await asyncio.sleep(max(0.0, POLL_S - (time.monotonic() - started)))
 
 
 def _fingerprints(tenant_ids: list[UUID]) -> dict[UUID, int]:

@@ -37,7 +37,9 @@ def _work(running: JobContext) -> dict[str, Any]:
         return result
 
 
-RECOMMEND = register(JobKind("recommendations.recommend", Queue.solve, _work))
+RECOMMEND = register(
+    JobKind("recommendations.recommend", Queue.solve, _work, href="/v1/recommendations/{recommendation_id}")
+)
 
 
 def submit(

@@ -94,11 +94,16 @@ def require_fresh(recent: History) -> None:
         )
 
 
-def load_placement(session: Session, mesh: MeshState) -> Instance:
-    """Return the instance of a mesh as declared now, without windows: for constraints, not for gains."""
+def load_placement(session: Session, mesh: MeshState, named: list[str] | None = None) -> Instance:
+    """Return the instance of a mesh as declared now, without windows: for constraints, not for gains.
+
+    `named` selects applications, by name or id; an empty list selects all, None none. ProductError
+    `application_unknown`.
+    """
     applications = queries.applications_of(session, mesh.id)
     machines = _load_machines(session, mesh, applications)
-    deployments = _load_deployments(session, applications, machines, set())
+    chosen = set() if named is None else _select_applications(applications, named)
+    deployments = _load_deployments(session, applications, machines, chosen)
     nothing, no_blocks = np.empty((0, len(machines), len(machines)), np.float32), np.empty(0, np.intp)
     return Instance(machines, deployments, nothing, nothing, no_blocks, no_blocks, gap_s=0)
 

@@ -13,8 +13,8 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
+from sinemora.recommendations import checks, schedules, service
 from sinemora.recommendations import job as recommendation_job
-from sinemora.recommendations import schedules, service
 from sinemora.recommendations.models import Recommendation, RecommendationState, Trigger
 from sinemora.recommendations.schemas import (
     Accuracy,
@@ -63,6 +63,7 @@ def create_recommendation(
     """Search for moves worth making, as a job whose result names the recommendation."""
     mesh = service.resolve_mesh(session, body.mesh or str(body.mesh_id), "mesh" if body.mesh else "mesh_id")
     request = RecommendationRequest.model_validate(body.model_dump(exclude={"mesh", "mesh_id"}))
+    checks.check(session, mesh.id, request)
     job = recommendation_job.submit(session, actor, mesh.id, request, Trigger.asked)
     response.headers["Location"] = f"/v1/jobs/{job.id}"
     return jobs.read(job)

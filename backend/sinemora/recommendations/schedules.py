@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.errors import NotFound
 from sinemora.meshes.service import mesh_state
+from sinemora.recommendations import checks
 from sinemora.recommendations.models import RecommendationSchedule
 from sinemora.recommendations.schemas import RecommendationRequest, ScheduleRead, ScheduleWrite
 from sinemora.tenants import audit
@@ -13,8 +14,9 @@ from sinemora.tenants.access import Actor
 
 
 def put_schedule(session: Session, actor: Actor, mesh_id: UUID, body: ScheduleWrite) -> ScheduleRead:
-    """Create or replace the schedule of a mesh. ProductError `mesh_unknown`."""
+    """Create or replace the schedule of a mesh. ProductErrors of `checks.check`."""
     mesh = mesh_state(session, mesh_id)
+    checks.check(session, mesh_id, body)
     row = session.get(RecommendationSchedule, mesh_id)
     if row is None:
         row = RecommendationSchedule(mesh_id=mesh_id)

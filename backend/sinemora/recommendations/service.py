@@ -39,6 +39,8 @@ from sinemora.recommendations.schemas import (
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
+_UNSUPPORTED = ("not_supported", "not_together")
+"""Codes of `ProblemError` for a policy that cannot keep the limits."""
 GIVEN_UP = timedelta(days=1)
 """Longest wait for missing data after the observation; then the verdict is `cannot_tell`."""
 
@@ -65,6 +67,8 @@ def recommend(
             "matrix_missing", 409, "No measurements: no path of this mesh was measured recently. Check its agents."
         ) from None
     except ProblemError as error:
+        if error.code in _UNSUPPORTED:  # limits that were declared after the request
+            raise ProductError("policy_unsupported", 409, f"Unsupported {error.where}: {error}.") from None
         raise ProductError(
             "placement_impossible", 409, f"{error.where}: {error}", reason=error.code, where=error.where
         ) from None

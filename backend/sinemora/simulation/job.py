@@ -59,7 +59,7 @@ def _work(running: JobContext) -> dict[str, Any]:
         return result
 
 
-SIMULATE = register(JobKind("simulation.simulate", Queue.solve, _work))
+SIMULATE = register(JobKind("simulation.simulate", Queue.solve, _work, href="/v1/simulations/{simulation_id}"))
 
 
 def submit(session: Session, actor: Actor, run: SimulationRun) -> Job:

@@ -59,7 +59,7 @@ def test_a_refusal_in_the_child_is_the_error_of_the_job(owner, make_kind, sent):
     job_id = ask(owner, make_kind(work, Queue.solve))
     executor.run(owner.tenant_id, job_id)
     job = owner.get(f"/v1/jobs/{job_id}").json()
-    assert (job["state"], job["attempt"], job["error"]["code"]) == ("failed", 1, "trace_invalid")
+    assert (job["state"], job["attempt"], job["problem"]["code"]) == ("failed", 1, "trace_invalid")
 
 
 def test_a_solve_that_never_looks_up_is_cancelled_within_two_seconds(owner, make_kind, sent):
@@ -102,9 +102,9 @@ def test_a_child_killed_in_every_attempt_fails_with_the_signal(owner, make_kind,
     executor.run(owner.tenant_id, job_id)
     assert sent == [{"tenant_id": str(owner.tenant_id), "job_id": str(job_id)}]  # at once, not with a sweep
     executor.run(owner.tenant_id, job_id)
-    error = owner.get(f"/v1/jobs/{job_id}").json()["error"]
-    assert (error["code"], error["extra"]) == ("job_process_died", {"reason": "signal SIGKILL"})
-    assert "2 attempts" in error["detail"]
+    problem = owner.get(f"/v1/jobs/{job_id}").json()["problem"]
+    assert (problem["code"], problem["reason"]) == ("job_process_died", "signal SIGKILL")
+    assert "2 attempts" in problem["detail"]
 
 
 def test_the_child_ends_with_its_worker(owner, make_kind, sent):

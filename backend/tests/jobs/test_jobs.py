@@ -80,12 +80,18 @@ def test_a_failure_says_why_and_leaves_no_file(owner, make_kind, sent):
     executor.run(owner.tenant_id, job_id)
     job = found(owner, job_id)
     assert (job["state"], job["output"]) == ("failed", None)
-    assert job["error"] == {
-        "code": "trace_invalid",
+    assert job["problem"] == {
+        "type": "urn:sinemora:problem:trace_invalid",
+        "title": "Unprocessable Entity",
         "status": 422,
+        "code": "trace_invalid",
         "detail": "Line 7 is no number.",
-        "extra": {"line": 7},
+        "instance": f"/v1/jobs/{job_id}",
+        "line": 7,
     }
+    answer = owner.get(f"/v1/jobs/{job_id}/result")
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    assert (answer.json()["code"], answer.json()["line"]) == ("trace_invalid", 7)
     with tenant_session(owner.tenant_id) as session:
         assert session.scalar(text("SELECT count(*) FROM job_chunks")) == 0
 
@@ -96,7 +102,7 @@ def test_our_own_fault_is_told_without_its_words(owner, make_kind, sent):
 
     job_id = ask(owner, make_kind(work))
     executor.run(owner.tenant_id, job_id)
-    assert found(owner, job_id)["error"]["code"] == "internal_error"
+    assert found(owner, job_id)["problem"]["code"] == "internal_error"
     assert "secret" not in str(found(owner, job_id))
 
 
@@ -199,7 +205,7 @@ def test_a_job_that_kills_its_workers_is_given_up(owner, make_kind, sent):
     silence(job_id, 60)
     silence(job_id, 60)
     executor.run(owner.tenant_id, job_id)
-    assert found(owner, job_id)["error"]["code"] == "job_worker_lost"
+    assert found(owner, job_id)["problem"]["code"] == "job_worker_lost"
 
 
 def test_a_job_of_another_version_says_so(owner, make_kind, sent):
@@ -207,7 +213,7 @@ def test_a_job_of_another_version_says_so(owner, make_kind, sent):
     job_id = ask(owner, kind)
     registry._registry.clear()
     executor.run(owner.tenant_id, job_id)
-    assert found(owner, job_id)["error"]["code"] == "job_kind_unknown"
+    assert found(owner, job_id)["problem"]["code"] == "job_kind_unknown"
 
 
 def test_the_same_question_is_asked_once(owner, other_owner, make_kind, sent):

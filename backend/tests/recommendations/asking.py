@@ -21,7 +21,7 @@ def asked(mesh: MeshWorld, worker, **more) -> dict:
     assert answer.status_code == 202, answer.text
     worker()
     job = mesh.owner.get(answer.headers["Location"]).json()
-    assert job["state"] == "succeeded", job["error"]
+    assert job["state"] == "succeeded", job["problem"]
     return mesh.owner.get(f"{PATH}/{job['result']['recommendation_id']}").json()
 
 

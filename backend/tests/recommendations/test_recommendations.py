@@ -183,7 +183,7 @@ def refused(mesh: MeshWorld, worker, **more) -> dict:
     worker()
     job = mesh.owner.get(answer.headers["Location"]).json()
     assert job["state"] == "failed"
-    return job["error"]
+    return job["problem"]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 /** Jobs: their list, and responses that a job computes. */
 
-import { type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
+import { type QueryClient, type QueryKey, queryOptions, useQuery } from '@tanstack/react-query'
 import { useAction } from './action'
 import { client, unwrap } from './client'
 import type { Job } from './types'
-import { setWaiting } from './waiting'
+import { setWaiting, type Waiting } from './waiting'
 
 const POLLS_EVERY_MS = 1_000
 
@@ -47,7 +47,7 @@ export async function responseOrOutput<T>(
       await pause(signal)
       job = await unwrap(client.GET('/v1/jobs/{job_id}', { params: { path: { job_id: job.id } }, signal }))
     }
-    if (job.state !== 'succeeded') throw new Error(job.error?.detail ?? 'The job was cancelled.')
+    if (job.state !== 'succeeded') throw new Error(job.problem?.detail ?? 'The job was cancelled.')
     const output = client.GET('/v1/jobs/{job_id}/output', { params: { path: { job_id: job.id } }, parseAs, signal })
     return (await unwrap(output as Promise<Call>)) as T
   } finally {
@@ -75,3 +75,20 @@ export const useCancelJob = () =>
     (id: string) => unwrap<unknown>(client.POST('/v1/jobs/{job_id}/cancel', { params: { path: { job_id: id } } })),
     [['jobs']],
   )
+
+/** Return a job that is followed until it ends, with its progress and how to cancel it while it is open. */
+export function useFollowedJob(jobId: string) {
+  const { data: job, error } = useQuery(jobQuery(jobId))
+  const cancel = useCancelJob()
+  const isOpen = !job || job.state === 'queued' || job.state === 'running'
+  const waiting: Waiting | null = isOpen
+    ? {
+        queued: !job || job.state === 'queued',
+        progress: job?.progress ?? null,
+        cancel: () => cancel.mutate(jobId),
+        cancelling: cancel.isPending || (job?.cancel_requested ?? false),
+        error: cancel.error,
+      }
+    : null
+  return { job, error, waiting }
+}

@@ -543,7 +543,7 @@ export interface paths {
         };
         /**
          * Read Job
-         * @description Return a job with its progress, and its result once it has succeeded.
+         * @description Return a job with its progress, and its result once it has succeeded; `wait_s` waits for its end.
          */
         get: operations["read_job"];
         put?: never;
@@ -553,6 +553,26 @@ export interface paths {
          * @description Delete a finished job and its output.
          */
         delete: operations["delete_job"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{job_id}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Job Result
+         * @description Return the result of a job, or go to it (303); the failure of a job as its own problem and status.
+         */
+        get: operations["read_job_result"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -5358,20 +5378,6 @@ export interface components {
          */
         Interval: "1m" | "10m" | "1h" | "1d";
         /**
-         * JobError
-         * @description Error of a failed job: a stable code as in problem details, a sentence, and further details.
-         */
-        JobError: {
-            /** Code */
-            code: string;
-            /** Detail */
-            detail: string;
-            /** Extra */
-            extra: {
-                [key: string]: unknown;
-            };
-        };
-        /**
          * JobOutput
          * @description Output file of a job; download it from `href`.
          */
@@ -5386,8 +5392,30 @@ export interface components {
             size_bytes: number;
         };
         /**
+         * JobProblem
+         * @description Failure of a job as problem details (RFC 9457), with further members for programs.
+         */
+        JobProblem: {
+            /** Type */
+            type: string;
+            /** Title */
+            title: string;
+            /** Status */
+            status: number;
+            /** Code */
+            code: string;
+            /** Detail */
+            detail: string;
+            /** Instance */
+            instance: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * JobRead
          * @description Job. `progress` is 0 … 1, null while unknown; `note` names the current step.
+         *
+         *     `result_href` is the resource that a succeeded job has made, or its file, or its `result`.
          */
         JobRead: {
             /**
@@ -5419,7 +5447,9 @@ export interface components {
             result: {
                 [key: string]: unknown;
             } | null;
-            error: components["schemas"]["JobError"] | null;
+            /** Result Href */
+            result_href: string | null;
+            problem: components["schemas"]["JobProblem"] | null;
             output: components["schemas"]["JobOutput"] | null;
             /**
              * Created At
@@ -11336,7 +11366,10 @@ export interface operations {
     };
     read_job: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Longest wait for the end of the job, s */
+                wait_s?: number;
+            };
             header?: never;
             path: {
                 job_id: string;
@@ -11348,6 +11381,8 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description `result_href`, once the job has succeeded */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11415,6 +11450,96 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_job_result: {
+        parameters: {
+            query?: {
+                /** @description Longest wait for the end of the job, s */
+                wait_s?: number;
+            };
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description The result is at `Location` */
+            303: {
+                headers: {
+                    /** @description `result_href`, once the job has succeeded */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content?: never;

@@ -22,7 +22,7 @@ export function Waiting({ what, waiting }: Props) {
       </p>
       {percent !== null && <Progress value={percent} aria-label={strings.progressOf(what)} w={260} />}
       <Button variant="default" size="compact-sm" disabled={waiting.cancelling} onClick={waiting.cancel}>
-        {strings.cancel}
+        {waiting.cancelling ? strings.cancelling : strings.cancel}
       </Button>
       <ActionError error={waiting.error} />
     </section>

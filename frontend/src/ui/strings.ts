@@ -19,6 +19,7 @@ export const strings = {
   never: 'Never',
   ago: (age: string) => `${age} ago`,
   cancel: 'Cancel',
+  cancelling: 'Cancelling…',
   enterValue: 'Enter a value.',
   chooseOption: 'Choose an option.',
   copied: 'Copied',

@@ -199,7 +199,7 @@ def test_a_trace_may_be_larger_than_other_bodies(owner, queued):
 def test_an_old_trace_is_refused_or_moved(owner, queued):
     mesh = owner.created("/v1/meshes", {"name": "old"})["id"]
     job = imported(owner, mesh, PTPD, kind="ptpd", client="vm-1", server="vm-2")
-    assert job["error"]["code"] == "trace_out_of_range"
+    assert job["problem"]["code"] == "trace_out_of_range"
     job = imported(owner, mesh, PTPD, kind="ptpd", client="vm-1", server="vm-2", times="end_now")
     assert job["state"] == "succeeded", job
     assert job["result"]["exchanges"] == 2
@@ -224,7 +224,7 @@ def test_traces_that_cannot_be_taken_in(owner, other_owner, make_mesh, queued):
     assert refused(mesh, "") == (422, "trace_empty")
     assert refused(mesh, PTPD, kind="ptpd", client="a") == (422, "trace_ends_missing")
     assert refused(mesh, header, other_owner) == (404, "mesh_unknown")
-    assert imported(owner, mesh, "a,b\n1,2\n")["error"]["code"] == "trace_unreadable"
-    assert imported(owner, mesh, header)["error"]["code"] == "trace_unreadable"
+    assert imported(owner, mesh, "a,b\n1,2\n")["problem"]["code"] == "trace_unreadable"
+    assert imported(owner, mesh, header)["problem"]["code"] == "trace_unreadable"
     mixed = header + f"{int(time.time()) - 600},{live.agents[0].name},elsewhere,5000\n"
-    assert imported(owner, mesh, mixed)["error"]["code"] == "vm_has_agent"
+    assert imported(owner, mesh, mixed)["problem"]["code"] == "vm_has_agent"

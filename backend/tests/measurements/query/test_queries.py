@@ -363,8 +363,8 @@ def test_a_range_too_large_even_for_a_job(truth, mesh, queued, monkeypatch):
     monkeypatch.setattr(execute, "JOB_FRAMES_MAX", 4)
     job = mesh.owner.get(f"/v1/meshes/{mesh.id}/distribution", params=truth.range()).json()
     executor.run(mesh.owner.tenant_id, UUID(job["id"]))
-    error = mesh.owner.get(f"/v1/jobs/{job['id']}").json()["error"]
-    assert (error["code"], error["extra"]) == ("range_too_large", {"frames": 60, "frames_max": 4})
+    error = mesh.owner.get(f"/v1/jobs/{job['id']}").json()["problem"]
+    assert (error["code"], error["frames"], error["frames_max"]) == ("range_too_large", 60, 4)
 
 
 REFUSED = [

@@ -112,6 +112,23 @@ function State({ job }: { job: Job }) {
   )
 }
 
+/** Link to what a succeeded job has made. */
+function resourceOf({ result }: Job) {
+  if (typeof result?.recommendation_id === 'string')
+    return (
+      <Link to="/recommendations/$recommendationId" params={{ recommendationId: result.recommendation_id }}>
+        {strings.recommendation}
+      </Link>
+    )
+  if (typeof result?.simulation_id === 'string')
+    return (
+      <Link to="/simulations/$simulationId" params={{ simulationId: result.simulation_id }}>
+        {strings.simulation}
+      </Link>
+    )
+  return null
+}
+
 function Result({ job }: { job: Job }) {
   return (
     <>
@@ -120,7 +137,8 @@ function Result({ job }: { job: Job }) {
           {strings.fileAndSize(job.output.name, formatCount(job.output.size_bytes))}
         </Anchor>
       )}
-      {job.error?.detail}
+      {job.state === 'succeeded' && resourceOf(job)}
+      {job.problem?.detail}
     </>
   )
 }

@@ -6,6 +6,8 @@ export const strings = {
   succeeded: 'Succeeded',
   failed: 'Failed',
   cancelled: 'Cancelled',
+  recommendation: 'Recommendation',
+  simulation: 'Simulation report',
   jobs: 'Jobs',
   jobsLower: 'jobs',
   noJobs: 'No jobs yet',

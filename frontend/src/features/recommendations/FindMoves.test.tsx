@@ -21,7 +21,7 @@ test('moves are requested with the chosen policy, and their page opens once they
       reply(
         200,
         looks++ === 0
-          ? { id: 'j', state: 'running', note: null }
+          ? { id: 'j', state: 'running', progress: 0.2, note: 'placing tasks of 2 stars on 6 VMs' }
           : { id: 'j', state: 'succeeded', result: { recommendation_id: 'r' } },
       ),
   })
@@ -29,7 +29,8 @@ test('moves are requested with the chosen policy, and their page opens once they
   await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Policy' }), 'NoMora, as published')
   await userEvent.click(screen.getByLabelText('Include the flow network'))
   await find()
-  expect(await screen.findByText('Searching…')).toBeTruthy()
+  expect(await screen.findByText('placing tasks of 2 stars on 6 VMs')).toBeTruthy()
+  expect(screen.getByRole('status').textContent).toContain('20 % done')
   await expect.poll(() => router.state.location.pathname, { timeout: 3_000 }).toBe('/recommendations/r')
   expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([
     { mesh: 'm', policy: 'nomora', explain: true, moves_max: 10, minutes: 30, objective: null },
@@ -40,13 +41,51 @@ test('a search that fails gives the reason, and the form keeps its choices', asy
   mockApi({
     'GET /v1/meshes': MESHES,
     'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
-    'GET /v1/jobs/j': { id: 'j', state: 'failed', error: { detail: 'No application runs on this mesh.' } },
+    'GET /v1/jobs/j': { id: 'j', state: 'failed', problem: { detail: 'No application runs on this mesh.' } },
   })
   await showPage(<FindMoves />)
   await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Policy' }), 'Capacity and anti-affinity')
   await find()
   expect(await screen.findByText('No application runs on this mesh.')).toBeTruthy()
   expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Policy' }).value).toBe('pack')
+})
+
+test('a problem names the limits whose relaxation would help', async () => {
+  mockApi({
+    'GET /v1/meshes': MESHES,
+    'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
+    'GET /v1/jobs/j': {
+      id: 'j',
+      state: 'failed',
+      problem: { detail: '2 tasks find no place (cache).', relax: ['add 2 slots', 'unpin tasks of cache'] },
+    },
+  })
+  await showPage(<FindMoves />)
+  await find()
+  expect(
+    await screen.findByText('2 tasks find no place (cache). It would do to: add 2 slots; unpin tasks of cache.'),
+  ).toBeTruthy()
+})
+
+test('a search is cancelled: the button waits for the worker, then the end is shown', async () => {
+  let job = { id: 'j', state: 'running', progress: 0.1, cancel_requested: false }
+  mockApi({
+    'GET /v1/meshes': MESHES,
+    'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
+    'GET /v1/jobs/j': () => reply(200, job),
+    'POST /v1/jobs/j/cancel': () => {
+      job = { ...job, cancel_requested: true }
+      return reply(200, job)
+    },
+  })
+  await showPage(<FindMoves />)
+  await find()
+  await userEvent.click(await screen.findByRole('button', { name: 'Cancel' }))
+  const stopping = await screen.findByRole<HTMLButtonElement>('button', { name: 'Cancelling…' })
+  expect(stopping.disabled).toBe(true)
+  job = { ...job, state: 'cancelled' }
+  expect(await screen.findByText('The search was cancelled. Nothing was stored.')).toBeTruthy()
+  expect(screen.queryByRole('button', { name: 'Cancelling…' })).toBeNull()
 })
 
 test('a refused request gives the reason', async () => {

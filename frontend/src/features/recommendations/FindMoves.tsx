@@ -2,15 +2,16 @@ import { Button, Checkbox, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
-import { jobQuery } from '~/api/jobs'
+import { useFollowedJob } from '~/api/jobs'
 import { meshesQuery } from '~/api/meshes'
 import { useAskForMoves } from '~/api/recommendations'
-import type { RecommendationInput } from '~/api/types'
+import type { Job, RecommendationInput } from '~/api/types'
 import { POLICIES, policyOf } from '~/lib/policies'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
+import { Waiting } from '~/ui/Waiting'
 import { OBJECTIVES, options } from './names'
 import { strings } from './strings'
 
@@ -94,7 +95,7 @@ export function FindMoves() {
 
 function JobProgress({ jobId }: { jobId: string }) {
   const navigate = useNavigate()
-  const { data: job, error } = useQuery(jobQuery(jobId))
+  const { job, error, waiting } = useFollowedJob(jobId)
   const recommendationId = job?.result?.recommendation_id
   useEffect(() => {
     if (typeof recommendationId === 'string') {
@@ -102,8 +103,24 @@ function JobProgress({ jobId }: { jobId: string }) {
     }
   }, [recommendationId, navigate])
   if (error) return <ActionError error={error} />
-  if (!job || job.state === 'queued') return <Notice tone="info">{strings.waitingForWorker}</Notice>
-  if (job.state === 'running') return <Notice tone="info">{job.note || strings.searching}</Notice>
-  if (job.error) return <Notice tone="bad">{job.error.detail}</Notice>
-  return null
+  if (job?.problem) return <Problem problem={job.problem} />
+  if (job?.state === 'cancelled') return <Notice tone="info">{strings.searchCancelled}</Notice>
+  if (!waiting) return null
+  return (
+    <>
+      <Waiting what={strings.searchLower} waiting={waiting} />
+      {job?.note && <p className={pageStyles.lead}>{job.note}</p>}
+    </>
+  )
+}
+
+/** The reason of a failure, and the limits whose relaxation would help. */
+function Problem({ problem }: { problem: NonNullable<Job['problem']> }) {
+  const relax = Array.isArray(problem.relax) ? problem.relax.map(String) : []
+  return (
+    <Notice tone="bad">
+      {problem.detail}
+      {relax.length > 0 && ` ${strings.wouldHelp(relax.join('; '))}`}
+    </Notice>
+  )
 }

@@ -1,8 +1,7 @@
 import { Button, Checkbox, MultiSelect, NativeSelect, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
-import { jobQuery, useCancelJob } from '~/api/jobs'
+import { useFollowedJob } from '~/api/jobs'
 import { useRunSimulation } from '~/api/simulations'
 import type { SimulationRun } from '~/api/types'
 import { SIMULATED_POLICIES } from '~/lib/policies'
@@ -161,28 +160,18 @@ export function RunSimulation() {
 
 function Progress({ jobId }: { jobId: string }) {
   const navigate = useNavigate()
-  const { data: job, error } = useQuery(jobQuery(jobId))
-  const cancel = useCancelJob()
+  const { job, error, waiting } = useFollowedJob(jobId)
   const simulationId = job?.result?.simulation_id
   useEffect(() => {
     if (typeof simulationId === 'string') void navigate({ to: '/simulations/$simulationId', params: { simulationId } })
   }, [simulationId, navigate])
   if (error) return <ActionError error={error} />
-  if (job?.error) return <Notice tone="bad">{job.error.detail}</Notice>
+  if (job?.problem) return <Notice tone="bad">{job.problem.detail}</Notice>
   if (job?.state === 'cancelled') return <Notice tone="info">{strings.cancelled}</Notice>
-  if (job?.state === 'succeeded') return null
+  if (!waiting) return null
   return (
     <>
-      <Waiting
-        what={strings.simulationLower}
-        waiting={{
-          queued: !job || job.state === 'queued',
-          progress: job?.progress ?? null,
-          cancel: () => cancel.mutate(jobId),
-          cancelling: cancel.isPending || (job?.cancel_requested ?? false),
-          error: cancel.error,
-        }}
-      />
+      <Waiting what={strings.simulationLower} waiting={waiting} />
       {job?.note && <p className={pageStyles.lead}>{job.note}</p>}
     </>
   )

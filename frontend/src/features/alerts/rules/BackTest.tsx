@@ -64,7 +64,7 @@ function BackTestProgress({ jobId, isOld }: { jobId: string; isOld: boolean }) {
     const done = job.progress === null ? '' : `, ${Math.round(job.progress * 100)} %`
     return <Notice tone="info">{strings.evaluatingWindows(done)}</Notice>
   }
-  if (job.state !== 'succeeded') return <Notice tone="bad">{job.error?.detail ?? strings.jobCancelled}</Notice>
+  if (job.state !== 'succeeded') return <Notice tone="bad">{job.problem?.detail ?? strings.jobCancelled}</Notice>
   return (
     <>
       {isOld && <Notice tone="warn">{strings.ruleChangedSince}</Notice>}
