@@ -138,6 +138,7 @@ def gain_read(gain: Gain) -> GainRead:
         after=expected_read(gain.after),
         gain=expected_read(gain.gain),
         probability=gain.probability,
+        doubts=list(gain.doubts),
     )
 
 

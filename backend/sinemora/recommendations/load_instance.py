@@ -21,6 +21,7 @@ from sinemora.meshes.service import mesh_state
 from sinemora.placement.problem import Risk
 from sinemora.recommendations.core import split
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, Instance, Machine, TaskDemand
+from sinemora.recommendations.core.recency import Recency
 from sinemora.recommendations.core.tail_risk import RiskModel
 from sinemora.recommendations.schemas import Policy, RecommendationRequest
 
@@ -62,6 +63,7 @@ def load(session: Session, mesh_id: UUID, request: RecommendationRequest) -> tup
         training_blocks=parts.blocks[parts.training],
         holdout_blocks=parts.blocks[parts.holdout],
         gap_s=parts.gap_s,
+        recency=Recency.of(recent.started_at_s, recent.window_s, parts.holdout, age(recent).total_seconds()),
         shortage=parts.shortage,
     )
     if request.policy is not Policy.ROBUST:

@@ -117,13 +117,15 @@ class ExpectedRead(Read):
 class GainRead(Read):
     """Performance before and after, and the gain, for the next hour.
 
-    `probability` that the gain exceeds the cost of the moves, within 0.005 … 0.995.
+    `probability` that the gain exceeds the cost of the moves, within 0.005 … 0.995. `doubts` lower it: the age of the
+    measurements, a gain that changed in the newest minutes.
     """
 
     before: ExpectedRead
     after: ExpectedRead
     gain: ExpectedRead
     probability: float
+    doubts: list[str] = Field(default_factory=list)
 
 
 class MoveEndpoint(Read):

@@ -11,6 +11,7 @@ from sqlalchemy import text
 from sinemora.curves.core.library import published
 from sinemora.kit.db import tenant_session
 from sinemora.recommendations import load_instance, service, tasks
+from sinemora.recommendations.core import recency
 from tests.callers import MeshWorld
 from tests.measurements.reports import add_window, report_of, sent
 from tests.measurements.worlds import Raw
@@ -45,6 +46,7 @@ def old_path_returned(pair: tuple[str, str]) -> float:
 def asked_an_hour_late(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the question be asked after the hour that judges it, by windows that are an hour old."""
     monkeypatch.setattr(load_instance, "STALE_AFTER", timedelta(hours=2))
+    monkeypatch.setattr(recency, "FRESH_S", 7200)
 
 
 @pytest.fixture

@@ -5127,7 +5127,8 @@ export interface components {
          * GainRead
          * @description Performance before and after, and the gain, for the next hour.
          *
-         *     `probability` that the gain exceeds the cost of the moves, within 0.005 … 0.995.
+         *     `probability` that the gain exceeds the cost of the moves, within 0.005 … 0.995. `doubts` lower it: the age of the
+         *     measurements, a gain that changed in the newest minutes.
          */
         GainRead: {
             before: components["schemas"]["ExpectedRead"];
@@ -5135,6 +5136,8 @@ export interface components {
             gain: components["schemas"]["ExpectedRead"];
             /** Probability */
             probability: number;
+            /** Doubts */
+            doubts: string[];
         };
         /**
          * HeaderAuthentication

@@ -21,8 +21,8 @@ from sinemora.measurements.store import frames
 from sinemora.measurements.store.tiers import Tier, TierRange
 from sinemora.meshes.plan import MeshState
 
-WINDOWS_MIN = 4
-"""Fewer windows do not show the variation of latency."""
+WINDOWS_MIN = 6
+"""Fewer windows do not show the variation of latency, and cannot be cut into some that choose and three that judge."""
 _SHORTEST = timedelta(seconds=1)
 
 

@@ -23,6 +23,7 @@ from sinemora.applications.performance import Indices, Links, Sensitivity
 from sinemora.curves.core.band import DRAWS
 from sinemora.curves.core.curve import Floats
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING
+from sinemora.recommendations.core.recency import STRETCH_S, Recency, newest_changed, unknown_share
 from sinemora.recommendations.core.split import BLOCKS_LEAST
 from sinemora.recommendations.core.tail_risk import RiskModel, drawn_performance, link_performance
 
@@ -54,7 +55,8 @@ class Estimate:
 class Gain:
     """Performance before and after (0 … 1), the gain, and the `probability` that it exceeds the price.
 
-    With fewer than `BLOCKS_LEAST` `blocks` of time, the probability is 0.5 and the interval -1 … 1.
+    With fewer than `BLOCKS_LEAST` `blocks` of time, the probability is 0.5 and the interval -1 … 1. `doubts` are the
+    reasons for which both are less certain than the blocks alone make them.
     """
 
     before: Estimate
@@ -62,6 +64,7 @@ class Gain:
     gain: Estimate
     probability: float
     blocks: int
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,15 +126,14 @@ class Forecast:
         errors = spread * np.sqrt(1 / count + _NEXT_HOUR)
         return cls(means, np.maximum(errors, _ERROR_LEAST), count - 1.0)
 
+    def values(self) -> Floats:
+        """Return equally likely values, shape (DRAWS, DRAWS); infinite without a known error."""
+        at = (np.arange(DRAWS) + 0.5) / DRAWS
+        return np.asarray(self.means[:, None] + self.errors[:, None] * scipy.special.stdtrit(self.degrees, at))
+
     def interval(self) -> tuple[float, float]:
         """Return the quantiles of the mixture that leave out 1 - `CONFIDENCE`."""
-        if not np.isfinite(self.errors).all():
-            return -np.inf, np.inf
-        at = (np.arange(DRAWS) + 0.5) / DRAWS
-        values = self.means[:, None] + self.errors[:, None] * scipy.special.stdtrit(self.degrees, at)
-        tail = ((1 - CONFIDENCE) / 2 - UNFORESEEN / 2) / (1 - UNFORESEEN)
-        low, high = np.quantile(values, [tail, 1 - tail])
-        return float(low), float(high)
+        return Outlook((self,)).interval()
 
     def probability(self, price: float) -> float:
         """Return the probability of more than `price`."""
@@ -139,13 +141,59 @@ class Forecast:
         return UNFORESEEN / 2 + (1 - UNFORESEEN) * float(np.mean(values))
 
 
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """Equally likely forecasts, and the share of hours of which nothing is known: any gain from -1 to 1."""
+
+    forecasts: tuple[Forecast, ...]
+    unknown: float = 0.0
+    doubts: tuple[str, ...] = ()
+
+    def interval(self) -> tuple[float, float]:
+        """Return the quantiles of the mixture that leave out 1 - `CONFIDENCE`."""
+        if not all(np.isfinite(forecast.errors).all() for forecast in self.forecasts):
+            return -np.inf, np.inf
+        values = np.concatenate([forecast.values().reshape(-1) for forecast in self.forecasts])
+        unknown = np.linspace(-1, 1, round(values.size * self.unknown / (1 - self.unknown)))
+        tail = ((1 - CONFIDENCE) / 2 - UNFORESEEN / 2) / (1 - UNFORESEEN)
+        low, high = np.quantile(np.concatenate([values, unknown]), [tail, 1 - tail])
+        return float(low), float(high)
+
+    def probability(self, price: float) -> float:
+        """Return the probability of more than `price`."""
+        known = float(np.mean([forecast.probability(price) for forecast in self.forecasts]))
+        return (1 - self.unknown) * known + self.unknown * (1 - min(max(price, 0.0), 1.0)) / 2
+
+
+def _outlook(change: Forecast, drawn: Floats, gains: Floats, known: npt.NDArray[np.bool_], recency: Recency) -> Outlook:
+    """Return the forecast of a gain with the doubts that its recency raises; arrays cover the known windows."""
+    stretches = recency.stretches[known]
+    age_s = recency.age_s + float(stretches.min()) * STRETCH_S  # of the newest window with all its paths
+    unknown = unknown_share(age_s)
+    doubts = [f"the newest measurement of its paths is {age_s / 60:.0f} minutes old"] if unknown > 0 else []
+    newest = newest_changed(gains, stretches)
+    if newest is None:
+        return Outlook((change,), unknown, tuple(doubts))
+    now, earlier = float(gains[newest].mean()), float(gains[~newest].mean())
+    minutes = STRETCH_S // 60
+    doubts.append(f"the gain was {earlier:+.1%} and is {now:+.1%} in the newest {minutes} minutes")
+    spread = _block_means(drawn[:, ~newest], stretches[~newest]).std(axis=1, ddof=1)
+    errors = np.maximum(spread * np.sqrt(1 + _NEXT_HOUR), _ERROR_LEAST)
+    lasting = Forecast(drawn[:, newest].mean(axis=1), errors, change.degrees)
+    return Outlook((change, lasting), unknown, tuple(doubts))
+
+
 def estimate_gain(
-    before: list[PerformanceSeries], after: list[PerformanceSeries], price: float, blocks: Indices | None = None
+    before: list[PerformanceSeries],
+    after: list[PerformanceSeries],
+    price: float,
+    blocks: Indices | None = None,
+    recency: Recency | None = None,
 ) -> Gain | None:
     """Estimate the mean gain over applications (equal weights), over windows where all are known; None without any.
 
     `price`: the least gain that pays, as a share of performance. `blocks` numbers the block of time of each window;
-    without it, consecutive windows form blocks.
+    without it, consecutive windows form blocks. With `recency`, age and a recent change make the gain less certain.
     """
     sides = [_mean_of(side) for side in (before, after)]
     first, then = (side.performance for side in sides)
@@ -155,12 +203,14 @@ def estimate_gain(
     place = _numbered(known, blocks)
     count = int(place.max()) + 1
     ends = [_expected(side, known, place, 0.0) for side in sides]
-    change = Forecast.of(_block_means(sides[1].draws[:, known] - sides[0].draws[:, known], place))
+    drawn = sides[1].draws[:, known] - sides[0].draws[:, known]
+    change = Forecast.of(_block_means(drawn, place))
+    outlook = Outlook((change,)) if recency is None else _outlook(change, drawn, (then - first)[known], known, recency)
     mean = float(_block_means((then - first)[known], place).mean())
-    low, high = change.interval()
+    low, high = outlook.interval()
     windows = int(known.sum())
     gain = Estimate(mean, max(min(low, mean), -1.0), min(max(high, mean), 1.0), windows)
-    return Gain(ends[0], ends[1], gain, change.probability(price), count)
+    return Gain(ends[0], ends[1], gain, outlook.probability(price), count, outlook.doubts)
 
 
 def estimate_mean(series: PerformanceSeries, blocks: Indices | None = None) -> Estimate | None:
@@ -209,7 +259,8 @@ def _numbered(known: npt.NDArray[np.bool_], blocks: Indices | None) -> Indices:
 
 
 def _block_means(values: Floats, place: Indices) -> Floats:
-    """Return the means over blocks along the last axis."""
+    """Return the means over blocks along the last axis, of any numbers, in their order."""
+    place = np.unique(place, return_inverse=True)[1]
     order = np.argsort(place, kind="stable")
     starts = np.searchsorted(place[order], np.arange(int(place.max()) + 1))
     return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1) / np.bincount(place))

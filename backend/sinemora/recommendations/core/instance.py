@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sinemora.applications.performance import Flags, Indices, Links, Sensitivity
 from sinemora.curves.core.curve import Floats
+from sinemora.recommendations.core.recency import Recency
 from sinemora.recommendations.core.tail_risk import RiskModel
 
 Ints = npt.NDArray[np.int64]
@@ -96,6 +97,8 @@ class Instance:
     holdout_blocks: Indices
     gap_s: int
     """Least time between a window that trains and one that is held out."""
+    recency: Recency | None = None
+    """Age of the newest window, and which held-out windows are recent."""
     shortage: str | None = None
     """Reason why no window is held out: the history is too short."""
     training_risk: RiskModel | None = None

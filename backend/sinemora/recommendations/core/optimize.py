@@ -201,7 +201,7 @@ def expected_gain(
         series if np.array_equal(before[place], after[place]) else _series(instance, place, after[place])
         for place, series in zip(chosen, first, strict=True)
     ]
-    return estimate_gain(first, then, price, instance.holdout_blocks)
+    return estimate_gain(first, then, price, instance.holdout_blocks, instance.recency)
 
 
 def task_gain(
@@ -218,7 +218,7 @@ def task_gain(
         )
         for side in (before, after)
     )
-    return estimate_gain([first], [then], 0.0, instance.holdout_blocks)
+    return estimate_gain([first], [then], 0.0, instance.holdout_blocks, instance.recency)
 
 
 def min_gain(instance: Instance, places: Iterable[int]) -> float:
@@ -281,11 +281,15 @@ def _evaluate_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: 
         return Group(
             moves,
             gain,
-            f"too few hold-out blocks of time have all round trips: {gain.blocks}, {BLOCKS_LEAST} are needed",
+            f"only {gain.blocks} of {np.unique(instance.holdout_blocks).size} held-out blocks of time have all round"
+            f" trips before and after, {BLOCKS_LEAST} are needed",
         )
     if gain.probability < PROBABILITY:
+        doubts = "".join(f"; {doubt}" for doubt in gain.doubts)
         return Group(
-            moves, gain, f"probability that the gain exceeds its cost: {gain.probability:.0%}, below {PROBABILITY:.0%}"
+            moves,
+            gain,
+            f"probability that the gain exceeds its cost: {gain.probability:.0%}, below {PROBABILITY:.0%}{doubts}",
         )
     return Group(moves, gain, None)
 

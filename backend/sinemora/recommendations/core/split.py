@@ -20,7 +20,8 @@ HOUR_S = 3600
 SPAN_LEAST_S = 180
 """Shortest history that is split."""
 BLOCKS_LEAST = 3
-WINDOWS_LEAST = BLOCKS_LEAST + 1
+_MISSING_MOST = 120
+"""Longest look for the number of windows that are missing."""
 _TRAINING = 0.4
 _BLOCK_LEAST_S = 20
 _BLOCKS_OF_STRETCH = 6
@@ -43,16 +44,43 @@ class Split:
 def split(started_at_s: Ints, window_s: Ints) -> Split:
     """Return which windows train and which are held out; the newest time is always held out.
 
-    A history shorter than `SPAN_LEAST_S`, or of fewer than `WINDOWS_LEAST` windows, only trains.
+    A history of which fewer than `BLOCKS_LEAST` blocks could be held out only trains; `shortage` says how many windows
+    it lacks.
     """
+    parts = _cut(started_at_s, window_s)
+    if is_enough(parts):
+        return parts
     first, last = int(started_at_s.min()), int((started_at_s + window_s).max())
-    if last - first < SPAN_LEAST_S or started_at_s.size < WINDOWS_LEAST:
-        everything = np.ones(started_at_s.size, np.bool_)
-        shortage = (
-            f"too few windows to evaluate moves: {started_at_s.size} over {(last - first) / 60:.1f} minutes,"
-            f" at least {WINDOWS_LEAST} over {SPAN_LEAST_S // 60} minutes are needed"
-        )
-        return Split(everything, ~everything, _blocks(started_at_s, first, last), 0, shortage)
+    everything = np.ones(started_at_s.size, np.bool_)
+    shortage = (
+        f"too few windows to evaluate moves: {started_at_s.size} over {(last - first) / 60:.1f} minutes,"
+        f" {_missing(started_at_s, window_s)}"
+    )
+    return Split(everything, ~everything, _blocks(started_at_s, first, last), 0, shortage)
+
+
+def is_enough(parts: Split) -> bool:
+    """Return whether some windows train, and enough blocks of time are held out to judge a move."""
+    return bool(parts.training.any()) and np.unique(parts.blocks[parts.holdout]).size >= BLOCKS_LEAST
+
+
+def _missing(started_at_s: Ints, window_s: Ints) -> str:
+    """Return how many more windows are needed if they come as the newest ones came."""
+    steps = np.diff(started_at_s)
+    length = int(window_s[-1])
+    step = max(int(np.median(steps)) if steps.size else length, length)
+    for more in range(1, _MISSING_MOST + 1):
+        later = started_at_s[-1] + step * np.arange(1, more + 1)
+        if is_enough(_cut(np.append(started_at_s, later), np.append(window_s, np.full(more, length)))):
+            return f"{more} more {'window is' if more == 1 else 'windows are'} needed, one every {step} s"
+    return f"at least {BLOCKS_LEAST} blocks of time after a gap of {GAP_S} s are needed"
+
+
+def _cut(started_at_s: Ints, window_s: Ints) -> Split:
+    first, last = int(started_at_s.min()), int((started_at_s + window_s).max())
+    nothing = np.zeros(started_at_s.size, np.bool_)
+    if last - first < SPAN_LEAST_S:
+        return Split(~nothing, nothing, _blocks(started_at_s, first, last), 0)
     gap_s = int(np.clip((last - first) // 5, _GAP_LEAST_S, GAP_S))
     if last - first >= 2 * HOUR_S:
         # Hours counted back from the newest window: even ones are held out.

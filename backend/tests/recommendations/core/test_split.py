@@ -48,12 +48,22 @@ def test_blocks_do_not_cross_from_one_hour_to_the_next():
         assert np.ptp(starts[found.blocks == block]) < 3600
 
 
-@pytest.mark.parametrize(("minutes", "count"), [(2, 12), (0.5, 3), (30, 3)])
-def test_too_short_a_history_gives_the_number_needed(minutes, count):
-    starts = np.linspace(0, minutes * 60 - 10, count).astype(int)
-    found = split(starts, np.full(count, 10))
-    assert found.training.all()
-    assert f"{count} over {minutes:.1f} minutes, at least 4 over 3 minutes are needed" in found.shortage
+@pytest.mark.parametrize(("window_s", "needed"), [(10, 18), (60, 7), (900, 6)])
+def test_the_number_of_missing_windows_is_true(window_s, needed):
+    """With one window fewer than promised nothing is judged, with the promised ones a move can be."""
+    for count in range(1, needed):
+        starts = np.arange(count) * window_s
+        found = split(starts, np.full(count, window_s))
+        assert found.training.all()
+        minutes = count * window_s / 60
+        assert found.shortage.startswith(f"too few windows to evaluate moves: {count} over {minutes:.1f} minutes, ")
+        more = int(found.shortage.split(", ")[1].split()[0])
+        assert f"one every {window_s} s" in found.shortage
+        assert count + more == needed
+    enough = split(np.arange(needed) * window_s, np.full(needed, window_s))
+    assert enough.shortage is None
+    assert np.unique(enough.blocks[enough.holdout]).size >= BLOCKS_LEAST
+    assert enough.training.any()
 
 
 def test_sampled_windows_of_a_large_mesh_are_blocks_of_their_own():
