@@ -7,20 +7,31 @@ import numpy as np
 from sinemora.applications.schemas import Named
 from sinemora.measurements.query.history import History
 from sinemora.measurements.schemas import Span
-from sinemora.placement.costs import Objective
 from sinemora.placement.move_sequence import Step, TaskMove
+from sinemora.placement.policies.by_name import Policy
 from sinemora.placement.problem import Risk
 from sinemora.recommendations import load_instance
 from sinemora.recommendations.alternatives import Known, alternatives
 from sinemora.recommendations.core import constraints
+from sinemora.recommendations.core.binding import Binding, binding_limits
 from sinemora.recommendations.core.holdout import Estimate, Gain
 from sinemora.recommendations.core.infeasibility import unmet_objectives
 from sinemora.recommendations.core.instance import Instance
-from sinemora.recommendations.core.optimize import POINTS, Group, Solution, apply_moves, expected_gain, task_gain
+from sinemora.recommendations.core.optimize import (
+    POINTS,
+    Group,
+    Options,
+    Solution,
+    apply_moves,
+    expected_gain,
+    task_gain,
+)
 from sinemora.recommendations.flow_network import solved_arcs
 from sinemora.recommendations.schemas import (
     ApplicationGain,
     BestFound,
+    BindingLimit,
+    BindingRead,
     CertificateRead,
     Evidence,
     ExpectedRead,
@@ -41,7 +52,7 @@ _COUNTED = {
 
 
 def build_result(
-    instance: Instance, history: History, request: RecommendationRequest, objective: Objective, solution: Solution
+    instance: Instance, history: History, request: RecommendationRequest, options: Options, solution: Solution
 ) -> RecommendationResult:
     """Return the result of a recommendation without its moves."""
     here = tuple(application.at for application in instance.applications)
@@ -55,7 +66,7 @@ def build_result(
     span = history.span
     return RecommendationResult(
         policy=request.policy,
-        objective=objective,
+        objective=options.objective,
         best_found=_best_found(solution),
         total=None if total is None else gain_read(total),
         applications=[
@@ -72,7 +83,9 @@ def build_result(
         constraints=constraints.describe(instance),
         rejected=unmet_objectives(instance, solution.after)
         + [f"{words}." for words in solution.unplaced]
+        + _advice(options, solution)
         + [_rejected(instance, group) for group in solution.groups if group.rejected is not None],
+        binding=[_binding(instance, one) for one in binding_limits(instance, solution, options)],
         evidence=Evidence(
             window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),
             statistic=request.statistic,
@@ -89,6 +102,28 @@ def build_result(
         ),
         price_change_per_hour=_price_change(instance, here, solution.after),
         network=solved_arcs(solution) if request.explain else None,
+    )
+
+
+def _advice(options: Options, solution: Solution) -> list[str]:
+    """Return the policy that would have kept what the moves of this one exceed."""
+    if options.policy in (None, Policy.pack) or not any(
+        group.rejected is not None and any(unit in group.rejected for unit in (" millicores ", " MiB "))
+        for group in solution.groups
+    ):
+        return []
+    return [f"The policy {options.policy} does not search within CPU and memory: use pack, which does."]
+
+
+def _binding(instance: Instance, one: Binding) -> BindingRead:
+    application = instance.applications[one.task[0]]
+    task = application.tasks[one.task[1]]
+    return BindingRead(
+        limits=[BindingLimit(kind=limit.kind, limit=limit.words, relax=limit.relax) for limit in one.limits],
+        application=_named(application.id, application.name),
+        task=_named(task.id, task.name),
+        vm=_machine(instance, one.machine),
+        gain=gain_read(one.gain),
     )
 
 

@@ -242,8 +242,33 @@ class NetworkArc(Read):
     flow: int
 
 
+class BindingLimit(Read):
+    """Limit in words and what relaxes it.
+
+    `kind`: slot, cpu, memory, apart_from, zones, per_vm_max, per_host_max, per_zone_max, moves_max, pin or root.
+    """
+
+    kind: str
+    limit: str
+    relax: str
+
+
+class BindingRead(Read):
+    """Limits that together keep a task from a better VM, and the gain of its application if they were relaxed."""
+
+    limits: list[BindingLimit]
+    application: Named
+    task: Named
+    vm: Named
+    gain: GainRead
+
+
 class RecommendationResult(Read):
-    """Result of a recommendation. `network` is present if `explain` was requested."""
+    """Result of a recommendation. `network` is present if `explain` was requested.
+
+    `binding`: the limits whose relaxation would gain most, best first, after the moves; null in results of versions
+    that did not look for them.
+    """
 
     policy: Policy
     total: GainRead | None
@@ -254,6 +279,7 @@ class RecommendationResult(Read):
     pareto_front: list[ParetoPoint]
     constraints: list[str]
     rejected: list[str]
+    binding: list[BindingRead] | None = None
     evidence: Evidence
     price_change_per_hour: float | None
     network: list[NetworkArc] | None = None

@@ -81,7 +81,7 @@ def recommend(
         trigger=trigger,
         requested_by=requested_by,
         question=request.model_dump(mode="json"),
-        answer=explanation.build_result(instance, history, request, options.objective, solution).model_dump(
+        answer=explanation.build_result(instance, history, request, options, solution).model_dump(
             mode="json", by_alias=True
         ),
         moves=[move.model_dump(mode="json") for move in explanation.build_moves(instance, solution)],

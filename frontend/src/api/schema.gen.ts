@@ -3600,6 +3600,32 @@ export interface components {
             words: string;
         };
         /**
+         * BindingLimit
+         * @description Limit in words and what relaxes it.
+         *
+         *     `kind`: slot, cpu, memory, apart_from, zones, per_vm_max, per_host_max, per_zone_max, moves_max, pin or root.
+         */
+        BindingLimit: {
+            /** Kind */
+            kind: string;
+            /** Limit */
+            limit: string;
+            /** Relax */
+            relax: string;
+        };
+        /**
+         * BindingRead
+         * @description Limits that together keep a task from a better VM, and the gain of its application if they were relaxed.
+         */
+        BindingRead: {
+            /** Limits */
+            limits: components["schemas"]["BindingLimit"][];
+            application: components["schemas"]["Named"];
+            task: components["schemas"]["Named"];
+            vm: components["schemas"]["Named"];
+            gain: components["schemas"]["GainRead"];
+        };
+        /**
          * BinsRead
          * @description Histogram of non-empty bins: values in [low, high); `cumulative` is the share below `high`.
          */
@@ -7349,6 +7375,9 @@ export interface components {
         /**
          * RecommendationResult
          * @description Result of a recommendation. `network` is present if `explain` was requested.
+         *
+         *     `binding`: the limits whose relaxation would gain most, best first, after the moves; null in results of versions
+         *     that did not look for them.
          */
         RecommendationResult: {
             policy: components["schemas"]["Policy"];
@@ -7365,6 +7394,8 @@ export interface components {
             constraints: string[];
             /** Rejected */
             rejected: string[];
+            /** Binding */
+            binding: components["schemas"]["BindingRead"][] | null;
             evidence: components["schemas"]["Evidence"];
             /** Price Change Per Hour */
             price_change_per_hour: number | null;

@@ -7,6 +7,7 @@ import type { Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
 import { LoadingPage, Page, pageStyles } from '~/ui/Page'
 import { Failed, Notice } from '~/ui/State'
+import { BindingLimits } from './BindingLimits'
 import { Decisions } from './Decisions'
 import { Effects } from './Effects'
 import { Moves } from './Moves'
@@ -49,8 +50,8 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
           {strings.shortage(recommendation.answer.evidence.shortage)}
         </Notice>
       ) : recommendation.steps.length === 0 ? (
-        <Notice tone="good" title={strings.placementOptimal}>
-          {strings.placementOptimalLead}
+        <Notice tone={isLimited(recommendation) ? 'info' : 'good'} title={strings.placementOptimal}>
+          {isLimited(recommendation) ? strings.placementLimitedLead : strings.placementOptimalLead}
         </Notice>
       ) : (
         point && (
@@ -73,6 +74,7 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
           </>
         )
       )}
+      <BindingLimits recommendation={recommendation} />
       <Proof recommendation={recommendation} />
       {recommendation.answer.network && recommendation.answer.network.length > 0 && (
         <Network arcs={recommendation.answer.network} />
@@ -82,9 +84,12 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
 }
 
 function titleOf({ steps, answer }: Recommendation): string {
-  if (steps.length === 0) return answer.evidence.shortage ? strings.notEvaluatedTitle : strings.optimalTitle
+  if (steps.length === 0) return answer.evidence.shortage ? strings.notEvaluatedTitle : strings.noMoveTitle
   return steps.length === 1 ? strings.oneMove : strings.moveCount(formatCount(steps.length))
 }
+
+/** Whether better places exist that a limit or doubtful measurements rule out. */
+const isLimited = ({ answer }: Recommendation) => answer.rejected.length > 0 || (answer.binding ?? []).length > 0
 
 function Total({ expected }: { expected: Gain }) {
   const { before, after, gain } = expected
@@ -100,6 +105,9 @@ function Total({ expected }: { expected: Gain }) {
           formatProbability(expected.probability),
         )}
       </span>
+      {expected.doubts.length > 0 && (
+        <span className={pageStyles.lead}> {strings.doubts(expected.doubts.join('; '))}</span>
+      )}
     </p>
   )
 }

@@ -1,0 +1,221 @@
+"""Limits that keep tasks from better VMs, and what would help: one task at a time, in the recommended placement.
+
+Every task is tried on every VM as if nothing limited it. Where its performance would rise by more than noise and the
+cost of a move, the limits that forbid the place are binding. The gain is then estimated on held-out windows, as that
+of a recommended move. Moves of several tasks at once are not tried.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sinemora.applications.performance import Flags, Indices
+from sinemora.curves.core.curve import Floats
+from sinemora.recommendations.core.holdout import Gain
+from sinemora.recommendations.core.instance import Deployment, Instance
+from sinemora.recommendations.core.optimize import Options, Solution, expected_gain
+
+SHOWN = 5
+_TRIED = 20
+"""Candidates whose gain is estimated on held-out windows."""
+_BEST_PLACES = 30
+"""Better VMs that are looked at for each task."""
+_TOGETHER = 2
+"""A better place behind more limits than this is not worth a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Limit in words, and what relaxes it. `kind` is stable."""
+
+    kind: str
+    words: str
+    relax: str
+
+
+_ROOTS_STAY = Limit("root", "the policy keeps roots where they are", "use the policy gang or graph, which move roots")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binding:
+    """Limits that together keep `task` from a VM, and the gain for its application without them."""
+
+    limits: tuple[Limit, ...]
+    task: tuple[int, int]
+    machine: int
+    gain: Gain
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    worth: float
+    limits: tuple[Limit, ...]
+    task: tuple[int, int]
+    machine: int
+
+
+def binding_limits(instance: Instance, solution: Solution, options: Options) -> list[Binding]:
+    """Return the limits whose relaxation would gain most, best first, each by its best task; at most `SHOWN`."""
+    best: dict[tuple[Limit, ...], _Candidate] = {}
+    for candidate in _candidates(instance, solution, options):
+        known = best.get(candidate.limits)
+        if known is None or candidate.worth > known.worth:
+            best[candidate.limits] = candidate
+    found = []
+    for candidate in sorted(best.values(), key=lambda one: one.worth, reverse=True)[:_TRIED]:
+        place, position = candidate.task
+        after = [machines.copy() for machines in solution.after]
+        after[place][position] = candidate.machine
+        gain = expected_gain(instance, solution.after, tuple(after), [place], 0.0)
+        if gain is not None and gain.gain.mean > 0:
+            found.append(Binding(candidate.limits, candidate.task, candidate.machine, gain))
+    return sorted(found, key=lambda one: one.gain.gain.mean, reverse=True)[:SHOWN]
+
+
+def _candidates(instance: Instance, solution: Solution, options: Options) -> Iterator[_Candidate]:
+    free = instance.free(solution.after)
+    domains = (np.arange(len(instance.machines)), instance.racks, instance.zones)
+    moved = {move.task for group in solution.kept for move in group.moves if not move.starts}
+    for place, application in enumerate(instance.applications):
+        if not application.chosen:
+            continue
+        cost = application.move_cost if options.move_cost is None else options.move_cost
+        present = _apart_on(instance, solution.after, place)
+        for position in np.flatnonzero(solution.after[place] >= 0).tolist():
+            gains = _gains(instance, solution, place, position)
+            better = np.flatnonzero(gains > max(cost, solution.min_gain))
+            if not better.size:
+                continue
+            everywhere = [
+                *_task_limits(application, position, options),
+                *_budgets(instance, solution, place, position, moved, options),
+            ]
+            for machine in better[np.argsort(-gains[better])][:_BEST_PLACES].tolist():
+                limits = tuple(
+                    (
+                        *everywhere,
+                        *_capacity(instance, free, application, position, machine),
+                        *(_apart(instance, place, machine) if present[machine] else ()),
+                        *_domains(instance, domains, solution.after[place], application, position, machine),
+                    )
+                )
+                # Policies that move roots have other limits: a root with a second limit says little.
+                if 0 < len(limits) <= (1 if _ROOTS_STAY in limits else _TOGETHER):
+                    share = _share(application, position)
+                    yield _Candidate(float(gains[machine]) * share, limits, (place, position), machine)
+
+
+def _gains(instance: Instance, solution: Solution, place: int, position: int) -> Floats:
+    """Return the gain in performance of a task's links on each machine; -inf where a path is not known."""
+    application, at = instance.applications[place], solution.after[place]
+    links = application.links
+    mine = ((links.sources == position) | (links.targets == position)) & (at[links.sources] >= 0)
+    mine &= at[links.targets] >= 0
+    partners = at[np.where(links.sources[mine] == position, links.targets[mine], links.sources[mine])]
+    if not partners.size:
+        return np.full(len(instance.machines), -np.inf)
+    weights = links.weights[mine] / links.weights[mine].sum()
+    sensitivity = application.sensitivity
+    trips = solution.assumed.round_trips_ns[:, partners]
+    reached = sensitivity.curve(sensitivity.added_us(trips)) @ weights
+    known = solution.assumed.known[:, partners].all(axis=1)
+    gains: Floats = np.where(known, reached - reached[at[position]], -np.inf)
+    return gains
+
+
+def _share(application: Deployment, position: int) -> float:
+    """Return the weight of a task's links among all of its application."""
+    links = application.links
+    mine = (links.sources == position) | (links.targets == position)
+    return float(links.weights[mine].sum() / links.weights.sum())
+
+
+def _task_limits(application: Deployment, position: int, options: Options) -> Iterator[Limit]:
+    name = f"{application.name}/{application.tasks[position].name}"
+    if application.tasks[position].pinned:
+        yield Limit("pin", f"{name} is pinned", f"unpin {name}")
+    elif position == application.root and options.policy is not None and options.policy.value != "gang":
+        yield _ROOTS_STAY
+
+
+def _budgets(
+    instance: Instance,
+    solution: Solution,
+    place: int,
+    position: int,
+    moved: set[tuple[int, int]],
+    options: Options,
+) -> Iterator[Limit]:
+    if (place, position) in moved:
+        return
+    if len(moved) >= options.moves_max:
+        yield Limit("moves_max", f"{options.moves_max} moves in all", "raise moves_max of the request")
+    application = instance.applications[place]
+    own = sum(task[0] == place for task in moved)
+    if application.moves_max is not None and own >= application.moves_max:
+        yield Limit(
+            "moves_max",
+            f"{application.moves_max} moves of {application.name}",
+            f"raise moves_max of {application.name}",
+        )
+
+
+def _capacity(
+    instance: Instance, free: np.ndarray, application: Deployment, position: int, machine: int
+) -> Iterator[Limit]:
+    vm = instance.machines[machine]
+    rooms = ((vm.slots, "slot", "slots"), (vm.cpu_millicores, "cpu", "millicores"), (vm.memory_mib, "memory", "MiB"))
+    takes = application.tasks[position].takes
+    for (room, kind, unit), need, left in zip(rooms, takes, free[machine].tolist(), strict=True):
+        if need > left:
+            lacking = need - max(left, 0)
+            few = unit.removesuffix("s") if kind == "slot" and lacking == 1 else unit
+            yield Limit(
+                kind, f"{vm.name} has {room} {unit}, {max(left, 0)} of them free", f"add {lacking} {few} to {vm.name}"
+            )
+
+
+def _apart_on(instance: Instance, after: tuple[Indices, ...], place: int) -> Flags:
+    """Return the machines with tasks of applications that must stay apart."""
+    flags = np.zeros(len(instance.machines), np.bool_)
+    for other in instance.applications[place].apart_from:
+        flags[after[other][after[other] >= 0]] = True
+    return flags
+
+
+def _apart(instance: Instance, place: int, machine: int) -> Iterator[Limit]:
+    mine = instance.applications[place]
+    names = " or ".join(sorted(instance.applications[other].name for other in mine.apart_from))
+    vm = instance.machines[machine].name
+    yield Limit("apart_from", f"{mine.name} must not share {vm} with {names}", f"let {mine.name} and {names} share VMs")
+
+
+def _domains(
+    instance: Instance,
+    domains: tuple[Indices, ...],
+    at: Indices,
+    application: Deployment,
+    position: int,
+    machine: int,
+) -> Iterator[Limit]:
+    vm = instance.machines[machine]
+    if application.allowed is not None and not application.allowed[machine]:
+        yield Limit(
+            "zones", f"{application.name} may not use zone {vm.zone}", f"allow {application.name} zone {vm.zone}"
+        )
+    if position == application.root:
+        return
+    counted = at >= 0
+    if application.root is not None:
+        counted[application.root] = False  # roots count towards no spread limit
+    mosts = (application.per_vm_max, application.per_host_max, application.per_zone_max)
+    for level, most, domain in zip(("VM", "host", "zone"), mosts, domains, strict=True):
+        if most is None or domain[at[position]] == domain[machine]:
+            continue
+        if int((domain[at[counted]] == domain[machine]).sum()) >= most:
+            yield Limit(
+                f"per_{level.lower()}_max",
+                f"{application.name} may have {most} tasks on one {level}",
+                f"let {application.name} have {most + 1} tasks on one {level}",
+            )

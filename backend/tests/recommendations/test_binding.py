@@ -1,0 +1,105 @@
+"""Limits that keep tasks from better VMs are named, with what would help most."""
+
+import pytest
+
+from tests.callers import MeshWorld
+from tests.recommendations.asking import NEAR, asked, declared
+from tests.recommendations.measured_mesh import measured
+
+# Only c-2 is better for a task on b-1, and only for the task: its root on a-1 has no better VM.
+ONE = {("a-1", "c-2"): 30.0, ("a-1", "b-1"): 400.0}
+ONE |= {(one, other): 900.0 for one in ("a-1", "b-1") for other in ("a-2", "b-2", "c-1")} | {("b-1", "c-2"): 900.0}
+
+
+def capacity(mesh: MeshWorld, name: str, **values: int) -> None:
+    vm = next(agent for agent in mesh.agents if agent.name == name).vm_id
+    answer = mesh.owner.patch(f"/v1/vms/{vm}/capacity", json=values)
+    assert answer.status_code == 200, answer.text
+
+
+def pinned(mesh: MeshWorld, application: dict) -> None:
+    tasks_of = [
+        {"name": task["name"], "vm": task["vm"]["name"], "root": task["root"], "pinned": not task["root"]}
+        for task in application["tasks"]
+    ]
+    assert mesh.owner.patch(f"/v1/applications/{application['id']}", json={"tasks": tasks_of}).status_code == 200
+
+
+def towards(recommendation: dict, vm: str = "c-2") -> dict:
+    """Return what keeps the task from this VM. (A slot beside its root would be better still.)"""
+    (found,) = [
+        one
+        for one in recommendation["answer"]["binding"]
+        if (one["vm"]["name"], one["task"]["name"]) == (vm, "cache-1")
+    ]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("declaration", "question", "kind", "relax"),
+    [
+        ({}, {"moves_max": 0}, "moves_max", "raise moves_max of the request"),
+        ({"moves_max": 0}, {}, "moves_max", "raise moves_max of cache"),
+        ({"zones": ["a", "b"]}, {}, "zones", "allow cache zone c"),
+    ],
+)
+def test_a_limit_between_a_task_and_a_better_vm_is_named(mesh: MeshWorld, worker, declaration, question, kind, relax):
+    declared(mesh, vms=("a-1", "b-1"), **declaration)
+    measured(mesh, ONE)
+    recommendation = asked(mesh, worker, **question)
+    assert recommendation["steps"] == []
+    found = towards(recommendation)
+    assert [(limit["kind"], limit["relax"]) for limit in found["limits"]] == [(kind, relax)]
+    # Relaxed, the same request moves the task and gains what was said.
+    application = mesh.owner.get("/v1/applications").json()["items"][0]
+    change = {"zones": []} if "zones" in declaration else {key: None for key in declaration}
+    if change:
+        assert mesh.owner.patch(f"/v1/applications/{application['id']}", json=change).status_code == 200
+    again = asked(mesh, worker)
+    assert [step["target"]["name"] for step in again["steps"]] == ["c-2"]
+    assert again["answer"]["total"]["gain"]["mean"] == pytest.approx(found["gain"]["gain"]["mean"], abs=1e-9)
+    assert again["answer"]["binding"] == []
+
+
+def test_pins_are_named(mesh: MeshWorld, worker):
+    pinned(mesh, declared(mesh, vms=("a-1", "b-1")))
+    measured(mesh, ONE)
+    found = towards(asked(mesh, worker))
+    assert [(limit["kind"], limit["relax"]) for limit in found["limits"]] == [("pin", "unpin cache/cache-1")]
+
+
+def test_full_vms_cpu_and_memory_are_named(mesh: MeshWorld, worker):
+    declared(mesh, vms=("a-1", "b-1"))
+    declared(mesh, "other", ("c-2", "b-2"))
+    measured(mesh, ONE)
+    found = towards(asked(mesh, worker, applications=["cache"]))
+    assert [(limit["kind"], limit["relax"]) for limit in found["limits"]] == [("slot", "add 1 slot to c-2")]
+    assert found["limits"][0]["limit"] == "c-2 has 1 slots, 0 of them free"
+
+
+def test_a_neighbour_to_stay_apart_from_is_named(mesh: MeshWorld, worker):
+    other = declared(mesh, "other", ("c-2", "b-2"))
+    capacity(mesh, "c-2", slots=2)
+    declared(mesh, vms=("a-1", "b-1"), apart_from=[other["name"]])
+    measured(mesh, ONE)
+    found = towards(asked(mesh, worker, applications=["cache"]))
+    assert [(limit["kind"], limit["relax"]) for limit in found["limits"]] == [
+        ("apart_from", "let cache and other share VMs")
+    ]
+
+
+def test_a_spread_limit_is_named(mesh: MeshWorld, worker):
+    declared(mesh, vms=("a-1", "c-1", "b-1"), per_zone_max=1)
+    measured(mesh, {("a-1", "c-1"): 60.0, ("a-1", "c-2"): 30.0, ("a-1", "b-1"): 400.0, ("a-1", "b-2"): 900.0})
+    kinds = [
+        [limit["kind"] for limit in one["limits"]] for one in asked(mesh, worker, moves_max=0)["answer"]["binding"]
+    ]
+    assert ["per_zone_max"] in kinds or ["moves_max", "per_zone_max"] in kinds
+
+
+def test_the_best_relaxation_comes_first(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+    gains = [one["gain"]["gain"]["mean"] for one in asked(mesh, worker, moves_max=0)["answer"]["binding"]]
+    assert gains == sorted(gains, reverse=True)
+    assert gains
