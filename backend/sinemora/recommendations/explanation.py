@@ -83,8 +83,8 @@ def build_result(
         constraints=constraints.describe(instance),
         rejected=unmet_objectives(instance, solution.after)
         + [f"{words}." for words in solution.unplaced]
-        + _advice(options, solution)
-        + [_rejected(instance, group) for group in solution.groups if group.rejected is not None],
+        + [_rejected(instance, group) for group in solution.groups if group.rejected is not None]
+        + _advice(options, solution),
         binding=[_binding(instance, one) for one in binding_limits(instance, solution, options)],
         evidence=Evidence(
             window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),
