@@ -3,28 +3,30 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+from redis import Redis
+from sqlalchemy import text
 
+from sinemora.embedded.data_folder import DataFolder
+from sinemora.embedded.services import services
 from sinemora.jobs import tasks
+from sinemora.kit.config import settings
+from sinemora.kit.db import system_session
 from tests.callers import Member
 
 LARGE = {"name": "Large", "machines": 1250, "hours": 6, "policies": ["gang_budget"]}
 
 
 @contextmanager
-def solver() -> Iterator["subprocess.Popen[bytes]"]:
+def running_program(name: str, folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """Run a worker as the supervisor starts it."""
-    command = [sys.executable, "-m", "celery", "--app", "sinemora.worker", "--quiet", "worker", "--queues=solve"]
-    process = subprocess.Popen(
-        [*command, "--concurrency=1", "--without-gossip", "--without-mingle", "--loglevel=WARNING"],
-        start_new_session=True,
-        env=os.environ | {"SINEMORA_WORKER_PULSE_FILE": ""},
-    )
+    (program,) = [one for one in services(settings(), DataFolder(folder), {**os.environ}) if one.name == name]
+    process = subprocess.Popen(program.command, start_new_session=True, env=program.environment)
     try:
         yield process
     finally:
@@ -48,13 +50,13 @@ def running(owner: Member, job_id: str, attempt: int, within_s: float) -> bool:
 
 
 @pytest.mark.whole_store
-def test_a_killed_solver_is_replaced_and_its_job_runs_again(owner: Member, redis: object):
+def test_a_killed_solver_is_replaced_and_its_job_runs_again(owner: Member, redis: Redis, tmp_path: Path):
     job_id = owner.post("/v1/simulations/runs", json=LARGE).json()["id"]
-    with solver() as first:
+    with running_program("solver", tmp_path) as first:
         assert running(owner, job_id, 1, 60)
         os.killpg(first.pid, signal.SIGKILL)
         first.wait()
-        with solver() as second:
+        with running_program("solver", tmp_path) as second:
             assert running(owner, job_id, 2, 15)
             assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
             until = time.monotonic() + 2
@@ -62,3 +64,19 @@ def test_a_killed_solver_is_replaced_and_its_job_runs_again(owner: Member, redis
                 time.sleep(0.1)
             assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled"
             assert second.poll() is None
+
+
+@pytest.mark.whole_store
+def test_the_watcher_sweeps_while_nothing_else_works(owner: Member, redis: Redis, tmp_path: Path):
+    """No other worker runs, as if roll-ups held all their slots: a job that the broker lost is sent again."""
+    assert owner.post("/v1/simulations/runs", json=LARGE).status_code == 202
+    with system_session() as session:
+        session.execute(text("UPDATE jobs SET created_at = created_at - interval '1 minute'"))
+    redis.delete("solve")
+    tasks.sweep.apply_async()
+    assert (redis.llen("watch"), redis.llen("solve")) == (1, 0)
+    with running_program("watcher", tmp_path):
+        until = time.monotonic() + 30
+        while not redis.llen("solve") and time.monotonic() < until:
+            time.sleep(0.1)
+    assert redis.llen("solve") == 1
