@@ -356,7 +356,8 @@ def _sharp(views: Sequence[_RuleView], evidence: PathEvidence, window: Window, s
     for (metric, statistic), baseline in state.baselines.items():
         if metric is Metric.ONE_WAY_DELAY and statistic is Statistic.P50:
             strengths.append(np.nan_to_num(window.values(metric, statistic) - baseline.level[SHORT]))
-    sharp = critical | root_cause.standing_out(evidence.firing, strengths)
+    # Paths that have recovered and still fire differ by noise alone.
+    sharp = critical | root_cause.standing_out(evidence.firing & evidence.bad, strengths)
     if not sharp.any() or not (evidence.firing & ~sharp).any():
         return []
     return root_cause.sharp_causes(evidence, sharp)
