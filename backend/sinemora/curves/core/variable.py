@@ -8,9 +8,12 @@ tails lie between, and a percentile alone does not predict the loss.
 
 Model of q: the application continues when the slowest of `waits` replies has arrived (workers of a synchronous round;
 neighbours in an ordered queue). Its latency is the expected maximum of that many round trips:
-q = p_static(median + excess) / p_static(median). `waits` = 8 reproduces both values of STRADS (six workers) within
-0.01; the other statements follow without a free parameter. Two values of one application are weak evidence: the excess
-is assumed correct within one half either way, which gives the band of q.
+q = p_static(median + excess) / p_static(median).
+
+Calibrated, not validated: `waits` = 8 was chosen because it gives both values of STRADS (six workers) within 0.01, and
+the scale of heavy tails because it puts them between the other two shapes. Agreement with these statements is therefore
+no evidence for the model. Two values of one application are weak support for a constant: the excess is assumed correct
+within one half either way, which gives the band of q.
 """
 
 from dataclasses import dataclass
@@ -25,11 +28,16 @@ from sinemora.curves.core.curve import Curve, Floats
 Shape = Literal["normal", "pareto-normal", "pareto", "uniform"]
 
 WAITS_SYNCHRONOUS = 8
+"""Calibrated to the two values stated for STRADS."""
+
 WAITS_CLOSED_LOOP = 3
-"""Independent requests in an ordered queue: in simulation at a million packets/s they wait for about 3."""
+"""Requests in an ordered queue: in simulation at a million packets/s they wait for about 3 (not measured)."""
 
 EXCESS_ERROR = 0.5
+"""Assumed, not estimated."""
+
 _POINTS = 400
+# Calibrated to the stated ranking of shapes.
 _TAIL = 0.975
 
 
@@ -65,7 +73,7 @@ def deviations(shape: Shape, magnitude_us: float) -> Floats:
 
     `magnitude_us` is V, the deviation of one direction: half the range of a uniform distribution, three standard
     deviations of a normal one, the 97.5th percentile of a Pareto (index 3); Pareto-normal is one quarter normal, as in
-    NetEm. The source does not state the end of heavy tails; scaled so, they lie between the other two, as measured.
+    NetEm. The source does not state the end of heavy tails; this scale is calibrated to its ranking of the shapes.
     """
     if not magnitude_us >= 0:
         raise ValueError(f"magnitude must be 0 µs or more, not {magnitude_us}")

@@ -1,4 +1,7 @@
-"""Variable latency against the few numbers and the ranking the measurements state (UCAM-CL-TR-914, section 5.3)."""
+"""Variable latency: the calibrated constants, statements they were not calibrated to, and the properties of the model.
+
+The source is UCAM-CL-TR-914, section 5.3.
+"""
 
 import itertools
 
@@ -13,28 +16,31 @@ from sinemora.curves.core.variable import WAITS_CLOSED_LOOP, WAITS_SYNCHRONOUS, 
 SHAPES = ("normal", "pareto-normal", "pareto", "uniform")
 
 
-@pytest.mark.parametrize(
-    ("key", "magnitude_us", "waits", "stated", "within"),
-    [
-        ("strads-lasso", 20, WAITS_SYNCHRONOUS, 0.95, 0.015),
-        ("strads-lasso", 160, WAITS_SYNCHRONOUS, 0.75, 0.015),
-        ("dns", 50, WAITS_CLOSED_LOOP, 1.0, 0.005),
-        ("spark-glm", 160, WAITS_SYNCHRONOUS, 1.0, 0.03),
-    ],
-)
-def test_stated_numbers_at_a_median_of_200_us(key, magnitude_us, waits, stated, within):
-    result = under_variance(published(key).curve, 200, deviations("uniform", magnitude_us), waits)
-    assert result.factor == pytest.approx(stated, abs=within)
-    assert result.factor_low - within <= stated <= result.factor_high + within
+@pytest.mark.parametrize(("magnitude_us", "stated"), [(20, 0.95), (160, 0.75)])
+def test_calibrated_waits_reproduce_the_numbers_they_were_chosen_for(magnitude_us, stated):
+    result = under_variance(
+        published("strads-lasso").curve, 200, deviations("uniform", magnitude_us), WAITS_SYNCHRONOUS
+    )
+    assert result.factor == pytest.approx(stated, abs=0.015)
     assert result.performance == result.static * result.factor
 
 
 @pytest.mark.parametrize("waits", [2, WAITS_CLOSED_LOOP, WAITS_SYNCHRONOUS])
-def test_normal_harms_least_uniform_most_heavy_tails_lie_between(waits):
+def test_calibrated_tails_keep_the_ranking_they_were_scaled_for(waits):
     curve = published("memcached-server").curve
     factors = [under_variance(curve, 50, deviations(shape, 40), waits).factor for shape in SHAPES]
     assert factors == sorted(factors, reverse=True)
     assert factors[0] > factors[-1]
+
+
+@pytest.mark.parametrize(
+    ("key", "magnitude_us", "waits", "within"),
+    [("dns", 50, WAITS_CLOSED_LOOP, 0.005), ("spark-glm", 160, WAITS_SYNCHRONOUS, 0.03)],
+)
+def test_dns_and_spark_at_200_us_lose_nothing_as_stated(key, magnitude_us, waits, within):
+    """Neither statement was used to choose a constant."""
+    result = under_variance(published(key).curve, 200, deviations("uniform", magnitude_us), waits)
+    assert result.factor == pytest.approx(1, abs=within)
 
 
 def test_small_variance_hurts_memcached_where_its_static_curve_is_almost_flat():
