@@ -1,10 +1,13 @@
 """`sinemora profile`: the command line of the profiler."""
 
 import contextlib
+import hashlib
 import os
+import re
 import shlex
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,8 +15,9 @@ from typing import Annotated, Literal
 from typer import Argument, BadParameter, Exit, Option, Typer
 
 from sinemora.curves.core.observations import ObservationError
+from sinemora.curves.core.variable import Shape
 from sinemora.kit.handover import HandoverError
-from sinemora.profiler import journal, machine, network, profile, results, sweep
+from sinemora.profiler import journal, machine, network, profile, results, star, sweep, variation
 from sinemora.profiler.recipes import RECIPES, ProfileError, Recipe, resolved
 from sinemora.profiler.upload import upload as upload_curve
 
@@ -89,6 +93,31 @@ def run_profile(
     patience: Annotated[float, Option(metavar="SECONDS", help="Limit of waiting and repeats.")] = 120,
     seed: Annotated[int, Option(help="Seed of the random order.")] = 1,
     let_sleep: Annotated[bool, Option("--let-sleep", help="Let idle processors sleep, see below.")] = False,
+    shape: Annotated[
+        Literal["uniform", "normal", "pareto", "pareto-normal"] | None,
+        Option(help="Also measure variable latency of this shape."),
+    ] = None,
+    replay: Annotated[
+        list[Path] | None,
+        Option(metavar="FILE.csv", help="Or of measured delays: a table of delaybox, or two, outbound and inbound."),
+    ] = None,
+    around: Annotated[
+        float | None, Option(metavar="µs", help="Median round trip of variable latency.", show_default="of --replay")
+    ] = None,
+    magnitudes: Annotated[
+        str | None,
+        Option(metavar="µs,µs,…", help="Magnitudes of variance in each direction.", show_default="of --replay"),
+    ] = None,
+    clients: Annotated[int, Option(help="Client hosts that run the benchmark at once.")] = 1,
+    delay_at: Annotated[
+        Literal["server", "one-client", "clients"],
+        Option(help="Role whose link to the switch is delayed, of several clients."),
+    ] = "server",
+    latency: Annotated[
+        list[str] | None,
+        Option(metavar="NAME=WHERE", help="Request latency in the output of the own benchmark; repeatable."),
+    ] = None,
+    latency_unit: Annotated[Literal["ns", "us", "ms", "s"], Option(help="Unit of that latency.")] = "us",
     between: Annotated[
         Literal["auto", "delaybox", "netem"], Option("--network", help="Source of the added latency.")
     ] = "auto",
@@ -108,28 +137,32 @@ def run_profile(
 
     Run a benchmark under injected latency and fit the curve.
     """
+    if latency and recipe is not None:
+        raise BadParameter("--latency is for --command; recipes have theirs")
     if (recipe is None) == (command is None):
         raise BadParameter("a recipe or --command is needed, not both")
     if recipe is not None:
         recipe = replace(recipe, unit=recipe.unit if unit is None else unit, port=recipe.port if port is None else port)
     else:
         recipe = _own_recipe(command or "", server, pattern, pointer, metric, unit or "", port or 9000)
+        recipe = replace(recipe, latency=_statistics(latency or []), latency_unit=latency_unit)
     plan = replace(_plan(at, to, points, loads, repeats, seconds), tolerance=tolerance, seed=seed, metric=recipe.metric)
     plan = replace(plan, loads=plan.loads or recipe.loads)
     key = key or os.environ.get("SINEMORA_API_KEY", "")
     if upload and not key:
         raise BadParameter("--upload needs --key or SINEMORA_API_KEY")
     folder = out or Path(f"profile-{recipe.name}")
-    settings = profile.Settings(seconds, warm_up, patience)
     signal.signal(signal.SIGTERM, _interrupted)
     try:
         words = sys.argv[2:] if sys.argv[1:2] == ["profile"] else sys.argv[1:]
         network.in_own_namespace([sys.executable, "-m", "sinemora.profiler", *words])
         recipe = resolved(recipe)
+        kind, plan = _variation(plan, shape, replay or [], around, magnitudes)
+        settings = profile.Settings(seconds, warm_up, patience, kind, delay_at)
         if fresh:
             journal.forget(folder)
         # These parameters identify a profile: runs of others must not be mixed in.
-        identity = {
+        identity: dict[str, object] = {
             "recipe": recipe.name,
             "command": recipe.command,
             "server": recipe.server,
@@ -140,8 +173,23 @@ def run_profile(
             "network": between,
             "let_sleep": let_sleep,
         }
+        # Profiles of earlier versions had none of these, and continue.
+        if kind is not None:
+            identity |= {
+                "varied": plan.varied,
+                "variance": kind.name,
+                "tables": [_digest(path) for path in replay or ()],
+            }
+        if clients > 1:
+            identity |= {"clients": clients, "delay_at": delay_at}
         runs = journal.Journal(folder, identity)
-        opened = network.open_network(between, delaybox)
+        opened: network.Network
+        if clients == 1:
+            opened = network.open_network(between, delaybox)
+        elif between == "netem":
+            raise ProfileError("NetEm joins one client.\nWhat to do: --network delaybox")
+        else:
+            opened = star.star(clients, delay_at, delaybox)
         try:
             with contextlib.nullcontext() if let_sleep else machine.awake():
                 result = profile.make(recipe, plan, settings, opened, runs, _report_progress)
@@ -176,6 +224,51 @@ def _own_recipe(
         loads=(1, 2, 4, 8, 16, 32, 64) if "{load}" in command else (1,),
         port=port,
     )
+
+
+def _statistics(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    pairs = tuple((name, where) for name, _, where in (text.partition("=") for text in texts))
+    if any(not name or not where for name, where in pairs):
+        raise BadParameter("--latency is NAME=REGEX or NAME=/JSON/POINTER, as in p99=/latency/p99")
+    for _, where in pairs:
+        try:
+            groups = 1 if where.startswith("/") else re.compile(where).groups
+        except re.error as error:
+            raise BadParameter(f"--latency: {where!r} is not a regular expression: {error}") from None
+        if groups not in (1, 2):
+            raise BadParameter(f"--latency: {where!r} needs one group, the number, or two, number and unit")
+    return pairs
+
+
+def _variation(
+    plan: sweep.Plan, shape: Shape | None, replay: Sequence[Path], around: float | None, magnitudes: str | None
+) -> tuple[variation.Variation | None, sweep.Plan]:
+    """Return the kind of variance, and the plan with its conditions."""
+    if shape is None and not replay:
+        if around is not None or magnitudes is not None:
+            raise BadParameter("--around and --magnitudes need --shape or --replay")
+        return None, plan
+    if shape is not None and (replay or around is None or magnitudes is None):
+        raise BadParameter("--shape needs --around and --magnitudes, and excludes --replay")
+    if len(replay) > 2:
+        raise BadParameter("--replay takes one table for both directions, or two: outbound and inbound")
+    tables = [variation.read_table(path) for path in replay]
+    kind = variation.Variation(shape, (tables[0], tables[-1]) if tables else None)
+    try:
+        sizes_us = [float(text) for text in magnitudes.split(",")] if magnitudes else [kind.magnitude_us]
+    except ValueError as error:
+        raise BadParameter(f"invalid list of numbers: {error}") from None
+    around_us = kind.median_us if around is None else around
+    if not around_us > 0 or not all(size > 0 for size in sizes_us):
+        raise BadParameter("--around and --magnitudes must be above 0; 0, no variance, is always measured")
+    for size in sizes_us if shape is not None else ():
+        variation.words_of(shape, around_us, size)  # type: ignore[arg-type]
+    varied = tuple(sweep.Condition(around_us, size) for size in sorted(set(sizes_us)))
+    return kind, replace(plan, added_us=tuple(sorted({*plan.added_us, around_us})), varied=varied)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def _plan(at: str | None, to: float, points: int, loads: str | None, repeats: str, seconds: float) -> sweep.Plan:

@@ -33,6 +33,12 @@ class Delaybox:
             raise ProfileError("delaybox has ended") from None
         return self._answer()
 
+    def achieved_us(self) -> float | None:
+        """Return the median latency of both directions since the last `reset`, None without packets."""
+        counted = self.ask("statistics")["statistics"]
+        both = [counted[direction]["achieved_ns"] for direction in ("outbound", "inbound")]
+        return None if None in both else float(sum(direction["p50"] for direction in both) / 1e3)
+
     def close(self) -> None:
         """Stop the process."""
         if self._process.stdin:

@@ -15,15 +15,18 @@ _ADVICE = "What to do: run it as root, or allow user namespaces (sysctl kernel.u
 
 
 class Network(Protocol):
-    """A client and a server host; `client` and `server` are command prefixes that run a command there."""
+    """Client hosts and a server host; `clients` and `server` are command prefixes that run a command there."""
 
     name: str
-    client: list[str]
+    clients: list[list[str]]
     server: list[str]
     address: str
 
     def add(self, added_us: float) -> None:
         """Add latency to the round trip, half in each direction."""
+
+    def vary(self, outbound: str, inbound: str) -> None:
+        """Delay by delaybox's words, outbound to the server and inbound back. `ProfileError` if it cannot."""
 
     def achieved_us(self) -> float | None:
         """Return the median latency achieved since `add`; None if unknown."""
@@ -41,17 +44,20 @@ class DelayboxNetwork:
     def __init__(self, program: Path | None) -> None:
         self._delaybox = Delaybox(["run"], program)
         ready = self._delaybox.ready
-        self.client = ["nsenter", f"--net={ready['left']['namespace']}"]
+        self.clients = [["nsenter", f"--net={ready['left']['namespace']}"]]
         self.server = ["nsenter", f"--net={ready['right']['namespace']}"]
 
     def add(self, added_us: float) -> None:
-        self._delaybox.ask(f"both delay={round(added_us * 500)}ns")
+        words = f"delay={round(added_us * 500)}ns"
+        self.vary(words, words)
+
+    def vary(self, outbound: str, inbound: str) -> None:
+        self._delaybox.ask(f"outbound {outbound}")
+        self._delaybox.ask(f"inbound {inbound}")
         self._delaybox.ask("reset")
 
     def achieved_us(self) -> float | None:
-        counted = self._delaybox.ask("statistics")["statistics"]
-        both = [counted[direction]["achieved_ns"] for direction in ("outbound", "inbound")]
-        return None if None in both else sum(direction["p50"] for direction in both) / 1e3
+        return self._delaybox.achieved_us()
 
     def close(self) -> None:
         self._delaybox.close()
@@ -64,34 +70,42 @@ class Netem:
     address = _SERVER
 
     def __init__(self) -> None:
-        self._holders = [_holder(), _holder()]
-        self.client, self.server = (["nsenter", f"--net=/proc/{holder.pid}/ns/net"] for holder in self._holders)
+        self._holders = [holder(), holder()]
+        client, self.server = (["nsenter", f"--net=/proc/{one.pid}/ns/net"] for one in self._holders)
+        self.clients = [client]
         pair = ("type", "veth", "peer", "name", "e0", "netns", str(self._holders[1].pid))
-        self._in(self.client, "ip", "link", "add", "e0", *pair)
-        for side, address in ((self.client, _CLIENT), (self.server, _SERVER)):
-            self._in(side, "ip", "address", "add", f"{address}/24", "dev", "e0")
-            self._in(side, "ip", "link", "set", "lo", "up")
-            self._in(side, "ip", "link", "set", "e0", "up")
+        in_namespace(client, "ip", "link", "add", "e0", *pair)
+        for side, address in ((client, _CLIENT), (self.server, _SERVER)):
+            in_namespace(side, "ip", "address", "add", f"{address}/24", "dev", "e0")
+            in_namespace(side, "ip", "link", "set", "lo", "up")
+            in_namespace(side, "ip", "link", "set", "e0", "up")
             # The default of 1,000 packets is too small: 1 M packets/s fill it in a millisecond.
-            self._in(side, "tc", "qdisc", "add", "dev", "e0", "root", "netem", "limit", "100000")
+            in_namespace(side, "tc", "qdisc", "add", "dev", "e0", "root", "netem", "limit", "100000")
 
     def add(self, added_us: float) -> None:
-        for side in (self.client, self.server):
+        for side in (*self.clients, self.server):
             delay = ("delay", f"{round(added_us * 500)}ns", "limit", "100000")
-            self._in(side, "tc", "qdisc", "replace", "dev", "e0", "root", "netem", *delay)
+            in_namespace(side, "tc", "qdisc", "replace", "dev", "e0", "root", "netem", *delay)
+
+    def vary(self, outbound: str, inbound: str) -> None:
+        raise ProfileError("NetEm has not these distributions.\nWhat to do: --network delaybox")
 
     def achieved_us(self) -> float | None:
         return None
 
     def close(self) -> None:
-        for holder in self._holders:
-            child_process.stop(holder)
+        for one in self._holders:
+            child_process.stop(one)
 
-    @staticmethod
-    def _in(side: list[str], *command: str) -> None:
-        result = subprocess.run([*side, *command], capture_output=True, text=True, check=False)
-        if result.returncode:
-            raise ProfileError(f"{' '.join(command)}: {result.stderr.strip()}")
+
+def in_namespace(prefix: list[str], *command: str) -> None:
+    """Run a command of a host's set-up. Raises `ProfileError` with its message."""
+    try:
+        result = subprocess.run([*prefix, *command], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise ProfileError(f"Cannot run {prefix[0]}: {error.strerror}") from None
+    if result.returncode:
+        raise ProfileError(f"{' '.join(command)}: {result.stderr.strip()}")
 
 
 def kernel_has_netem() -> bool:
@@ -141,15 +155,15 @@ def spare_user() -> str:
     return "nobody" if mapped > 1 else "root"
 
 
-def _holder() -> "subprocess.Popen[bytes]":
+def holder() -> "subprocess.Popen[bytes]":
     """Return a process in a new network namespace, which ends with the profiler."""
     try:
-        holder = child_process.start(
+        started = child_process.start(
             ["sh", "-c", "echo; exec sleep infinity"], inside=["unshare", "--net"], stdout=subprocess.PIPE
         )
     except OSError as error:
         raise ProfileError(f"Cannot run unshare: {error.strerror}") from None
-    assert holder.stdout is not None
-    if not holder.stdout.readline():
+    assert started.stdout is not None
+    if not started.stdout.readline():
         raise ProfileError(f"Not permitted: a network namespace cannot be created.\n{_ADVICE}")
-    return holder
+    return started

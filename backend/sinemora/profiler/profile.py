@@ -5,7 +5,9 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 from sinemora.curves.core.fit import Fit, fit
 from sinemora.curves.core.observations import normalise
@@ -13,8 +15,10 @@ from sinemora.profiler import child_process, sweep
 from sinemora.profiler.interference import LoadMonitor, RetryBudget
 from sinemora.profiler.journal import Journal
 from sinemora.profiler.network import Network, spare_user
-from sinemora.profiler.recipes import ProfileError, Recipe, value_of
-from sinemora.profiler.sweep import Mean, Plan, Run, Step
+from sinemora.profiler.output import latency_of, value_of
+from sinemora.profiler.recipes import ProfileError, Recipe
+from sinemora.profiler.sweep import Condition, Mean, Plan, Run, Step
+from sinemora.profiler.variation import Variation
 
 _READY_WITHIN_S = 15.0
 _FIRST_REQUESTS = 5_000
@@ -33,18 +37,26 @@ class Settings:
     warm_up_s: float
     patience_s: float = 120.0
     """Time for repeating runs that other work on the machine disturbed."""
+    variation: Variation | None = None
+    """Kind of variance of the plan's varied conditions."""
+    delayed: str = "server"
+    """Role whose links the network delays."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """A finished profile."""
+    """A finished profile. `fit` is that of the runs without variance; `means` has all conditions."""
 
     recipe: Recipe
     plan: Plan
     runs: tuple[Run, ...]
     load: int
-    means: dict[float, Mean]
+    means: dict[Condition, Mean]
     fit: Fit
+    variation: Variation | None = None
+    clients: int = 1
+    delayed: str = "server"
+    """Role whose links were delayed: `server`, `one-client` or `clients`."""
 
 
 def make(recipe: Recipe, plan: Plan, settings: Settings, network: Network, journal: Journal, say: Say) -> Profile:
@@ -63,20 +75,24 @@ def make(recipe: Recipe, plan: Plan, settings: Settings, network: Network, journ
                 step = sweep.next_step(plan, journal.runs)
         finally:
             bench.close()
-    return finished(recipe, plan, journal.runs)
+    made = finished(recipe, plan, journal.runs, settings.variation)
+    return replace(made, clients=len(network.clients), delayed=settings.delayed)
 
 
-def finished(recipe: Recipe, plan: Plan, runs: Sequence[Run]) -> Profile:
+def finished(recipe: Recipe, plan: Plan, runs: Sequence[Run], variation: Variation | None = None) -> Profile:
     """Return the profile of these runs."""
-    swept = [run for run in runs if run.phase == "sweep"]
+    swept = [run for run in runs if run.phase == "sweep" and not run.magnitude_us]
     load = sweep.saturating_load(plan, runs)
     assert load is not None
     samples = normalise([run.added_us for run in swept], [run.value for run in swept], metric=recipe.metric)
-    return Profile(recipe, plan, tuple(runs), load, sweep.means(runs), fit(samples))
+    return Profile(recipe, plan, tuple(runs), load, sweep.means(runs), fit(samples), variation)
+
+
+_Result = tuple[float, dict[str, float] | None]
 
 
 class _Bench:
-    """A server in its namespace and the benchmark in the other."""
+    """A server in its namespace and the benchmark in those of the clients."""
 
     def __init__(
         self, recipe: Recipe, settings: Settings, network: Network, runs: Sequence[Run], retry_budget: RetryBudget
@@ -84,6 +100,9 @@ class _Bench:
         self._recipe, self._settings, self._network, self._retry_budget = recipe, settings, network, retry_budget
         self._rate = runs[-1].value if runs else None
         self._server: subprocess.Popen[bytes] | None = None
+        self._folder = tempfile.TemporaryDirectory(prefix="sinemora-profile-")
+        for name, content in recipe.files:
+            Path(self._folder.name, name).write_text(self._fill_in([content], 1)[0], "utf-8")
         # Read if the server ends early.
         self._server_output = tempfile.TemporaryFile()  # noqa: SIM115
         if recipe.server is not None:
@@ -98,7 +117,7 @@ class _Bench:
         until = time.monotonic() + _READY_WITHIN_S
         while True:
             try:
-                self._rate = self._measured(load, min(1.0, self._settings.seconds))
+                self._measured(load, min(1.0, self._settings.seconds))
                 break
             except ProfileError as error:
                 if self._server is not None and self._server.poll() is not None:
@@ -110,7 +129,7 @@ class _Bench:
                     raise ProfileError(f"No result from the benchmark: {error}") from None
                 time.sleep(0.2)
         if self._settings.warm_up_s > 0:
-            self._rate = self._measured(load, self._settings.warm_up_s)
+            self._measured(load, self._settings.warm_up_s)
 
     def run(self, step: Step) -> Run:
         """Do one run; repeat it while other work disturbs it, within the retry budget."""
@@ -123,37 +142,70 @@ class _Bench:
 
     def _attempt(self, step: Step) -> Run:
         for attempt in range(_TRIES):
-            self._network.add(step.added_us)
+            self._inject(step.condition)
             try:
-                self._rate = self._measured(step.load, self._settings.seconds)
+                results = self._measured(step.load, self._settings.seconds)
                 break
             except ProfileError:
                 if attempt == _TRIES - 1:
                     raise
-        return Run(**asdict(step), value=self._rate or 0.0, achieved_us=self._network.achieved_us())
+        value, latency_us = self._together(results)
+        clients = [{"value": value, "latency_us": latency_us} for value, latency_us in results]
+        return Run(
+            **asdict(step),
+            value=value,
+            achieved_us=self._network.achieved_us(),
+            latency_us=latency_us,
+            clients=clients if len(clients) > 1 else None,
+        )
+
+    def _inject(self, condition: Condition) -> None:
+        if not condition.magnitude_us:
+            self._network.add(condition.added_us)
+            return
+        assert self._settings.variation is not None
+        self._network.vary(*self._settings.variation.words(*condition, Path(self._folder.name)))
 
     def close(self) -> None:
         """Stop the server."""
         if self._server is not None:
             child_process.stop(self._server)
         self._server_output.close()
+        self._folder.cleanup()
 
-    def _measured(self, load: int, seconds: float) -> float:
+    def _measured(self, load: int, seconds: float) -> list[_Result]:
+        """Run the benchmark in all clients at once; return value and latency of each."""
+        with ThreadPoolExecutor(len(self._network.clients)) as threads:
+            results = list(threads.map(lambda client: self._of_client(client, load, seconds), self._network.clients))
+        self._rate = self._together(results)[0]
+        return results
+
+    def _of_client(self, client: list[str], load: int, seconds: float) -> _Result:
         words, limit_s = self._fill_in(self._recipe.command, load, seconds), 10 * seconds + 60
         try:
-            code, output = child_process.run(words, self._network.client, limit_s)
+            code, output = child_process.run(words, client, limit_s)
         except OSError as error:
             raise ProfileError(f"Cannot run {error.filename}: {error.strerror}") from None
         except subprocess.TimeoutExpired:
             raise ProfileError(f"Timeout: more than {limit_s:.0f} s: {shlex.join(words)}") from None
         if code:
             raise ProfileError(f"Benchmark failed: exit code {code}: {shlex.join(words)}\n{output[-500:]}")
-        return value_of(self._recipe, output)
+        return value_of(self._recipe, output), latency_of(self._recipe, output)
+
+    def _together(self, results: list[_Result]) -> _Result:
+        """Return the result of all clients. Quantiles cannot be merged: each is that of the slowest client."""
+        values = [value for value, _ in results]
+        known = [latency_us for _, latency_us in results if latency_us is not None]
+        latency_us = {name: max(one[name] for one in known) for name in known[0]} if known else None
+        if self._recipe.metric == "duration":
+            return max(values), latency_us
+        return (sum(values) if self._recipe.together == "sum" else min(values)), latency_us
 
     def _fill_in(self, words: Sequence[str], load: int, seconds: float = 1.0) -> list[str]:
         # Benchmarks that take a number of requests get about as many as fit, by the rate of the previous run.
         rate = self._rate if self._rate is not None and self._recipe.metric == "rate" else None
-        requests = _FIRST_REQUESTS if rate is None else max(load, round(rate * seconds))
+        clients = len(self._network.clients)
+        requests = _FIRST_REQUESTS if rate is None else max(load, round(rate * seconds / clients))
         values = {
             "address": self._network.address,
             "port": str(self._recipe.port),
@@ -161,6 +213,9 @@ class _Bench:
             "seconds": f"{max(1, round(seconds))}",
             "requests": str(requests),
             "user": spare_user(),
+            "folder": self._folder.name,
+            "clients": str(clients),
+            "workers": str(clients * load),
         }
         filled = list(words)
         for name, value in values.items():
@@ -172,9 +227,12 @@ def _progress(recipe: Recipe, plan: Plan, runs: Sequence[Run], run: Run) -> str:
     prefix = f"[{len(runs)}/≥{sweep.expected_steps(plan, runs)}]"
     if run.phase == "load":
         return f"{prefix} load {run.load}: {run.value:,.0f} {recipe.unit}"
-    mean = sweep.means(runs)[run.added_us]
+    mean = sweep.means(runs)[run.condition]
     known = "" if mean.half_width is None else f", mean of {mean.count} runs ±{mean.half_width:.1%}"
     off = ""
-    if run.achieved_us is not None and run.achieved_us - run.added_us > max(_EXCESS_SHARE * run.added_us, 20):
-        off = f"; achieved latency {run.achieved_us:.0f} µs: the machine is too busy"
-    return f"{prefix} {run.added_us:g} µs, load {run.load}: {run.value:,.4g} {recipe.unit}{known}{off}"
+    # Packets keep their order, so that the median of variable latency is above the drawn one.
+    known_us = None if run.magnitude_us else run.achieved_us
+    if known_us is not None and known_us - run.added_us > max(_EXCESS_SHARE * run.added_us, 20):
+        off = f"; achieved latency {known_us:.0f} µs: the machine is too busy"
+    varied = f" ± {run.magnitude_us:g} µs each way" if run.magnitude_us else ""
+    return f"{prefix} {run.added_us:g} µs{varied}, load {run.load}: {run.value:,.4g} {recipe.unit}{known}{off}"

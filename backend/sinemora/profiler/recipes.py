@@ -1,17 +1,18 @@
-"""Recipes: predefined benchmarks, and the extraction of a result from the output of any command.
+"""Recipes: predefined benchmarks.
 
-Commands are lists of words with `{address}`, `{port}`, `{load}`, `{seconds}`, `{requests}` and `{user}` filled in.
+Commands are lists of words with `{address}`, `{port}`, `{load}`, `{seconds}`, `{requests}`, `{user}`, `{folder}` (of
+the recipe's files), `{clients}` (number of client hosts) and `{workers}` (load of all clients together) filled in.
 """
 
 import importlib.util
-import json
-import re
 import shutil
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from sinemora.curves.core.observations import Metric
+from sinemora.profiler import dns
 
 
 class ProfileError(Exception):
@@ -33,10 +34,19 @@ class Recipe:
     port: int
     versions: tuple[tuple[str, ...], ...] = ()
     """Commands that print versions, for the description."""
+    latency: tuple[tuple[str, str], ...] = ()
+    """Statistics of request latency in the output: name (`p50`, `mean`) and pattern or JSON pointer."""
+    latency_unit: str = "us"
+    """Unit of the latency, unless the pattern has a second group with one."""
+    together: Literal["sum", "slowest"] = "sum"
+    """Result of several clients: the sum of independent ones, or the slowest if they wait for each other."""
+    files: tuple[tuple[str, str], ...] = ()
+    """Names and contents of files that the commands read, placeholders filled in."""
 
 
 _HERE = Path(__file__).parent
 _LOADS = (1, 2, 4, 8, 16, 32, 64)
+_TRAINING = (sys.executable, "-m", "sinemora.profiler.parameter_server")
 _INSTALL = "apt-get install {}"
 
 RECIPES = {
@@ -47,10 +57,14 @@ RECIPES = {
             server=("memcached", "-u", "{user}", "-l", "{address}", "-p", "{port}", "-U", "0", "-t", "1", "-m", "256"),
             command=(
                 *("memcaslap", "-s", "{address}:{port}", "-F", str(_HERE / "memaslap.cnf"), "-T", "1", "-c", "{load}"),
-                *("-t", "{seconds}s", "-X", "200", "-B"),
+                *("-t", "{seconds}s", "-X", "200", "-B", "-S", "{seconds}s"),
             ),
             pattern=r"TPS: (\d+)",
             pointer=None,
+            latency=tuple(
+                (name, rf"(?s)Total Statistics \((?:(?!Total).)*?{word}:\s+(\d+)")
+                for name, word in (("mean", "Avg"), ("max", "Max"))
+            ),
             metric="rate",
             unit="operations/s",
             loads=_LOADS,
@@ -66,6 +80,12 @@ RECIPES = {
             ),
             pattern=r'"GET","([\d.]+)"',
             pointer=None,
+            # Columns: rps, then avg, min, p50, p95, p99 and max of the latency.
+            latency=tuple(
+                (name, rf'"GET"(?:,"[\d.]+"){{{column}}},"([\d.]+)"')
+                for name, column in (("mean", 1), ("p50", 3), ("p95", 4), ("p99", 5), ("max", 6))
+            ),
+            latency_unit="ms",
             metric="rate",
             unit="requests/s",
             loads=_LOADS,
@@ -78,14 +98,51 @@ RECIPES = {
                 *(sys.executable, "-m", "uvicorn", "sinemora.profiler.http_server:answer"),
                 *("--host", "{address}", "--port", "{port}", "--log-level", "warning", "--no-access-log"),
             ),
-            command=("wrk", "-t", "1", "-c", "{load}", "-d", "{seconds}s", "http://{address}:{port}/"),
+            command=("wrk", "--latency", "-t", "1", "-c", "{load}", "-d", "{seconds}s", "http://{address}:{port}/"),
             pattern=r"Requests/sec:\s+([\d.]+)",
             pointer=None,
+            latency=tuple((f"p{share}", rf"\b{share}%\s+([\d.]+)(us|ms|s)\b") for share in (50, 75, 90, 99)),
             metric="rate",
             unit="requests/s",
             loads=_LOADS,
             port=8080,
             versions=(("wrk", "--version"),),
+        ),
+        Recipe(
+            name="dns",
+            server=("nsd", "-d", "-c", "{folder}/nsd.conf"),
+            command=(
+                *("dnsperf", "-s", "{address}", "-p", "{port}", "-d", "{folder}/queries", "-l", "{seconds}"),
+                *("-T", "1", "-c", "1", "-q", "{load}"),
+            ),
+            pattern=r"Queries per second:\s+([\d.]+)",
+            pointer=None,
+            latency=(
+                ("mean", r"Average Latency \(s\):\s+([\d.]+)"),
+                ("max", r"Average Latency \(s\):.*max ([\d.]+)"),
+                ("sd", r"Latency StdDev \(s\):\s+([\d.]+)"),
+            ),
+            latency_unit="s",
+            metric="rate",
+            unit="queries/s",
+            loads=(*_LOADS, 128),
+            port=5353,
+            versions=(("nsd", "-v"), ("dnsperf", "-h")),
+            files=dns.FILES,
+        ),
+        Recipe(
+            name="training",
+            server=(*_TRAINING, "serve", "{address}", "{port}"),
+            command=(*_TRAINING, "work", "{address}", "{port}", "{load}", "{workers}", "{seconds}"),
+            pattern=None,
+            pointer="/rate",
+            latency=tuple((name, f"/latency_us/{name}") for name in ("mean", "p50", "p95", "p99", "max")),
+            metric="rate",
+            unit="rounds/s",
+            # More workers make a round larger, not the server busier: there is no load to search for.
+            loads=(6,),
+            port=9090,
+            together="slowest",
         ),
     )
 }
@@ -96,6 +153,8 @@ _PACKAGES = {
     "redis-server": "redis-server",
     "redis-benchmark": "redis-tools",
     "wrk": "wrk",
+    "nsd": "nsd",
+    "dnsperf": "dnsperf",
 }
 _SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
 
@@ -124,44 +183,3 @@ def _valkey() -> str | None:
         return None
     server = next(Path(package.origin).parent.glob("_binaries/*/valkey-server"), None)
     return None if server is None else str(server)
-
-
-def value_of(recipe: Recipe, output: str) -> float:
-    """Return the result in the output of a benchmark. Raises `ProfileError`."""
-    if recipe.pointer is not None:
-        return _at(recipe.pointer, output)
-    assert recipe.pattern is not None
-    matches = re.findall(recipe.pattern, output)
-    if not matches:
-        raise ProfileError(f"No result: nothing in the output matches {recipe.pattern!r}:\n{output[-500:]}")
-    return _positive(matches[-1], output)
-
-
-def _at(pointer: str, output: str) -> float:
-    """Return the value at a JSON pointer (RFC 6901), in the last line that is JSON or in the whole output."""
-    for text in (*reversed(output.strip().splitlines()), output):
-        try:
-            value = json.loads(text)
-        except ValueError:
-            continue
-        if isinstance(value, dict | list):
-            break
-    else:
-        raise ProfileError(f"No result: the output has no JSON object:\n{output[-500:]}")
-    for token in pointer.split("/")[1:]:
-        key = token.replace("~1", "/").replace("~0", "~")
-        try:
-            value = value[int(key)] if isinstance(value, list) else value[key]
-        except (KeyError, IndexError, ValueError, TypeError):
-            raise ProfileError(f"No result: {pointer} is not in the output:\n{output[-500:]}") from None
-    return _positive(value, output)
-
-
-def _positive(value: object, output: str) -> float:
-    try:
-        number = float(str(value).replace(",", ""))
-    except ValueError:
-        number = float("nan")
-    if not 0 < number < float("inf"):
-        raise ProfileError(f"Invalid result: {value!r} is not a number above 0:\n{output[-500:]}")
-    return number

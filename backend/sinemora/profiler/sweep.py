@@ -2,13 +2,14 @@
 
 First the baseline: increasing load without added latency, until throughput no longer rises. More than the smallest
 saturating load would hide latency behind spare demand (UCAM-CL-TR-914, section 5.1). Then the sweep, in rounds: every
-latency not yet known well enough once, in random order, so that drift of the machine becomes noise instead of shape.
+condition not yet known well enough once, in random order, so that drift of the machine becomes noise instead of shape.
+A condition is an added latency, or a magnitude of variance around one of them.
 """
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -24,9 +25,19 @@ _LOAD_RUNS = 3
 _SATURATED = 0.98
 
 
+class Condition(NamedTuple):
+    """Latency of a run: the median added to the round trip, and the magnitude of its variance in each direction, µs."""
+
+    added_us: float
+    magnitude_us: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Plan of a profile. `added_us` ascend from 0; `loads` ascend, a single one is used without search."""
+    """Plan of a profile. `added_us` ascend from 0; `loads` ascend, a single one is used without search.
+
+    `varied` are conditions with variance, measured in the same rounds.
+    """
 
     added_us: tuple[float, ...]
     loads: tuple[int, ...]
@@ -36,6 +47,12 @@ class Plan:
     tolerance: float = 0.02
     """Target relative half width of the 95 % interval of a mean."""
     seed: int = 1
+    varied: tuple[Condition, ...] = ()
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Return all conditions, that without added latency first."""
+        return (*map(Condition, self.added_us), *self.varied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +63,26 @@ class Step:
     load: int
     added_us: float
     round: int
+    magnitude_us: float = field(default=0.0, kw_only=True)
+
+    @property
+    def condition(self) -> Condition:
+        """Return the condition of the run."""
+        return Condition(self.added_us, self.magnitude_us)
 
 
 @dataclass(frozen=True, slots=True)
 class Run(Step):
     """A finished run. `value` in the metric's unit; `achieved_us`: latency achieved, None if the network does not
-    measure it; `others`: processors used by other work meanwhile."""
+    measure it; `others`: processors used by other work meanwhile; `latency_us`: request latency that the benchmark
+    reported, by statistic (`p50`, `p99`, `mean`, …), None without; `clients`: value and latency of each of several
+    clients."""
 
     value: float
     achieved_us: float | None = None
     others: float | None = None
+    latency_us: dict[str, float] | None = None
+    clients: list[dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +110,11 @@ def next_step(plan: Plan, runs: Sequence[Run]) -> Step | None:
     current = max((run.round for run in sweep), default=0)
     for number in (current, current + 1):
         before = [run for run in sweep if run.round < number]
-        finished = {run.added_us for run in sweep if run.round == number}
-        for added_us in _order(plan, before, number):
-            if added_us not in finished:
-                return Step("sweep", load, added_us, number)
+        finished = {run.condition for run in sweep if run.round == number}
+        for condition in _order(plan, before, number):
+            if condition not in finished:
+                added_us, magnitude_us = condition
+                return Step("sweep", load, added_us, number, magnitude_us=magnitude_us)
     return None
 
 
@@ -116,10 +144,11 @@ def mean_of(values: Iterable[float]) -> Mean:
     return Mean(int(sample.size), mean, float(scipy.special.stdtrit(sample.size - 1, (1 + LEVEL) / 2)) * error / mean)
 
 
-def means(runs: Sequence[Run]) -> dict[float, Mean]:
-    """Return the sweep so far, by added latency."""
-    at = sorted({run.added_us for run in runs if run.phase == "sweep"})
-    return {us: mean_of(run.value for run in runs if run.phase == "sweep" and run.added_us == us) for us in at}
+def means(runs: Sequence[Run]) -> dict[Condition, Mean]:
+    """Return the sweep so far, by condition: those without variance first, then by latency and magnitude."""
+    swept = [run for run in runs if run.phase == "sweep"]
+    at = sorted({run.condition for run in swept}, key=lambda one: (one.magnitude_us > 0, one))
+    return {one: mean_of(run.value for run in swept if run.condition == one) for one in at}
 
 
 def expected_steps(plan: Plan, runs: Sequence[Run]) -> int:
@@ -127,19 +156,20 @@ def expected_steps(plan: Plan, runs: Sequence[Run]) -> int:
     load_runs = sum(run.phase == "load" for run in runs)
     if saturating_load(plan, runs) is None:
         load_runs = max(load_runs, 3 * _LOAD_RUNS)
-    counts = {us: mean.count for us, mean in means(runs).items()}
-    return load_runs + sum(max(plan.repeats_min, counts.get(us, 0)) for us in plan.added_us)
+    counts = {condition: mean.count for condition, mean in means(runs).items()}
+    return load_runs + sum(max(plan.repeats_min, counts.get(condition, 0)) for condition in plan.conditions)
 
 
-def _order(plan: Plan, before: Sequence[Run], number: int) -> list[float]:
-    """Return the latencies of one round. Each round includes 0, because all performance is relative to it."""
+def _order(plan: Plan, before: Sequence[Run], number: int) -> list[Condition]:
+    """Return the conditions of one round. Each includes no latency, because all performance is relative to it."""
     known = means(before)
-    pending = [us for us in plan.added_us[1:] if not _precise(plan, known.get(us))]
-    base = known.get(plan.added_us[0])
+    first, *others = plan.conditions
+    pending = [condition for condition in others if not _precise(plan, known.get(condition))]
+    base = known.get(first)
     if not pending and _precise(plan, base):
         return []
     if base is None or base.count < plan.repeats_max or pending:
-        pending.append(plan.added_us[0])
+        pending.append(first)
     random.Random(f"{plan.seed} {number}").shuffle(pending)
     return pending
 

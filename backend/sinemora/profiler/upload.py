@@ -4,7 +4,7 @@ from typing import Any
 
 from sinemora.kit.handover import upload_result
 from sinemora.profiler.profile import Profile
-from sinemora.profiler.results import source
+from sinemora.profiler.results import source, steady
 
 
 def upload(profile: Profile, url: str, key: str, name: str, curve_id: str | None) -> str:
@@ -12,11 +12,10 @@ def upload(profile: Profile, url: str, key: str, name: str, curve_id: str | None
 
     Raises `HandoverError` with the server's message.
     """
-    swept = [run for run in profile.runs if run.phase == "sweep"]
     body: dict[str, Any] = {
         "metric": profile.recipe.metric,
         "source": "\n".join(source(profile)),
-        "rows": [{"latency_us": run.added_us, "performance": run.value} for run in swept],
+        "rows": [{"latency_us": run.added_us, "performance": run.value} for run in steady(profile)],
     }
     if curve_id is None:
         body |= {"name": name, "unit": profile.recipe.unit, "description": f"sinemora profile, load {profile.load}"}

@@ -35,14 +35,7 @@ print(json.dumps({"rate": done / (time.monotonic() - began)}))
 """
 
 
-@pytest.fixture(autouse=True)
-def _namespaces() -> None:
-    """Skip where users cannot create network namespaces with TAP interfaces, which a profile needs."""
-    if os.geteuid() == 0:
-        return
-    unshared = subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False)
-    if unshared.returncode or not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        pytest.skip("not run: this machine gives users no TAP interfaces in network namespaces; run it as root")
+pytestmark = pytest.mark.usefixtures("namespaces")
 
 
 @pytest.fixture

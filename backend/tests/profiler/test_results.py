@@ -1,43 +1,15 @@
-"""Results of benchmarks, journals and what is refused."""
+"""Journals of profiles."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sinemora.profiler.journal import Journal, forget
-from sinemora.profiler.recipes import RECIPES, ProfileError, Recipe, value_of
+from sinemora.profiler.recipes import ProfileError
 from sinemora.profiler.sweep import Run
 
-JSON = Recipe("own", None, ("bench",), None, "/totals/0/rate", "rate", "", (1,), 1)
 RUN = Run("sweep", 4, 100.0, 0, 1234.5, 101.0)
-
-
-@pytest.mark.parametrize(
-    ("recipe", "output", "value"),
-    [
-        (RECIPES["memcached"], "Run time: 1.0s Ops: 19409 TPS: 19310 Net_rate: 21.0M/s", 19310),
-        (RECIPES["redis"], '"test","rps","avg"\n"GET","83333.34","0.5"', 83333.34),
-        (RECIPES["http"], "Requests/sec:  12345.67\nTransfer/sec: 1MB", 12345.67),
-        (JSON, 'noise\n{"totals": [{"rate": 17}]}\n', 17),
-    ],
-)
-def test_the_result_is_found(recipe: Recipe, output: str, value: float):
-    assert value_of(recipe, output) == value
-
-
-@pytest.mark.parametrize(
-    ("recipe", "output", "message"),
-    [
-        (RECIPES["http"], "connection refused", "matches"),
-        (RECIPES["memcached"], "TPS: 0 Net_rate", "above 0"),
-        (JSON, "no json", "no JSON"),
-        (JSON, '{"totals": []}', "is not in the output"),
-        (JSON, '{"totals": [{"rate": "fast"}]}', "above 0"),
-    ],
-)
-def test_a_missing_result_is_an_error(recipe: Recipe, output: str, message: str):
-    with pytest.raises(ProfileError, match=message):
-        value_of(recipe, output)
 
 
 def test_a_journal_resumes_and_drops_a_partial_line(tmp_path: Path):
@@ -49,6 +21,12 @@ def test_a_journal_resumes_and_drops_a_partial_line(tmp_path: Path):
     assert again.runs == [RUN]
     again.add(RUN)
     assert Journal(tmp_path, {"recipe": "x", "loads": (1, 2)}).runs == [RUN, RUN]
+
+
+def test_latency_clients_and_variance_of_a_run_are_kept(tmp_path: Path):
+    run = replace(RUN, magnitude_us=20.0, latency_us={"p50": 812.5}, clients=[{"value": 1.0, "latency_us": None}])
+    Journal(tmp_path, {}).add(run)
+    assert Journal(tmp_path, {}).runs == [run]
 
 
 def test_runs_of_another_profile_are_not_mixed_in(tmp_path: Path):

@@ -1,10 +1,11 @@
 """The order of runs and when they end, on an application that exists only as a formula."""
 
 import random
+from dataclasses import asdict, replace
 
 import pytest
 
-from sinemora.profiler.sweep import Plan, Run, Step, latencies, mean_of, means, next_step, saturating_load
+from sinemora.profiler.sweep import Condition, Plan, Run, Step, latencies, mean_of, means, next_step, saturating_load
 
 PLAN = Plan(added_us=(0, 50, 100, 200), loads=(1, 2, 4, 8, 16, 32), tolerance=0.02, repeats_min=3, repeats_max=6)
 
@@ -19,7 +20,7 @@ def profiled(plan: Plan, noise: float = 0.0, runs: list[Run] | None = None, at_m
     chance = random.Random(len(runs))
     while len(runs) < at_most and (step := next_step(plan, runs)) is not None:
         value = application(step, noise, chance)
-        runs.append(Run(step.phase, step.load, step.added_us, step.round, value))
+        runs.append(Run(**asdict(step), value=value))
     return runs
 
 
@@ -45,7 +46,7 @@ def test_a_single_load_needs_no_search():
 def test_exact_runs_end_after_the_least_repeats_and_noisy_ones_after_the_most():
     assert {mean.count for mean in means(profiled(PLAN)).values()} == {3}
     noisy = {us: mean.count for us, mean in means(profiled(PLAN, noise=0.2)).items()}
-    assert noisy == dict.fromkeys(PLAN.added_us, 6)
+    assert noisy == dict.fromkeys(PLAN.conditions, 6)
 
 
 def test_every_round_is_in_random_order_and_has_a_run_with_nothing_added():
@@ -53,6 +54,14 @@ def test_every_round_is_in_random_order_and_has_a_run_with_nothing_added():
     rounds = [[run.added_us for run in sweep if run.round == number] for number in range(6)]
     assert all(sorted(one) == [0, 50, 100, 200] for one in rounds)
     assert len({tuple(one) for one in rounds}) > 1
+
+
+def test_conditions_with_variance_are_measured_in_the_same_rounds():
+    plan = replace(PLAN, varied=(Condition(100, 20), Condition(100, 40)))
+    runs = profiled(plan)
+    rounds = [[run.condition for run in runs if run.phase == "sweep" and run.round == number] for number in range(3)]
+    assert all(sorted(one) == [(0, 0), (50, 0), (100, 0), (100, 20), (100, 40), (200, 0)] for one in rounds)
+    assert list(means(runs)) == [(0, 0), (50, 0), (100, 0), (200, 0), (100, 20), (100, 40)]
 
 
 @pytest.mark.parametrize("stopped_after", [0, 1, 7, 16, 20])

@@ -1,0 +1,59 @@
+"""The parameter server and its workers as processes on the loopback interface."""
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+PROGRAM = (sys.executable, "-m", "sinemora.profiler.parameter_server")
+
+
+@pytest.fixture
+def port() -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        number = str(free.getsockname()[1])
+    with subprocess.Popen([*PROGRAM, "serve", "127.0.0.1", number]) as server:
+        for _ in range(100):
+            try:
+                socket.create_connection(("127.0.0.1", int(number)), 1).close()
+                break
+            except OSError:
+                assert server.poll() is None
+                time.sleep(0.1)
+        yield number
+        server.kill()
+
+
+def worker(port: str, here: int, workers: int, seconds: float) -> "subprocess.Popen[str]":
+    command = [*PROGRAM, "work", "127.0.0.1", port, str(here), str(workers), str(seconds)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def result(process: "subprocess.Popen[str]") -> dict[str, object]:
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    return json.loads(output)
+
+
+def test_workers_of_two_hosts_train_one_model_in_the_same_rounds(port: str):
+    one, other = (result(process) for process in [worker(port, here, 3, 1.0) for here in (1, 2)])
+    assert one["rounds"] == other["rounds"]
+    assert one["rate"] == pytest.approx(other["rate"], rel=0.1)
+    # Lasso shrinks, so a part of the true model remains; without training the error is 1.
+    assert one["error"] < 0.1
+    latency_us = one["latency_us"]
+    assert 0 < latency_us["p50"] <= latency_us["p95"] <= latency_us["p99"] <= latency_us["max"]
+    assert one["rate"] == pytest.approx(1e6 / latency_us["mean"])
+
+
+def test_a_worker_that_was_stopped_does_not_join_the_next_group(port: str):
+    stopped = worker(port, 1, 2, 1.0)
+    with pytest.raises(subprocess.TimeoutExpired):
+        stopped.wait(1.5)
+    stopped.kill()
+    stopped.communicate()
+    assert result(worker(port, 2, 2, 0.5))["rounds"] > 10
