@@ -19,6 +19,7 @@ _NEEDED = {
     "rpm": (["rpm"], "packages are tried with"),
     "memcached": (["memcached", "memcaslap"], "the profiler is measured with"),
     "redis": (["redis-benchmark"], "the profiler is tested with"),
+    "dns": (["nsd", "dnsperf"], "the profiler is tested with"),
 }
 
 

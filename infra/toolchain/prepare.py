@@ -58,6 +58,7 @@ CXX = _programs("C++ compiler", "cxx")
 DAEMONS = _programs("Standard PTP daemons", "ptp")
 MEMCACHED = _programs("memcached", "memcached")
 REDIS = _programs("redis-benchmark", "redis")
+DNS = _programs("NSD and dnsperf", "dns")
 RPM = _programs("rpm", "rpm")
 GO = Step("Go", "go", tools.go, ("uv",))
 PTP4U = Step("ptp4u", "ptp4u", laboratory.ptp4u, ("go",))
@@ -67,7 +68,7 @@ CARGO_RPM = Step("cargo-generate-rpm", "cargo-generate-rpm", laboratory.cargo_ge
 GOALS = {
     "uv": [UV],
     "backend": [UV, BACKEND, RUST, NATIVE],
-    "test-backend": [UV, BACKEND, RUST, NATIVE, AGENT, CURL, NETWORK, REDIS],
+    "test-backend": [UV, BACKEND, RUST, NATIVE, AGENT, CURL, NETWORK, REDIS, DNS],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT, OPENSSL],
     "agent-build": [RUST, AGENT],
@@ -85,7 +86,7 @@ GOALS = {
     "check": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, RUST, RUST_LINT, NATIVE],
     "test": [
         *(RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM, CURL),
-        *(RUST_LINT, CXX, OPENSSL, NETWORK, REDIS, DAEMONS, GO, PTP4U),
+        *(RUST_LINT, CXX, OPENSSL, NETWORK, REDIS, DNS, DAEMONS, GO, PTP4U),
     ],
 }
 RUNS_ALREADY, REFUSALS = 3, (4, 5)  # answers of `sinemora check`: 4 the port is taken, 5 a setting cannot be

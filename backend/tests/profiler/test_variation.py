@@ -33,9 +33,9 @@ def test_words_of_delaybox_draw_what_the_model_assumes(shape):
     both = one_way + np.random.default_rng(6).permutation(one_way)
     assert np.median(one_way) == pytest.approx(500, abs=9)
     shares = (0.05, 0.25, 0.75, 0.95, 0.99)
-    # The model adds the parts of Pareto-normal by quantile, delaybox independent draws: 6 % of the magnitude apart.
+    # The model adds the parts of Pareto-normal by quantile, delaybox draws them independently: up to 12 % apart.
     expected = np.quantile(deviations(shape, 300), shares)
-    assert np.quantile(both - np.median(both), shares) == pytest.approx(expected, abs=18)
+    assert np.quantile(both - np.median(both), shares) == pytest.approx(expected, rel=0.12, abs=18)
 
 
 @pytest.mark.parametrize(("shape", "magnitude_us"), [("uniform", 101), ("normal", 101), ("pareto", 900)])
