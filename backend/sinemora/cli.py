@@ -25,6 +25,10 @@ IMPORTED = {
     "verify": (_OPERATIONS, "Decode every frame and compare rollups with their source."),
     "tenant": (_OPERATIONS, "Export or delete a tenant, change its quotas."),
     "export": (_MEASUREMENTS, "Export measurements to a file (API key)."),
+    "delay-tables": (
+        _MEASUREMENTS,
+        "Write the measured delays of a path as tables of delaybox, to replay them into an application (API key).",
+    ),
     "import": (_MEASUREMENTS, "Import a trace measured elsewhere into a mesh (API key)."),
     "applications": (
         "sinemora.applications.command",

@@ -1,4 +1,4 @@
-"""`sinemora export` and `sinemora import`: measurements to a file and traces from one, over the API."""
+"""`sinemora export`, `delay-tables` and `import`: measurements to files and traces from one, over the API."""
 
 import json
 import shutil
@@ -11,6 +11,7 @@ from typer import Argument, Option, Typer
 
 from sinemora.kit.client import RequestRefused
 from sinemora.kit.commands import Key, Url, bytes_of, terminal
+from sinemora.measurements.delay_tables import text_of
 from sinemora.measurements.imports.readers import TraceKind
 from sinemora.measurements.query.requests import REQUESTS
 from sinemora.measurements.query.tables import Format
@@ -67,6 +68,45 @@ def export(
             else:
                 with output.open("wb") as file:
                     shutil.copyfileobj(response, file)
+
+
+@app.command("delay-tables")
+def delay_tables(
+    source: Annotated[str, Argument(help="Name or id of the VM that plays the client.")],
+    target: Annotated[str, Argument(help="Name or id of the VM that plays the server.")],
+    mesh: Mesh,
+    out: Annotated[Path, Option(metavar="FOLDER", help="Folder for outbound.csv and inbound.csv.")] = Path(),
+    start: Annotated[
+        str | None, Option("--from", help="RFC 3339, as in 2026-11-20T10:00:00Z.", show_default="an hour ago")
+    ] = None,
+    end: Annotated[str | None, Option("--to", help="RFC 3339.", show_default="now")] = None,
+    url: Url = None,
+    key: Key = None,
+) -> None:
+    """Write the measured delays of a path as tables of delaybox, to replay them into an application (API key)."""
+    with terminal(url, key) as client:
+        vms = [client.named("/v1/vms", name, "VM") for name in (source, target)]
+        ends = (vms, vms[::-1])
+        query = [("selections", f"path:{a['id']}:{b['id']}") for a, b in ends]
+        query += [(name, value) for name, value in (("from", start), ("to", end)) if value]
+        path = f"/v1/meshes/{client.mesh_id(mesh)}/distribution?{urllib.parse.urlencode(query)}"
+        with client.open(path) as response:
+            found = json.load(response)
+            if getattr(response, "status", 200) == 202:
+                found = client.get(client.finished(found)["output"]["href"])
+        files = []
+        out.mkdir(parents=True, exist_ok=True)
+        for name, (a, b), item in zip(("outbound", "inbound"), ends, found["items"], strict=True):
+            if not item["count"]:
+                raise RequestRefused(f"No data: no delays from {a['name']} to {b['name']} in this range.")
+            window = f"{found['window']['from']} to {found['window']['to']}"
+            files.append(out / f"{name}.csv")
+            files[-1].write_text(
+                text_of(item, f"{a['name']} to {b['name']}, {item['count']} delays, {window}"), "utf-8"
+            )
+            median_us = item["quantiles_ns"]["p50"] / 1e3
+            print(f"{files[-1]}: {item['count']} delays from {a['name']} to {b['name']}, median {median_us:.1f} µs")
+        print(f"Replay: sinemora profile RECIPE {' '.join(f'--replay {file}' for file in files)}")
 
 
 @app.command("import")

@@ -31,6 +31,8 @@ PENALTY = 0.02
 _HELLO = struct.Struct("!Id")
 _MODEL_BYTES = 8 * FEATURES
 _CONNECT_S = 5.0
+# A group begins when its last worker has come.
+_GATHER_S = 10.0
 
 
 def serve(address: str, port: int) -> None:
@@ -61,8 +63,8 @@ def work(address: str, port: int, here: int, workers: int, seconds: float) -> di
     truth = np.where(chance.random(FEATURES) < 0.1, chance.normal(size=FEATURES), 0.0)
     selector, ends = selectors.DefaultSelector(), []
     for number in range(here):
-        connection = socket.create_connection((address, port), _CONNECT_S)
-        connection.settimeout(None)
+        connection = _connected(address, port)
+        connection.settimeout(seconds + _GATHER_S)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         samples = np.random.default_rng((number, *connection.getsockname()[0].encode())).normal(
             size=(SAMPLES, FEATURES)
@@ -73,7 +75,9 @@ def work(address: str, port: int, here: int, workers: int, seconds: float) -> di
     rounds: list[float] = []
     model, first = np.zeros(FEATURES), ends[0]
     while selector.get_map():
-        for key, _ in selector.select():
+        if not (ready := selector.select(_GATHER_S)):
+            raise TimeoutError("the other workers of the group do not come")
+        for key, _ in ready:
             connection, samples, targets = key.data
             more = _receive(connection, 1)
             if connection is first:
@@ -89,6 +93,18 @@ def work(address: str, port: int, here: int, workers: int, seconds: float) -> di
     latency_us = {"mean": float(took_us.mean()), "p50": p50, "p95": p95, "p99": p99, "max": float(took_us.max())}
     error = float(np.square(model - truth).sum() / np.square(truth).sum())
     return {"rate": 1e6 / latency_us["mean"], "latency_us": latency_us, "rounds": took_us.size, "error": error}
+
+
+def _connected(address: str, port: int) -> socket.socket:
+    """Return a connection to the server; workers may start before it. Raises `OSError` after 5 s."""
+    until = time.monotonic() + _CONNECT_S
+    while True:
+        try:
+            return socket.create_connection((address, port), _CONNECT_S)
+        except ConnectionRefusedError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
 
 
 def _train(workers: list[socket.socket], seconds: float) -> None:

@@ -1,5 +1,6 @@
 """Make a profile: start the server, inject latency, run the benchmark."""
 
+import re
 import shlex
 import subprocess
 import tempfile
@@ -21,6 +22,7 @@ from sinemora.profiler.sweep import Condition, Mean, Plan, Run, Step
 from sinemora.profiler.variation import Variation
 
 _READY_WITHIN_S = 15.0
+_PORT_WITHIN_S = 5.0
 _FIRST_REQUESTS = 5_000
 # A run may fail once, for example because the machine paused; a second failure is an error.
 _TRIES = 2
@@ -98,13 +100,17 @@ class _Bench:
         self, recipe: Recipe, settings: Settings, network: Network, runs: Sequence[Run], retry_budget: RetryBudget
     ) -> None:
         self._recipe, self._settings, self._network, self._retry_budget = recipe, settings, network, retry_budget
+        self._rates = {run.condition: run.value for run in runs}
         self._rate = runs[-1].value if runs else None
+        self._condition = Condition(0.0)
         self._server: subprocess.Popen[bytes] | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="sinemora-profile-")
         for name, content in recipe.files:
             Path(self._folder.name, name).write_text(self._fill_in([content], 1)[0], "utf-8")
         # Read if the server ends early.
         self._server_output = tempfile.TemporaryFile()  # noqa: SIM115
+        texts = (*(recipe.server or ()), *(content for _, content in recipe.files))
+        self._named_port = any("{port}" in text for text in texts)
         if recipe.server is not None:
             words = self._fill_in(recipe.server, 1)
             self._server = child_process.start(
@@ -114,6 +120,7 @@ class _Bench:
     def warm_up(self, load: int) -> None:
         """Do uncounted runs, the first as soon as the server answers."""
         self._network.add(0)
+        self._wait_for_port()
         until = time.monotonic() + _READY_WITHIN_S
         while True:
             try:
@@ -130,6 +137,18 @@ class _Bench:
                 time.sleep(0.2)
         if self._settings.warm_up_s > 0:
             self._measured(load, self._settings.warm_up_s)
+
+    def _wait_for_port(self) -> None:
+        """Wait a while until the server has its port: some benchmarks hang if the first connection is refused."""
+        if self._server is None or not self._named_port:
+            return
+        listing = [*self._network.server, "sh", "-c", "cat /proc/net/tcp* /proc/net/udp*"]
+        until = time.monotonic() + _PORT_WITHIN_S
+        while self._server.poll() is None and time.monotonic() < until:
+            tables = subprocess.run(listing, capture_output=True, text=True, check=False).stdout
+            if re.search(rf"^ *\d+: [0-9A-F]+:{self._recipe.port:04X} ", tables, re.MULTILINE):
+                return
+            time.sleep(0.05)
 
     def run(self, step: Step) -> Run:
         """Do one run; repeat it while other work disturbs it, within the retry budget."""
@@ -160,6 +179,7 @@ class _Bench:
         )
 
     def _inject(self, condition: Condition) -> None:
+        self._condition = condition
         if not condition.magnitude_us:
             self._network.add(condition.added_us)
             return
@@ -177,7 +197,7 @@ class _Bench:
         """Run the benchmark in all clients at once; return value and latency of each."""
         with ThreadPoolExecutor(len(self._network.clients)) as threads:
             results = list(threads.map(lambda client: self._of_client(client, load, seconds), self._network.clients))
-        self._rate = self._together(results)[0]
+        self._rate = self._rates[self._condition] = self._together(results)[0]
         return results
 
     def _of_client(self, client: list[str], load: int, seconds: float) -> _Result:
@@ -201,11 +221,19 @@ class _Bench:
             return max(values), latency_us
         return (sum(values) if self._recipe.together == "sum" else min(values)), latency_us
 
+    def _expected_rate(self, loads: int) -> float:
+        """Return the rate for benchmarks that take a number of requests: that of the same latency, else a guess."""
+        assert self._rate is not None
+        if (known := self._rates.get(self._condition)) is not None:
+            return known
+        # A closed loop has as many requests under way as its load.
+        return min(self._rate, loads * 1e6 / self._condition.added_us) if self._condition.added_us else self._rate
+
     def _fill_in(self, words: Sequence[str], load: int, seconds: float = 1.0) -> list[str]:
-        # Benchmarks that take a number of requests get about as many as fit, by the rate of the previous run.
-        rate = self._rate if self._rate is not None and self._recipe.metric == "rate" else None
         clients = len(self._network.clients)
-        requests = _FIRST_REQUESTS if rate is None else max(load, round(rate * seconds / clients))
+        requests = _FIRST_REQUESTS
+        if self._rate is not None and self._recipe.metric == "rate":
+            requests = max(load, round(self._expected_rate(load * clients) * seconds / clients))
         values = {
             "address": self._network.address,
             "port": str(self._recipe.port),

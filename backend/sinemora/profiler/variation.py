@@ -77,7 +77,7 @@ class DelayTable:
 
     def text(self) -> str:
         """Return the table as delaybox reads it."""
-        rows = (f"{share:.9g},{delay:.4f}" for share, delay in zip(self.shares, self.delays_us, strict=True))
+        rows = (f"{share:.12g},{delay:.4f}" for share, delay in zip(self.shares, self.delays_us, strict=True))
         return "\n".join(["cumulative,delay_us", *rows]) + "\n"
 
 
@@ -108,7 +108,7 @@ def read_table(path: Path) -> DelayTable:
         shares = np.linspace(0, 1, min(len(delays_us), _TABLE_ROWS))
         return DelayTable(shares, np.quantile(delays_us, shares))
     shares, delays_us = np.asarray(shares), np.asarray(delays_us)
-    if (np.diff(shares) < 0).any() or (np.diff(delays_us) < 0).any() or shares[0] != 0 or shares[-1] != 1:
+    if (np.diff(shares) <= 0).any() or (np.diff(delays_us) < 0).any() or shares[0] != 0 or shares[-1] != 1:
         raise ProfileError(f"Invalid table: {path}: cumulative must ascend from 0 to 1, and delays with it")
     return DelayTable(shares, delays_us)
 

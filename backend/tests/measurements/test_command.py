@@ -14,6 +14,7 @@ from sinemora import cli
 from sinemora.jobs import executor
 from sinemora.jobs.dispatch import TASKS
 from sinemora.main import create_app
+from sinemora.profiler.variation import read_table
 
 
 @pytest.fixture
@@ -36,12 +37,42 @@ def address(http, monkeypatch) -> Iterator[str]:
         thread.join()
 
 
-def test_a_trace_goes_in_and_comes_out_again(owner, address, monkeypatch, tmp_path, capsys):
-    secret = owner.created("/v1/api-keys", {"name": "t", "scopes": ["write"], "expires_at": "2027-01-01T00:00:00Z"})[
-        "secret"
-    ]
-    monkeypatch.setenv("SINEMORA_API_KEY", secret)
+def signed_in(owner, monkeypatch) -> None:
+    key = {"name": "t", "scopes": ["write"], "expires_at": "2027-01-01T00:00:00Z"}
+    monkeypatch.setenv("SINEMORA_API_KEY", owner.created("/v1/api-keys", key)["secret"])
     monkeypatch.setenv("NO_PROXY", "*")
+
+
+def test_measured_delays_become_tables_of_delaybox(owner, address, monkeypatch, tmp_path, capsys):
+    signed_in(owner, monkeypatch)
+    owner.created("/v1/meshes", {"name": "trace"})
+    start = int(time.time()) // 60 * 60 - 300
+    # Nine of ten delays from x to y are 50 µs, one is 900 µs; 61 µs back.
+    delays_us = [900 if second % 10 == 0 else 50 for second in range(100)]
+    rows = "".join(f"{start + second},x,y,{us},61\n" for second, us in enumerate(delays_us))
+    trace = tmp_path / "trace.csv"
+    trace.write_text("at,source,target,outbound_us,inbound_us\n" + rows)
+    common = ["--mesh", "trace", "--url", address]
+    assert cli.main(["import", str(trace), *common]) == 0
+    assert cli.main(["delay-tables", "x", "y", "--out", str(tmp_path / "d"), *common]) == 0
+    assert "sinemora profile RECIPE --replay" in capsys.readouterr().out
+    outbound, inbound = (read_table(tmp_path / "d" / f"{name}.csv") for name in ("outbound", "inbound"))
+    # Sketches keep one per cent; nothing lies between the two groups of delays.
+    assert [outbound.at(share) for share in (0.1, 0.5, 0.89, 0.91, 1)] == pytest.approx(
+        [50, 50, 50, 900, 900], rel=0.02
+    )
+    assert inbound.at(0.5) == pytest.approx(61, rel=0.02)
+    assert cli.main(["delay-tables", "x", "z", *common]) == 1
+    assert "Unknown VM: z" in capsys.readouterr().err
+    assert (
+        cli.main(["delay-tables", "x", "y", "--from", "2026-01-01T00:00:00Z", "--to", "2026-01-01T01:00:00Z", *common])
+        == 1
+    )
+    assert "No data: no delays from x to y" in capsys.readouterr().err
+
+
+def test_a_trace_goes_in_and_comes_out_again(owner, address, monkeypatch, tmp_path, capsys):
+    signed_in(owner, monkeypatch)
     owner.created("/v1/meshes", {"name": "trace"})
     start = int(time.time()) // 60 * 60 - 300
     trace = tmp_path / "trace.csv"

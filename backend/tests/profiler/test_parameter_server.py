@@ -4,7 +4,6 @@ import json
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -16,14 +15,8 @@ PROGRAM = (sys.executable, "-m", "sinemora.profiler.parameter_server")
 def port() -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         number = str(free.getsockname()[1])
+    # Workers wait for the server.
     with subprocess.Popen([*PROGRAM, "serve", "127.0.0.1", number]) as server:
-        for _ in range(100):
-            try:
-                socket.create_connection(("127.0.0.1", int(number)), 1).close()
-                break
-            except OSError:
-                assert server.poll() is None
-                time.sleep(0.1)
         yield number
         server.kill()
 
@@ -57,3 +50,10 @@ def test_a_worker_that_was_stopped_does_not_join_the_next_group(port: str):
     stopped.kill()
     stopped.communicate()
     assert result(worker(port, 2, 2, 0.5))["rounds"] > 10
+
+
+def test_a_worker_without_a_server_fails():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        number = str(free.getsockname()[1])
+    process = worker(number, 1, 1, 0.5)
+    assert process.wait(60) == 1

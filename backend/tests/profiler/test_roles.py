@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from sinemora.profiler.recipes import RECIPES, resolved
+
 pytestmark = pytest.mark.usefixtures("namespaces")
 
 SHORT = ("--seconds", "1", "--warm-up", "0", "--repeats", "1,1", "--patience", "0")
@@ -27,14 +29,12 @@ print(json.dumps({"rate": done / took, "mean_ms": 1e3 * took / done}))
 
 def profile(*arguments: str, out: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "sinemora.profiler", "--out", str(out), *SHORT, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads((out / "profile.json").read_text()) | {"printed": done.stdout}
 
 
 def server() -> str:
-    from sinemora.profiler.recipes import RECIPES, resolved
-
     words = resolved(RECIPES["redis"]).server
     assert words is not None
     return " ".join(words)
@@ -121,6 +121,22 @@ def test_redis_reports_quantiles(tmp_path: Path):
     result = profile("redis", "--loads", "2", "--at", "4000,8000", out=tmp_path)
     latency_us = result["points"][-1]["latency_us"]
     assert 8_000 < latency_us["p50"] <= latency_us["p95"] <= latency_us["p99"] <= latency_us["max"]
+
+
+def test_a_benchmark_begins_when_the_server_has_its_port(tmp_path: Path):
+    """As redis-benchmark does, this one hangs when its connection is refused."""
+    program = tmp_path / "ping.py"
+    program.write_text(f"""
+import time
+try:{PING.replace(chr(10), chr(10) + "    ")}
+except ConnectionRefusedError:
+    time.sleep(600)
+""")
+    profile(
+        *("--command", f"{sys.executable} {program} {{address}} {{port}}", "--pointer", "/rate", "--loads", "1"),
+        *("--server", f"sh -c 'sleep 1; exec {server()}'", "--port", "6379", "--at", "1000,2000"),
+        out=tmp_path / "out",
+    )
 
 
 @pytest.mark.parametrize(
