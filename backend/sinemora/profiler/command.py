@@ -27,6 +27,9 @@ Examples:
   sinemora profile http --to 2000 --points 16 --seconds 5
   sinemora profile --command 'my-bench --host {address} --clients {load} --time {seconds}' \\
       --server 'my-server --port 9000' --pattern 'ops/s: ([0-9.]+)' --unit queries/s --loads 1,2,4,8,16
+  sinemora profile training --shape uniform --around 4000 --magnitudes 400,1400
+  sinemora profile redis --replay outbound.csv --replay inbound.csv       (written by sinemora delay-tables)
+  sinemora profile memcached --clients 2 --delay-at one-client
   sinemora profile redis --upload https://sinemora.example --name 'Redis GET'      (key in SINEMORA_API_KEY, or --key)
 
 The benchmark and the server run in two network namespaces, with delaybox between them (or NetEm if the kernel
@@ -39,11 +42,17 @@ network. --let-sleep turns this off.
 If other work uses more than a tenth of a processor during a run, the run is repeated once the machine is quiet. Waiting
 and repeats take at most --patience; runs that stay disturbed are reported.
 
+--shape or --replay add runs with variable latency around a median, compared with the median alone. --magnitudes are the
+deviations of each direction: half the range of uniform, three standard deviations of normal, the 97.5th percentile of
+heavy tails.
+
+--clients runs the benchmark on several hosts around a switch; --delay-at selects whose link has the latency.
+
 An interrupted profile continues with the same command. Files in --out: measurements.csv (the samples of the curve),
 profile.json (all results, with the machine), curve.svg, journal.jsonl (the runs).
 
-Placeholders in commands: {address}, {port}, {load}, {seconds}, {requests}, and {user}, an unprivileged user for servers
-that refuse to run as root.
+Placeholders in commands: {address}, {port}, {load}, {seconds}, {requests}, {clients} (hosts), {workers} (load of all
+clients), {folder} (temporary), and {user}, an unprivileged user for servers that refuse to run as root.
 
 Exit codes: 0 success, 1 failure, 2 invalid options, 130 interrupted (continue with the same command)."""
 

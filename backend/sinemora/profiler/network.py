@@ -159,7 +159,11 @@ def holder() -> "subprocess.Popen[bytes]":
     """Return a process in a new network namespace, which ends with the profiler."""
     try:
         started = child_process.start(
-            ["sh", "-c", "echo; exec sleep infinity"], inside=["unshare", "--net"], stdout=subprocess.PIPE
+            ["sh", "-c", "echo; exec sleep infinity"],
+            inside=["unshare", "--net"],
+            stdout=subprocess.PIPE,
+            # The shell reports that its program was terminated, which is how a holder ends.
+            stderr=subprocess.DEVNULL,
         )
     except OSError as error:
         raise ProfileError(f"Cannot run unshare: {error.strerror}") from None

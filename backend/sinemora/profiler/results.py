@@ -52,6 +52,10 @@ def source(profile: Profile) -> list[str]:
         f"{about['processor']}, {about['cores']} cores, {about['memory']}, Linux {about['kernel']}, {about['system']}"
         + (", virtual machine" if about["hypervisor"] else ""),
     ]
+    if reported := latency_us([run for run in steady_runs if run.added_us == 0]):
+        lines.append(
+            "Request latency without added latency: " + ", ".join(f"{k} {v:.0f} µs" for k, v in reported.items())
+        )
     if effects := variance.factors(profile):
         assert profile.variation is not None
         shares = ", ".join(
