@@ -35,7 +35,7 @@ def result(process: "subprocess.Popen[str]") -> dict[str, object]:
 def test_workers_of_two_hosts_train_one_model_in_the_same_rounds(port: str):
     one, other = (result(process) for process in [worker(port, here, 3, 1.0) for here in (1, 2)])
     assert one["rounds"] == other["rounds"]
-    assert one["rate"] == pytest.approx(other["rate"], rel=0.1)
+    assert one["rate"] == pytest.approx(other["rate"], rel=0.3)  # each counts from its own start
     # Lasso shrinks, so a part of the true model remains; without training the error is 1.
     assert one["error"] < 0.1
     latency_us = one["latency_us"]
