@@ -74,7 +74,7 @@ def test_full_vms_cpu_and_memory_are_named(mesh: MeshWorld, worker):
     measured(mesh, ONE)
     found = towards(asked(mesh, worker, applications=["cache"]))
     assert [(limit["kind"], limit["relax"]) for limit in found["limits"]] == [("slot", "add 1 slot to c-2")]
-    assert found["limits"][0]["limit"] == "c-2 has 1 slots, 0 of them free"
+    assert found["limits"][0]["limit"] == "c-2 has 1 slot, 0 free"
 
 
 def test_a_neighbour_to_stay_apart_from_is_named(mesh: MeshWorld, worker):

@@ -169,11 +169,15 @@ def _capacity(
     takes = application.tasks[position].takes
     for (room, kind, unit), need, left in zip(rooms, takes, free[machine].tolist(), strict=True):
         if need > left:
-            lacking = need - max(left, 0)
-            few = unit.removesuffix("s") if kind == "slot" and lacking == 1 else unit
+            lacking = _counted(need - max(left, 0), unit)
             yield Limit(
-                kind, f"{vm.name} has {room} {unit}, {max(left, 0)} of them free", f"add {lacking} {few} to {vm.name}"
+                kind, f"{vm.name} has {_counted(room, unit)}, {max(left, 0)} free", f"add {lacking} to {vm.name}"
             )
+
+
+def _counted(count: int | None, unit: str) -> str:
+    """Return a number with its unit: "1 slot", "2 slots"."""
+    return f"{count} {unit.removesuffix('s') if count == 1 else unit}"
 
 
 def _apart_on(instance: Instance, after: tuple[Indices, ...], place: int) -> Flags:
