@@ -14,7 +14,7 @@ SOLVE_SILENT_S = 8.0
 """Time without a heartbeat after which the worker of a solve counts as dead, s. Its child process does the work, so it
 is late only when the database is."""
 SILENT_S = 30.0
-"""The same for work in the process of the worker, which long native calls can silence."""
+"""Time for work in the process of the worker, which long native calls can silence, s."""
 _TURN_LOCK = 84200031
 _TURNS_REMEMBERED = timedelta(days=1)
 

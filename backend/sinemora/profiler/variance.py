@@ -1,4 +1,4 @@
-"""Effect of variance in a profile, beside the model of `sinemora.curves.core.variable`.
+"""Effect of variance in a profile, compared with the model of `sinemora.curves.core.variable`.
 
 Performance with variance is relative to runs with the same median and no variance (UCAM-CL-TR-914, section 5.3).
 """

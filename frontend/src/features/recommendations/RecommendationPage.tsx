@@ -88,7 +88,7 @@ function titleOf({ steps, answer }: Recommendation): string {
   return steps.length === 1 ? strings.oneMove : strings.moveCount(formatCount(steps.length))
 }
 
-/** Whether better places exist that a limit or doubtful measurements rule out. */
+/** Return true if a limit or doubtful measurements rule out better places. */
 const isLimited = ({ answer }: Recommendation) => answer.rejected.length > 0 || (answer.binding ?? []).length > 0
 
 function Total({ expected }: { expected: Gain }) {
