@@ -9,7 +9,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
+from sinemora.measurements.codec import llq16
 from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
 import boxes
@@ -37,9 +39,11 @@ class Scene:
     """Of our agent, with ptpd as responder."""
 
     def ours(self, columns: str) -> float:
-        """Return the median over windows of the mean of some columns."""
+        """Return the median of all windows' delays, ns. (A mean would show how often the machine stalled.)"""
         found: list[Columns] = [getattr(window, columns) for window in self.windows]
-        return statistics.median(of.mean_ns[0] for of in found if of.count[0])
+        words = np.concatenate([np.frombuffer(of.sketch, "<u4") for of in found])
+        merged, lengths = llq16.merge(words, np.zeros(len(words), np.int64), 1)
+        return float(llq16.values_of(llq16.quantiles(merged, lengths, [0.5]))[0, 0])
 
 
 @pytest.fixture(scope="module")
@@ -95,11 +99,7 @@ def test_our_round_trip_agrees_with_both_daemons(scene: Scene) -> None:
 def test_one_way_delays_hold_the_injected_one_and_that_of_ptpd_within_their_bound(
     scene: Scene, columns: str, injected: int, theirs: int
 ) -> None:
-    for window in scene.windows:
-        of: Columns = getattr(window, columns)
-        if of.count[0]:
-            late = max(0.0, of.mean_ns[0] - of.clock_error_ns[0] - injected)
-            assert of.mean_ns[0] + of.clock_error_ns[0] >= injected
-            assert late <= 3 * LATE_NS, "a window of a second may be late more often than the median one"
     bound = statistics.median(getattr(window, columns).clock_error_ns[0] for window in scene.windows)
-    assert scene.ours(columns) == pytest.approx(scene.ptpd[theirs], abs=bound + APART_NS)
+    ours = scene.ours(columns)
+    assert injected - bound <= ours <= injected + bound + LATE_NS
+    assert ours == pytest.approx(scene.ptpd[theirs], abs=bound + APART_NS)

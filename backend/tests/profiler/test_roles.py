@@ -110,8 +110,8 @@ def test_dns_is_profiled_with_the_latency_of_its_queries(tmp_path: Path):
     result = profile("dns", "--loads", "4", "--at", "4000,8000", out=tmp_path)
     first, *_, last = result["points"]
     assert first["mean"] > 2 * last["mean"]
-    # Four queries are under way (Little's law), each for 8 ms at least; a busy machine makes them longer.
-    assert last["mean"] * last["latency_us"]["mean"] / 1e6 == pytest.approx(4, rel=0.1)
+    # At most four queries are under way (Little's law), each for 8 ms at least; a busy machine sends the next one late.
+    assert 2 < last["mean"] * last["latency_us"]["mean"] / 1e6 < 4.4
     assert last["latency_us"]["mean"] > 8_000
     assert last["latency_us"]["max"] >= last["latency_us"]["mean"]
     assert "mean µs" in result["printed"]
