@@ -41,7 +41,7 @@ class Scene:
     def ours(self, columns: str) -> float:
         """Return the median of all windows' delays, ns. (A mean would show how often the machine stalled.)"""
         found: list[Columns] = [getattr(window, columns) for window in self.windows]
-        words = np.concatenate([np.frombuffer(of.sketch, "<u4") for of in found])
+        words = np.concatenate([np.frombuffer(of.sketch, "<u2") for of in found])
         merged, lengths = llq16.merge(words, np.zeros(len(words), np.int64), 1)
         return float(llq16.values_of(llq16.quantiles(merged, lengths, [0.5]))[0, 0])
 
