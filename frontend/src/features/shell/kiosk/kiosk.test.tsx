@@ -53,7 +53,10 @@ test('a page that is not made for wall screens does not offer the mode', async (
 test('a dead connection is said on the screen', async () => {
   await enter()
   expect(await screen.findByText(/^Updated \d+ s ago$/)).toBeDefined()
-  act(() => connection.set({ away: true, since: Date.now() - 20_000 }))
-  const alert = await screen.findByText(/^No answer from Sinemora for 20 s/)
+  const alert = await waitFor(() => {
+    // An answer that was still under way says that the connection is back.
+    act(() => connection.set({ away: true, since: Date.now() - 20_000 }))
+    return screen.getByText(/^No answer from Sinemora for 20 s/)
+  })
   expect(alert.getAttribute('role')).toBe('alert')
 })
