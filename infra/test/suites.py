@@ -287,12 +287,18 @@ def record(results: dict[str, Tally]) -> None:
     RUNS.write_text(json.dumps(kept, indent=2) + "\n", "utf-8")
 
 
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+def take_signals() -> None:
+    """End the run on SIGTERM as on SIGINT, and let SIGINT reach the suites.
+
+    A shell starts its background jobs with SIGINT ignored, and they hand that on: suites of `make test &` would not
+    hear that they are to stop their servers.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _interrupt)
+    take_signals()
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:

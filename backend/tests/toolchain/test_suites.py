@@ -6,6 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 
 # A suite that runs until it is interrupted, and leaves a file for each.
@@ -20,7 +22,7 @@ except KeyboardInterrupt:
 """
 # Two lanes, of which one has another suite to run.
 RUN = """
-import signal, sys
+import sys
 from pathlib import Path
 sys.path.insert(0, "infra/test")
 import running, suites
@@ -31,7 +33,7 @@ running.LOGS = folder
 def suite(name, lane):
     return running.Suite(name, ".", (sys.executable, "-c", patient, str(folder / name)), lane=lane)
 
-signal.signal(signal.SIGTERM, suites._interrupt)
+suites.take_signals()
 try:
     suites.run_all([suite("first", "one"), suite("second", "two"), suite("after", "one")])
 except KeyboardInterrupt:
@@ -39,8 +41,15 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interrupted_run_lets_its_suites_stop_and_starts_no_other(tmp_path: Path) -> None:
-    process = subprocess.Popen([sys.executable, "-c", RUN, str(tmp_path), PATIENT], cwd=ROOT)
+# Runs its arguments as a shell runs a background job.
+IN_BACKGROUND = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+)
+
+
+@pytest.mark.parametrize("before", [[], [sys.executable, "-c", IN_BACKGROUND]], ids=["foreground", "background"])
+def test_an_interrupted_run_lets_its_suites_stop_and_starts_no_other(tmp_path: Path, before: list[str]) -> None:
+    process = subprocess.Popen([*before, sys.executable, "-c", RUN, str(tmp_path), PATIENT], cwd=ROOT)
     until_s = time.monotonic() + 30
     while not all((tmp_path / name).exists() for name in ("first", "second")):
         assert time.monotonic() < until_s
