@@ -130,8 +130,8 @@ def _shown(command: list[str], folder: Path, env: dict[str, str], log: Path, *, 
     kept: list[bytes] = []
     limit = threading.Timer(LIMIT_S, _end, (process,))
     limit.start()
-    _running.add(process)
     try:
+        _register(process)
         assert process.stdout is not None
         with log.open("ab") as out:
             for line in process.stdout:
@@ -151,6 +151,8 @@ def _shown(command: list[str], folder: Path, env: dict[str, str], log: Path, *, 
 
 _running: set["subprocess.Popen[bytes]"] = set()
 _stopping = threading.Event()
+# Held while a suite is registered and while the registered ones are interrupted: each is interrupted once.
+_registering = threading.Lock()
 
 
 def is_stopping() -> bool:
@@ -160,14 +162,23 @@ def is_stopping() -> bool:
 
 def end_all() -> None:
     """Interrupt every suite that runs, so that it stops its servers; kill those left after `GRACE_S`."""
-    _stopping.set()
-    for process in list(_running):
-        _signal(process, signal.SIGINT)
+    with _registering:
+        _stopping.set()
+        for process in list(_running):
+            _signal(process, signal.SIGINT)
     until_s = time.monotonic() + GRACE_S
     while _running and time.monotonic() < until_s:
         time.sleep(0.1)
     for process in list(_running):
         _end(process)
+
+
+def _register(process: "subprocess.Popen[bytes]") -> None:
+    """Count a suite as running; interrupt it if `end_all` was called while it started."""
+    with _registering:
+        _running.add(process)
+        if _stopping.is_set():
+            _signal(process, signal.SIGINT)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

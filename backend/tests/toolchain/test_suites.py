@@ -22,13 +22,21 @@ except KeyboardInterrupt:
 """
 # Two lanes, of which one has another suite to run.
 RUN = """
-import sys
+import subprocess, sys, time
 from pathlib import Path
 sys.path.insert(0, "infra/test")
 import running, suites
 
-folder, patient = Path(sys.argv[1]), sys.argv[2]
+folder, patient, hesitates_s = Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
 running.LOGS = folder
+start = subprocess.Popen
+
+def start_slowly(*args, **options):
+    process = start(*args, **options)
+    time.sleep(hesitates_s)
+    return process
+
+subprocess.Popen = start_slowly
 
 def suite(name, lane):
     return running.Suite(name, ".", (sys.executable, "-c", patient, str(folder / name)), lane=lane)
@@ -47,9 +55,16 @@ IN_BACKGROUND = (
 )
 
 
-@pytest.mark.parametrize("before", [[], [sys.executable, "-c", IN_BACKGROUND]], ids=["foreground", "background"])
-def test_an_interrupted_run_lets_its_suites_stop_and_starts_no_other(tmp_path: Path, before: list[str]) -> None:
-    process = subprocess.Popen([*before, sys.executable, "-c", RUN, str(tmp_path), PATIENT], cwd=ROOT)
+@pytest.mark.parametrize(
+    ("before", "hesitates_s"),
+    [([], 0), ([sys.executable, "-c", IN_BACKGROUND], 0), ([], 2)],
+    ids=["foreground", "background", "while its suites start"],
+)
+def test_an_interrupted_run_lets_its_suites_stop_and_starts_no_other(
+    tmp_path: Path, before: list[str], hesitates_s: int
+) -> None:
+    run = [*before, sys.executable, "-c", RUN, str(tmp_path), PATIENT, str(hesitates_s)]
+    process = subprocess.Popen(run, cwd=ROOT)
     until_s = time.monotonic() + 30
     while not all((tmp_path / name).exists() for name in ("first", "second")):
         assert time.monotonic() < until_s
