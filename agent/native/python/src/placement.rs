@@ -1,10 +1,10 @@
 //! Loops of placement and simulation, for the arrays of `sinemora.placement` and `sinemora.simulation`.
 
 use pyo3::prelude::*;
-use sinemora_native::placement::annealing::{self, Problem};
 use sinemora_native::placement::costs;
 use sinemora_native::placement::latency::{self, Cluster, Paths};
-use sinemora_native::placement::{roots, simplex, tree};
+use sinemora_native::placement::problem::Problem;
+use sinemora_native::placement::{annealing, branching, relaxation, roots, simplex, tree};
 
 use crate::arrays::{Flags, InOut, Input, Output, one_dimensional};
 use crate::unfit;
@@ -281,6 +281,7 @@ pub(crate) struct SearchProblem {
     apart: Flags,
     move_price: f64,
     most_moves: usize,
+    most_moves_of: Input<i64>,
 }
 
 /// Links by task: where each task's begin, the tasks at their other ends, and their weights.
@@ -291,40 +292,84 @@ pub(crate) struct Links {
     weight: Input<f64>,
 }
 
-/// Return the best placement seen in `proposals` proposals.
+impl SearchProblem {
+    fn with<'a>(&'a self, links: &'a Links, waiting_cost: f64) -> Problem<'a> {
+        Problem {
+            at: self.at.slice(),
+            movable: self.movable.slice(),
+            owner: self.owner.slice(),
+            need: self.need.slice(),
+            room: self.room.slice(),
+            curve: self.curve.slice(),
+            table: self.table.slice(),
+            table_steps: self.table.columns(),
+            steps: self.steps.slice(),
+            allowed: self.allowed.slice(),
+            domain: self.domain.slice(),
+            most: self.most.slice(),
+            spared: self.spared.slice(),
+            apart: self.apart.slice(),
+            starts: links.starts.slice(),
+            other: links.other.slice(),
+            weight: links.weight.slice(),
+            price: self.move_price,
+            waiting_cost,
+            most_moves: self.most_moves,
+            most_moves_of: self.most_moves_of.slice(),
+        }
+    }
+}
+
+/// Return the best placement seen in `proposals` proposals, from that of `begin` on.
 #[pyfunction]
 pub(crate) fn anneal<'py>(
     py: Python<'py>,
     problem: SearchProblem,
     links: Links,
     waiting_cost: f64,
+    begin: Input<i64>,
     proposals: usize,
     seed: u32,
 ) -> PyResult<Array<'py>> {
-    let given = Problem {
-        at: problem.at.slice(),
-        movable: problem.movable.slice(),
-        owner: problem.owner.slice(),
-        need: problem.need.slice(),
-        room: problem.room.slice(),
-        curve: problem.curve.slice(),
-        table: problem.table.slice(),
-        table_steps: problem.table.columns(),
-        steps: problem.steps.slice(),
-        allowed: problem.allowed.slice(),
-        domain: problem.domain.slice(),
-        most: problem.most.slice(),
-        spared: problem.spared.slice(),
-        apart: problem.apart.slice(),
-        starts: links.starts.slice(),
-        other: links.other.slice(),
-        weight: links.weight.slice(),
-        price: problem.move_price,
-        waiting_cost,
-        most_moves: problem.most_moves,
-    };
-    let at = py.detach(|| annealing::anneal(&given, proposals, seed));
+    let (given, begin) = (problem.with(&links, waiting_cost), begin.slice());
+    let at = py.detach(|| annealing::anneal(&given, begin, proposals, seed));
     one_dimensional(py, &at.ok_or_else(unfit)?)
+}
+
+/// Return a lower bound of the cost of any placement, and the price of each resource of each machine.
+#[pyfunction]
+pub(crate) fn placement_bound<'py>(
+    py: Python<'py>,
+    problem: SearchProblem,
+    links: Links,
+    waiting_cost: f64,
+    upper: f64,
+    rounds: usize,
+) -> PyResult<(f64, Array<'py>)> {
+    let given = problem.with(&links, waiting_cost);
+    let bound = py
+        .detach(|| relaxation::bound(&given, upper, rounds))
+        .ok_or_else(unfit)?;
+    Ok((bound.cost, one_dimensional(py, &bound.prices)?))
+}
+
+/// Return the best placement that branch and bound finds within its work, and whether it is proven.
+#[pyfunction]
+pub(crate) fn branch<'py>(
+    py: Python<'py>,
+    problem: SearchProblem,
+    links: Links,
+    waiting_cost: f64,
+    begin: Input<i64>,
+    prices: Input<f64>,
+    work: usize,
+) -> PyResult<(Array<'py>, bool)> {
+    let given = problem.with(&links, waiting_cost);
+    let (begin, prices) = (begin.slice(), prices.slice());
+    let best = py
+        .detach(|| branching::branch(&given, begin, prices, work))
+        .ok_or_else(unfit)?;
+    Ok((one_dimensional(py, &best.at)?, best.proven))
 }
 
 /// Return latency from each source to every machine, ns: one of a few base values (3, values) a class.

@@ -4,11 +4,15 @@
 //! 32- or 64-bit integers, of which negative ones are none.
 
 pub mod annealing;
+pub mod branching;
 pub mod costs;
 pub mod latency;
+pub mod problem;
 mod random;
+pub mod relaxation;
 pub mod roots;
 pub mod simplex;
+mod state;
 pub mod tree;
 
 /// Define a function that uses the vector instructions of AVX2 where the processor has them.

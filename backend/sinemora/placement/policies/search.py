@@ -1,8 +1,9 @@
-"""Policy `graph`: local search for tasks of any size and communication pattern on shared VMs.
+"""Placement of tasks of any size and communication pattern on shared VMs, with a lower bound.
 
-The problem is neither a flow nor, beyond about ten tasks, provable: plans are the best found, with a lower bound.
-Simulated annealing with a fixed number of proposals moves or swaps tasks, so a problem always has the same solution.
-Slots, CPU, memory, allowed VMs, anti-affinity, spread limits, pins, move price and move budget hold at every step.
+Simulated annealing finds a placement, a Lagrangian relaxation (Fisher 1981) a lower bound of all placements, and branch
+and bound closes what is between them where it can: small problems, small budgets of moves and stars are solved to
+proven optimality. The work of each is fixed, so a problem always has the same solution. Slots, CPU, memory, allowed
+VMs, anti-affinity, spread limits, pins, move price and move budgets hold at every step.
 """
 
 import time
@@ -19,6 +20,11 @@ from sinemora.placement.problem import Bools, Ints, ProblemError, Shares
 WAITING = -1
 """Machine of a waiting task."""
 PROPOSALS_LEAST, PROPOSALS_A_TASK, PROPOSALS_MOST = 100_000, 10_000, 3_000_000
+BOUND_ROUNDS = 200
+"""Maximum number of rounds in which the relaxation raises the lower bound."""
+BRANCH_WORK = 20_000_000
+"""Maximum number of machines that branch and bound looks at, over all tasks."""
+_TOLERANCE = 1e-9
 # Annealing of few tasks ends in the first local optimum: several short runs find more than a long one.
 _FEW_TASKS, _STARTS = 20, 8
 LEVELS = ("machine", "rack", "pod")
@@ -64,6 +70,8 @@ class SearchProblem:
     """Jobs that must not share a machine, shape (jobs, jobs)."""
     move_price: float
     most_moves: int
+    most_moves_of: Ints
+    """Most moves of each job, shape (jobs,)."""
 
 
 class Links(NamedTuple):
@@ -78,60 +86,62 @@ class Links(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchSolution:
-    """Best placement found. `cost` covers links without move prices; `bound` is a lower bound for any placement."""
+    """Best placement found. Costs are those of `SearchProblem.table`."""
 
     at: Ints
     cost: float
-    bound: float
+    """Cost of its links, without moves."""
+    gap: float | None
+    """No placement costs less by more than this, moves included; None if one with fewer waiting tasks may exist."""
     moved: int
     waiting: int
     seconds: float
+    slot_price: Shares
+    """Dual of the slots: cost saved by one more slot, shape (machines,)."""
+
+    @property
+    def proven(self) -> bool:
+        """Return True if no placement is better."""
+        return self.gap == 0.0
 
 
-def solve(problem: SearchProblem, seed: int = 0, proposals: int | None = None) -> SearchSolution:
-    """Return the best placement found; the time grows with the links of a task."""
+def solve(
+    problem: SearchProblem, seed: int = 0, proposals: int | None = None, work: int = BRANCH_WORK
+) -> SearchSolution:
+    """Return the best placement found, proven optimal where branch and bound ends within `work`."""
     started = time.perf_counter()
     _check(problem)
-    movers = np.flatnonzero(problem.movable)
-    default = min(max(PROPOSALS_LEAST, PROPOSALS_A_TASK * len(movers)), PROPOSALS_MOST)
+    movers = int(problem.movable.sum())
     links, waiting_cost = _links(problem), _waiting_cost(problem)
-    tries = [problem.at]
-    if len(movers) and len(problem.source):
-        starts = _STARTS if len(movers) <= _FEW_TASKS else 1
-        bound, best = lower_bound(problem), _value(problem, problem.at)
+    at, least, prices = problem.at, _total(problem, waiting_cost, problem.at), np.zeros(problem.room.shape)
+    gap = 0.0
+    if movers:
+        default = min(max(PROPOSALS_LEAST, PROPOSALS_A_TASK * movers), PROPOSALS_MOST)
+        starts = _STARTS if movers <= _FEW_TASKS else 1
         for start in range(starts):
-            share = 0.4 + 0.4 * start / starts
-            progress.report(share, f"local search over {len(movers)} tasks, run {start + 1} of {starts}", best, bound)
+            progress.report(0.3 + 0.2 * start / starts, f"local search over {movers} tasks", least)
             count = (proposals or default) // starts
-            tries.append(sinemora_native.anneal(problem, links, waiting_cost, count, seed + start))
-            best = min(best, _value(problem, tries[-1]))
-    at = min(tries, key=lambda placement: _total(problem, waiting_cost, placement))
+            found = sinemora_native.anneal(problem, links, waiting_cost, problem.at, count, seed + start)
+            if (total := _total(problem, waiting_cost, found)) < least:
+                at, least = found, total
+        progress.report(0.5, f"lower bound for {movers} tasks", least)
+        bound, flat = sinemora_native.placement_bound(problem, links, waiting_cost, least, BOUND_ROUNDS)
+        prices = flat.reshape(problem.room.shape)
+        if least - bound > _TOLERANCE * max(abs(least), 1.0):
+            progress.report(0.6, f"branch and bound over {movers} tasks", least, bound)
+            at, proven = sinemora_native.branch(problem, links, waiting_cost, at, flat, work)
+            least = _total(problem, waiting_cost, at)
+            gap = 0.0 if proven else max(least - bound, 0.0)
     moved = int(((at != problem.at) & (problem.at >= 0)).sum())
     return SearchSolution(
-        at, _value(problem, at), lower_bound(problem), moved, int((at < 0).sum()), time.perf_counter() - started
+        at,
+        _value(problem, at),
+        gap if gap < waiting_cost / 2 else None,
+        moved,
+        int((at < 0).sum()),
+        time.perf_counter() - started,
+        prices[:, 0],
     )
-
-
-def lower_bound(problem: SearchProblem) -> float:
-    """Return the lower bound: every link at the cheapest pair of machines allowed to its tasks."""
-    total = 0.0
-    jobs = problem.owner[problem.source] if len(problem.source) else np.zeros(0, np.int64)
-    both = problem.movable[problem.source] & problem.movable[problem.target]
-    for job in np.unique(jobs[both]).tolist():
-        usable = problem.allowed[job] & (problem.room[:, 0] > 0)
-        if usable.any():
-            nearest = int(problem.steps[np.ix_(usable, usable)].min())
-            cheapest = float(problem.table[problem.curve[job], nearest:].min())
-            total += cheapest * float(problem.weight[both & (jobs == job)].sum())
-    for link in np.flatnonzero(~both).tolist():
-        ends = (int(problem.source[link]), int(problem.target[link]))
-        costs = problem.table[problem.curve[jobs[link]]]
-        held = [problem.at[end] for end in ends if not problem.movable[end]]
-        if len(held) == 2:
-            total += problem.weight[link] * float(costs[problem.steps[held[0], held[1]]]) if min(held) >= 0 else 0.0
-        elif held[0] >= 0:
-            total += problem.weight[link] * float(costs[problem.steps[held[0]]].min())
-    return total
 
 
 def _check(problem: SearchProblem) -> None:
@@ -153,7 +163,8 @@ def _value(problem: SearchProblem, at: Ints) -> float:
 
 def _total(problem: SearchProblem, waiting_cost: float, at: Ints) -> float:
     moved = ((at != problem.at) & (problem.at >= 0)).sum()
-    return _value(problem, at) + problem.move_price * float(moved) + waiting_cost * float((at < 0).sum())
+    waiting = (at < 0) & problem.movable
+    return _value(problem, at) + problem.move_price * float(moved) + waiting_cost * float(waiting.sum())
 
 
 def _waiting_cost(problem: SearchProblem) -> float:

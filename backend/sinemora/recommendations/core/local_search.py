@@ -3,14 +3,19 @@
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sinemora.applications.performance import Indices
+from sinemora.curves.core.curve import Floats
 from sinemora.placement.costs import LEAST_PERFORMANCE, Objective
 from sinemora.placement.move_sequence import TaskMove
 from sinemora.placement.policies import search
 from sinemora.placement.policies.search import NO_LIMIT, SearchProblem, SearchSolution
-from sinemora.recommendations.core.formulate import solver_tasks, table
-from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, ImputedMatrix, Instance
+from sinemora.recommendations.core.formulate import solver_tasks
+from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, ImputedMatrix, Instance, Ints
+
+
+Int32s = npt.NDArray[np.int32]
 
 
 class SearchResult(NamedTuple):
@@ -69,8 +74,7 @@ def _search_problem(
     first = np.cumsum([0, *(len(application.tasks) for application in applications)])
     places = sorted({place for place, _ in movers})
     links = [applications[place].links for place in places]
-    curves = table(list(applications))
-    performance = curves.values.T
+    performance, curve, steps = _performance(instance, assumed)
     costs = 1 - performance
     if objective is Objective.slowdown:
         costs = 1 / np.clip(performance, LEAST_PERFORMANCE, 1.0)
@@ -106,9 +110,9 @@ def _search_problem(
         source=np.concatenate([first[place] + link.sources for place, link in zip(places, links, strict=True)]),
         target=np.concatenate([first[place] + link.targets for place, link in zip(places, links, strict=True)]),
         weight=np.concatenate(weights),
-        curve=np.arange(len(applications)),
+        curve=curve,
         table=np.ascontiguousarray(costs),
-        steps=np.minimum(np.rint(assumed.round_trips_ns / (curves.step_us * 1e3)), costs.shape[1] - 1).astype(np.int32),
+        steps=steps,
         allowed=np.stack(
             [everywhere if application.allowed is None else application.allowed for application in applications]
         ),
@@ -118,5 +122,30 @@ def _search_problem(
         apart=apart,
         move_price=least_gain,
         most_moves=moves_max,
+        most_moves_of=np.array(
+            [NO_LIMIT if application.moves_max is None else application.moves_max for application in applications],
+            np.int64,
+        ),
     )
     return problem, tasks
+
+
+def _performance(instance: Instance, assumed: ImputedMatrix) -> tuple[Floats, Ints, Int32s]:
+    """Return performance by curve and round trip, the curve of each application, and the round trip of each pair.
+
+    Shapes (curves, round trips), (applications,) and (VMs, VMs). Every round trip has a column of its own: curves with
+    thresholds are exact.
+    """
+    round_trips_ns, steps = np.unique(assumed.round_trips_ns, return_inverse=True)
+    rows: dict[tuple[int, float], int] = {}
+    values: list[Floats] = []
+    curve = []
+    for application in instance.applications:
+        sensitivity = application.sensitivity
+        key = (id(sensitivity.curve), sensitivity.reference_us)
+        if key not in rows:
+            rows[key] = len(values)
+            values.append(sensitivity.curve(sensitivity.added_us(round_trips_ns)))
+        curve.append(rows[key])
+    shape = assumed.round_trips_ns.shape
+    return np.stack(values), np.array(curve, np.int64), steps.reshape(shape).astype(np.int32)

@@ -104,9 +104,7 @@ def solve(instance: Instance, options: Options) -> Solution:
     search = None
     if movers:
         at = apply_moves(here, proposed)
-        own = [limit for place, _ in movers if (limit := instance.applications[place].moves_max) is not None]
-        most = min([options.moves_max, *own])
-        search = search_moves(instance, assumed, at, movers, options.objective, least_gain, most)
+        search = search_moves(instance, assumed, at, movers, options.objective, least_gain, options.moves_max)
         again = (
             None
             if problem is None

@@ -1,0 +1,122 @@
+//! A placement problem of tasks of any size and links, with its limits.
+
+use std::ops::Range;
+
+/// The problem: tasks, links, machines and limits. Matrices are row after row; -1 is no machine.
+pub struct Problem<'a> {
+    /// Machine each task runs on.
+    pub at: &'a [i64],
+    /// Flags of the tasks that may move.
+    pub movable: &'a [u8],
+    /// Job of each task.
+    pub owner: &'a [i64],
+    /// Demand of a task, shape (tasks, resources).
+    pub need: &'a [i64],
+    /// Capacity of a machine, shape (machines, resources).
+    pub room: &'a [i64],
+    /// Row of `table` by job.
+    pub curve: &'a [i64],
+    /// Cost of a link at every step of latency, shape (curves, steps).
+    pub table: &'a [f64],
+    /// Number of columns of `table`.
+    pub table_steps: usize,
+    /// Step of the latency between machines, shape (machines, machines).
+    pub steps: &'a [i32],
+    /// Flags of machines each job may use, shape (jobs, machines).
+    pub allowed: &'a [u8],
+    /// Failure domain of each machine by level, shape (levels, machines).
+    pub domain: &'a [i64],
+    /// Most tasks of each job in one domain of each level, shape (jobs, levels).
+    pub most: &'a [i64],
+    /// Flags of tasks exempt from spread limits.
+    pub spared: &'a [u8],
+    /// Flags of jobs that must not share a machine, shape (jobs, jobs).
+    pub apart: &'a [u8],
+    /// Place of each task's first link in `other` and `weight`, and their number at the end.
+    pub starts: &'a [i64],
+    /// Task at the other end of each link.
+    pub other: &'a [i64],
+    /// Weight of each link.
+    pub weight: &'a [f64],
+    /// Price of a move.
+    pub price: f64,
+    /// Cost of a task that waits.
+    pub waiting_cost: f64,
+    /// Most tasks that may end elsewhere than they began.
+    pub most_moves: usize,
+    /// The same by job, shape (jobs,).
+    pub most_moves_of: &'a [i64],
+}
+
+/// Sizes of a problem.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) tasks: usize,
+    pub(super) machines: usize,
+    pub(super) jobs: usize,
+    pub(super) resources: usize,
+    pub(super) levels: usize,
+    pub(super) domains: usize,
+}
+
+impl Problem<'_> {
+    /// Return the sizes, or `None` where arrays do not fit one another or hold numbers out of range.
+    pub(super) fn sizes(&self) -> Option<Sizes> {
+        let (tasks, jobs) = (self.at.len(), self.curve.len());
+        let below = |numbers: &[i64], low: i64, end: usize| {
+            numbers.iter().all(|n| (low..end as i64).contains(n))
+        };
+        let per = |numbers: &[i64], rows: usize| {
+            (rows > 0 && numbers.len() % rows == 0).then(|| numbers.len() / rows)
+        };
+        let resources = per(self.need, tasks)?;
+        let machines = per(self.room, resources)?;
+        let levels = per(self.most, jobs)?;
+        let domains = self.domain.iter().max().map_or(0, |most| *most as usize) + 1;
+        let rows = self.table.len().checked_div(self.table_steps)?;
+        let links = self.other.len();
+        let whole = self.movable.len() == tasks
+            && self.owner.len() == tasks
+            && self.spared.len() == tasks
+            && self.steps.len() == machines * machines
+            && self.allowed.len() == jobs * machines
+            && self.domain.len() == levels * machines
+            && self.apart.len() == jobs * jobs
+            && self.starts.len() == tasks + 1
+            && self.weight.len() == links
+            && self.most_moves_of.len() == jobs
+            && below(self.at, -1, machines)
+            && below(self.owner, 0, jobs)
+            && below(self.curve, 0, rows)
+            && below(self.domain, 0, domains)
+            && below(self.starts, 0, links + 1)
+            && below(self.other, 0, tasks)
+            && self
+                .steps
+                .iter()
+                .all(|step| (0..self.table_steps as i64).contains(&i64::from(*step)));
+        whole.then_some(Sizes {
+            tasks,
+            machines,
+            jobs,
+            resources,
+            levels,
+            domains,
+        })
+    }
+
+    pub(super) fn links(&self, task: usize) -> Range<usize> {
+        self.starts[task] as usize..self.starts[task + 1] as usize
+    }
+
+    /// Return the cost of a link of `task` between two machines, without its weight.
+    pub(super) fn pair(&self, task: usize, machines: usize, machine: i64, peer: i64) -> f64 {
+        let step = self.steps[machine as usize * machines + peer as usize] as usize;
+        self.table[self.row(task) + step]
+    }
+
+    /// Return where the row of `table` of a task's job begins.
+    pub(super) fn row(&self, task: usize) -> usize {
+        self.curve[self.owner[task] as usize] as usize * self.table_steps
+    }
+}

@@ -1,0 +1,842 @@
+//! Lower bound of the cost of any placement: capacity gets prices, and each job is then placed alone.
+//!
+//! This is a Lagrangian relaxation (M. L. Fisher 1981, "The Lagrangian relaxation method for solving integer programming
+//! problems"). Prices follow the subgradient. A star alone is placed exactly but for `apart` and for limits of tasks
+//! that stay. Of a graph, each task that moves is credited with all it could gain, and both ends of a link that move
+//! with half of it each. Budgets of moves are kept.
+
+use std::cell::Cell;
+
+use super::problem::{Problem, Sizes};
+use super::state::State;
+
+/// Capacity from which on a resource is not limited.
+const UNLIMITED: i64 = 1 << 39;
+/// Most places of tasks that are looked at for better prices: about two seconds.
+const WORK: usize = 60_000_000;
+/// Rounds without a better bound after which prices change in smaller steps.
+const PATIENCE: u32 = 8;
+
+/// Tasks of a star that are alike, but for their machines.
+struct Class {
+    /// One of them, for its demand.
+    task: usize,
+    weight: f64,
+    running: Vec<usize>,
+    waiting: usize,
+    /// Number of them that fit on each machine beside the tasks that may not move, 0 where they may not run.
+    fitting: Vec<u32>,
+    /// Levels above the machine with a limit, and the limit.
+    limits: Vec<(usize, i64)>,
+}
+
+/// A job whose links all lead to one task.
+struct Star {
+    root: usize,
+    movable: bool,
+    /// Machines of the root that are tried: first the present one.
+    roots: Vec<i64>,
+    /// Machines and weights of tasks that may not move.
+    fixed: Vec<(i64, f64)>,
+    classes: Vec<Class>,
+}
+
+/// A job of any other form. Rows have an entry for each machine, infinite where the task may not run.
+struct Graph {
+    /// Tasks that run, and what each gains at most on a machine.
+    gains: Vec<(usize, Vec<f64>)>,
+    /// Tasks that wait, and what their links cost at least on a machine.
+    costs: Vec<(usize, Vec<f64>)>,
+    /// Cost of the links as they are.
+    present: f64,
+}
+
+enum Shape {
+    Star(Star),
+    Graph(Graph),
+}
+
+/// A job with tasks that may move.
+pub(super) struct Job {
+    pub(super) tasks: Vec<usize>,
+    /// The task all links lead to.
+    pub(super) root: Option<usize>,
+    /// Most tasks that may move.
+    pub(super) most_moves: usize,
+    shape: Shape,
+}
+
+/// Least cost of a job by its number of moves, and the machine of its root for each.
+#[derive(Clone, Default)]
+pub(super) struct Table {
+    pub(super) cost: Vec<f64>,
+    root: Vec<i64>,
+}
+
+/// The tasks of a class for one machine of the root.
+#[derive(Default)]
+struct Options {
+    /// Cost of each running task where it is, dearest first.
+    stays: Vec<(f64, usize)>,
+    /// Cheapest places, cheapest first.
+    places: Vec<(f64, usize)>,
+}
+
+/// The relaxed problem at its prices.
+pub(super) struct Relaxation<'a> {
+    problem: &'a Problem<'a>,
+    sizes: Sizes,
+    pub(super) jobs: Vec<Job>,
+    /// Cost of the jobs of which nothing may move.
+    constant: f64,
+    /// Capacity that the tasks that may not move leave, shape (machines, resources).
+    room: Vec<i64>,
+    /// Price of each, same shape.
+    pub(super) prices: Vec<f64>,
+    /// Machines by their latency from each machine, shape (machines, machines).
+    near: Vec<u32>,
+    /// Least cost of a curve at a step of latency or any later one, shape (curves, steps).
+    floor: Vec<f64>,
+    /// Number of places of tasks that were looked at.
+    work: Cell<usize>,
+}
+
+impl<'a> Relaxation<'a> {
+    /// Return the problem relaxed at `prices`, shape (machines, resources); `None` where arrays do not fit.
+    pub(super) fn new(problem: &'a Problem<'a>, prices: &[f64]) -> Option<Self> {
+        let mut state = State::new(problem)?;
+        let sizes = state.sizes;
+        if prices.len() != problem.room.len() {
+            return None;
+        }
+        let movers: Vec<usize> = (0..sizes.tasks)
+            .filter(|task| problem.movable[*task] != 0)
+            .collect();
+        for task in &movers {
+            state.take(*task);
+        }
+        let mut relaxation = Self {
+            problem,
+            sizes,
+            jobs: Vec::new(),
+            constant: 0.0,
+            room: state.free.iter().map(|free| (*free).max(0)).collect(),
+            prices: prices.to_vec(),
+            near: neighbours(problem, sizes.machines),
+            floor: floors(problem),
+            work: Cell::new(0),
+        };
+        let mut tasks_of = vec![Vec::new(); sizes.jobs];
+        for task in 0..sizes.tasks {
+            tasks_of[problem.owner[task] as usize].push(task);
+        }
+        let least = least_rows(problem, sizes.machines);
+        for (job, tasks) in tasks_of.iter().enumerate() {
+            let moving: Vec<usize> = tasks
+                .iter()
+                .copied()
+                .filter(|task| problem.movable[*task] != 0)
+                .collect();
+            if moving.is_empty() {
+                relaxation.constant += present_cost(problem, sizes.machines, tasks);
+                continue;
+            }
+            let running = moving.iter().filter(|task| problem.at[**task] >= 0).count();
+            let own = problem.most_moves_of[job].clamp(0, running as i64) as usize;
+            let root = center(problem, tasks);
+            let shape = match root {
+                Some(root) => Shape::Star(star(problem, &state, root, tasks)),
+                None => Shape::Graph(graph(problem, &state, tasks, &least)),
+            };
+            relaxation.jobs.push(Job {
+                tasks: moving,
+                root,
+                most_moves: own.min(problem.most_moves),
+                shape,
+            });
+        }
+        Some(relaxation)
+    }
+
+    /// Return the price of a task's demand on a machine.
+    pub(super) fn price(&self, task: usize, machine: i64) -> f64 {
+        if machine < 0 {
+            return 0.0;
+        }
+        let resources = self.sizes.resources;
+        let need = &self.problem.need[task * resources..][..resources];
+        let prices = &self.prices[machine as usize * resources..][..resources];
+        need.iter()
+            .zip(prices)
+            .map(|(need, price)| *need as f64 * price)
+            .sum()
+    }
+
+    /// Return the machines by their latency from `machine`.
+    pub(super) fn near(&self, machine: i64) -> &[u32] {
+        &self.near[machine as usize * self.sizes.machines..][..self.sizes.machines]
+    }
+
+    /// Return the least cost of a task's link at the latency between two machines or any longer one.
+    pub(super) fn floor(&self, task: usize, machine: i64, peer: i64) -> f64 {
+        let step = self.problem.steps[machine as usize * self.sizes.machines + peer as usize];
+        self.floor[self.problem.row(task) + step as usize]
+    }
+
+    /// Return what the bound has besides the jobs: what never changes, less the worth of all capacity.
+    pub(super) fn outside(&self) -> f64 {
+        let worth: f64 = self
+            .room
+            .iter()
+            .zip(&self.prices)
+            .map(|(room, price)| *room as f64 * price)
+            .sum();
+        self.constant - worth
+    }
+
+    /// Return the tables of all jobs at the present prices.
+    pub(super) fn tables(&self) -> Vec<Table> {
+        let mut options = Vec::new();
+        self.jobs
+            .iter()
+            .map(|job| self.table(job, &mut options))
+            .collect()
+    }
+
+    fn table(&self, job: &Job, options: &mut Vec<Options>) -> Table {
+        let mut table = Table {
+            cost: vec![f64::INFINITY; job.most_moves + 1],
+            root: vec![-1; job.most_moves + 1],
+        };
+        let mut gains = Vec::new();
+        match &job.shape {
+            Shape::Star(star) => {
+                for at in &star.roots {
+                    let mut cost = self.star_cost(star, *at, options, &mut gains);
+                    let moves = usize::from(star.moves(self.problem, *at));
+                    for count in moves..=job.most_moves {
+                        if count > moves {
+                            cost -= gains.get(count - moves - 1).unwrap_or(&0.0);
+                        }
+                        if cost < table.cost[count] {
+                            table.cost[count] = cost;
+                            table.root[count] = *at;
+                        }
+                    }
+                }
+                if self.problem.at[star.root] < 0 && star.movable {
+                    // While its root waits, the links cost nothing.
+                    for count in 0..=job.most_moves {
+                        if self.problem.waiting_cost < table.cost[count] {
+                            table.cost[count] = self.problem.waiting_cost;
+                            table.root[count] = -1;
+                        }
+                    }
+                }
+            }
+            Shape::Graph(graph) => {
+                let (mut cost, moves) = self.graph_cost(graph);
+                for count in 0..=job.most_moves {
+                    if count > 0 {
+                        cost -= moves.get(count - 1).map_or(0.0, |(gain, ..)| *gain);
+                    }
+                    table.cost[count] = cost;
+                }
+            }
+        }
+        table
+    }
+
+    /// Return the cost of a star without moves of its tasks, for one machine of its root; write what moves gain.
+    fn star_cost(
+        &self,
+        star: &Star,
+        at: i64,
+        options: &mut Vec<Options>,
+        gains: &mut Vec<f64>,
+    ) -> f64 {
+        let (problem, machines) = (self.problem, self.sizes.machines);
+        let mut cost = 0.0;
+        if star.movable {
+            cost += self.price(star.root, at);
+            if star.moves(problem, at) {
+                cost += problem.price;
+            }
+        }
+        for (machine, weight) in &star.fixed {
+            if *machine >= 0 && at >= 0 {
+                cost += weight * problem.pair(star.root, machines, at, *machine);
+            }
+        }
+        gains.clear();
+        options.resize_with(star.classes.len(), Options::default);
+        for (class, options) in star.classes.iter().zip(options.iter_mut()) {
+            self.class_options(star, class, at, options);
+            cost += options.stays.iter().map(|(stay, _)| stay).sum::<f64>();
+            for started in 0..class.waiting {
+                let place = options
+                    .places
+                    .get(started)
+                    .map_or(f64::INFINITY, |(cost, _)| *cost);
+                cost += place.min(problem.waiting_cost);
+            }
+            let places = options.places.iter().skip(class.waiting);
+            for ((stay, _), (place, _)) in options.stays.iter().zip(places) {
+                let gain = stay - place - problem.price;
+                if gain <= 0.0 {
+                    break;
+                }
+                gains.push(gain);
+            }
+        }
+        gains.sort_unstable_by(|a, b| b.total_cmp(a));
+        cost
+    }
+
+    fn class_options(&self, star: &Star, class: &Class, at: i64, options: &mut Options) {
+        let (problem, machines) = (self.problem, self.sizes.machines);
+        let cost_on = |machine: i64| {
+            let link = if at < 0 {
+                0.0
+            } else {
+                class.weight * problem.pair(class.task, machines, at, machine)
+            };
+            link + self.price(class.task, machine)
+        };
+        options.stays.clear();
+        options.places.clear();
+        options.stays.extend(
+            class
+                .running
+                .iter()
+                .map(|task| (cost_on(problem.at[*task]), *task)),
+        );
+        options
+            .stays
+            .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let wanted = class.waiting + class.running.len();
+        // A place that costs more is of use to no task.
+        let mut dearest = options
+            .stays
+            .first()
+            .map_or(f64::NEG_INFINITY, |(stay, _)| stay - problem.price);
+        if class.waiting > 0 {
+            dearest = f64::INFINITY;
+        }
+        let fitting = |machine: usize| {
+            let most = class.fitting[machine] as usize;
+            if star.movable && machine as i64 == at {
+                most.min(self.beside_root(star, class, machine))
+            } else {
+                most
+            }
+        };
+        // With limits of hosts or zones the cheapest places may not be those that count.
+        let limited = !class.limits.is_empty();
+        let order = if at < 0 { 0 } else { at };
+        let mut looked = options.stays.len();
+        for machine in self.near(order).iter().map(|machine| *machine as usize) {
+            looked += 1;
+            let full = !limited && options.places.len() >= wanted;
+            let last = options.places.last().map_or(0.0, |(cost, _)| *cost);
+            let limit = if full { last.min(dearest) } else { dearest };
+            if at >= 0 && class.weight * self.floor(class.task, at, machine as i64) >= limit {
+                break;
+            }
+            let cost = cost_on(machine as i64);
+            let count = fitting(machine).min(wanted);
+            if count == 0 || cost >= limit {
+                continue;
+            }
+            if limited {
+                options.places.extend((0..count).map(|_| (cost, machine)));
+                continue;
+            }
+            let before = options.places.partition_point(|(other, _)| *other <= cost);
+            let places = before..before;
+            options
+                .places
+                .splice(places, (0..count).map(|_| (cost, machine)));
+            options.places.truncate(wanted);
+        }
+        if limited {
+            looked += 4 * options.places.len(); // they are sorted
+            options.places.sort_by(|a, b| a.0.total_cmp(&b.0));
+            self.keep_limits(class, &mut options.places, wanted);
+        }
+        self.work.set(self.work.get() + looked);
+    }
+
+    /// Return the number of tasks of a class that fit on a machine beside the root.
+    fn beside_root(&self, star: &Star, class: &Class, machine: usize) -> usize {
+        let resources = self.sizes.resources;
+        (0..resources)
+            .filter_map(|resource| {
+                let need = self.problem.need[class.task * resources + resource];
+                let root = self.problem.need[star.root * resources + resource];
+                let room = self.room[machine * resources + resource] - root;
+                (need > 0).then(|| (room.max(0) / need) as usize)
+            })
+            .min()
+            .unwrap_or(usize::MAX)
+    }
+
+    /// Keep the cheapest `wanted` places within the limits of hosts and zones.
+    fn keep_limits(&self, class: &Class, places: &mut Vec<(f64, usize)>, wanted: usize) {
+        let mut loads = vec![0; class.limits.len() * self.sizes.domains];
+        places.retain(|(_, machine)| {
+            let of = |level: usize| {
+                self.problem.domain[level * self.sizes.machines + machine] as usize
+            };
+            let place = |row: usize, level: usize| row * self.sizes.domains + of(level);
+            let limits = || class.limits.iter().enumerate();
+            if limits().any(|(row, (level, most))| loads[place(row, *level)] >= *most) {
+                return false;
+            }
+            for (row, (level, _)) in limits() {
+                loads[place(row, *level)] += 1;
+            }
+            true
+        });
+        places.truncate(wanted);
+    }
+
+    /// Return the cost of a graph without moves, and the moves of its tasks: gain, task, machine, best first.
+    fn graph_cost(&self, graph: &Graph) -> (f64, Vec<(f64, usize, usize)>) {
+        let problem = self.problem;
+        let rows = graph.gains.len() + graph.costs.len();
+        self.work.set(self.work.get() + rows * self.sizes.machines);
+        let mut cost = graph.present;
+        let mut moves = Vec::new();
+        for (task, gains) in &graph.gains {
+            let home = self.price(*task, problem.at[*task]);
+            cost += home;
+            let best = gains
+                .iter()
+                .enumerate()
+                .filter(|(_, gain)| gain.is_finite())
+                .map(|(machine, gain)| (gain - self.price(*task, machine as i64), machine))
+                .max_by(|a, b| a.0.total_cmp(&b.0));
+            if let Some((gain, machine)) = best {
+                let gain = gain + home - problem.price;
+                if gain > 0.0 {
+                    moves.push((gain, *task, machine));
+                }
+            }
+        }
+        for (task, costs) in &graph.costs {
+            cost += self
+                .start(*task, costs)
+                .map_or(problem.waiting_cost, |(cost, _)| cost);
+        }
+        moves.sort_by(|a, b| b.0.total_cmp(&a.0));
+        (cost, moves)
+    }
+
+    /// Return the cheapest machine of a waiting task of a graph, `None` if waiting is cheaper.
+    fn start(&self, task: usize, costs: &[f64]) -> Option<(f64, usize)> {
+        costs
+            .iter()
+            .enumerate()
+            .map(|(machine, cost)| (cost + self.price(task, machine as i64), machine))
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .filter(|(cost, _)| *cost < self.problem.waiting_cost)
+    }
+
+    /// Add to `used`, shape (machines, resources), what a job takes in its cheapest placement with `moves` moves.
+    fn add_use(
+        &self,
+        job: &Job,
+        root: i64,
+        moves: usize,
+        options: &mut Vec<Options>,
+        used: &mut [f64],
+    ) {
+        let (problem, resources) = (self.problem, self.sizes.resources);
+        let mut take = |task: usize, machine: i64| {
+            if machine >= 0 {
+                for resource in 0..resources {
+                    used[machine as usize * resources + resource] +=
+                        problem.need[task * resources + resource] as f64;
+                }
+            }
+        };
+        match &job.shape {
+            Shape::Star(star) => {
+                if root < 0 && star.movable {
+                    return;
+                }
+                let mut gains = Vec::new();
+                self.star_cost(star, root, options, &mut gains);
+                if star.movable {
+                    take(star.root, root);
+                }
+                let left = moves - usize::from(star.moves(problem, root)).min(moves);
+                let least = match left {
+                    0 => f64::INFINITY,
+                    _ => gains.get(left - 1).copied().unwrap_or(0.0),
+                };
+                let mut left = left;
+                for (class, options) in star.classes.iter().zip(options.iter()) {
+                    for (cost, machine) in options.places.iter().take(class.waiting) {
+                        if *cost < problem.waiting_cost {
+                            take(class.task, *machine as i64);
+                        }
+                    }
+                    let mut places = options.places.iter().skip(class.waiting);
+                    for (stay, task) in &options.stays {
+                        let place = places.next();
+                        let gain = place.map_or(0.0, |(cost, _)| stay - cost - problem.price);
+                        match place {
+                            Some((_, machine)) if left > 0 && gain > 0.0 && gain >= least => {
+                                left -= 1;
+                                take(*task, *machine as i64);
+                            }
+                            _ => take(*task, problem.at[*task]),
+                        }
+                    }
+                }
+            }
+            Shape::Graph(graph) => {
+                let (_, chosen) = self.graph_cost(graph);
+                let chosen = &chosen[..moves.min(chosen.len())];
+                for (task, _) in &graph.gains {
+                    let moved = chosen.iter().find(|(_, mover, _)| mover == task);
+                    let machine = moved.map_or(problem.at[*task], |(.., to)| *to as i64);
+                    take(*task, machine);
+                }
+                for (task, costs) in &graph.costs {
+                    if let Some((_, machine)) = self.start(*task, costs) {
+                        take(*task, machine as i64);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Raise the bound by better prices in at most `rounds` rounds, towards the cost `upper` of a placement.
+    ///
+    /// Return the best bound; the prices are those of it.
+    pub(super) fn improve(&mut self, upper: f64, rounds: usize) -> f64 {
+        let resources = self.sizes.resources;
+        let mut best = f64::NEG_INFINITY;
+        let mut best_prices = self.prices.clone();
+        let (mut scale, mut waited) = (1.0, 0);
+        let mut options = Vec::new();
+        for _ in 0..rounds.max(1) {
+            let tables = self.tables();
+            let (inside, moves) = share_moves(&tables, self.problem.most_moves);
+            let bound = self.outside() + inside;
+            if bound > best {
+                waited = 0;
+                best = bound;
+                best_prices.copy_from_slice(&self.prices);
+            } else {
+                waited += 1;
+                if waited >= PATIENCE {
+                    (scale, waited) = (scale / 2.0, 0);
+                    if scale < 1e-4 {
+                        break;
+                    }
+                }
+            }
+            let gap = upper - bound;
+            if gap <= 1e-9 * upper.abs().max(1.0) || self.work.get() > WORK {
+                break;
+            }
+            let mut used = vec![0.0; self.prices.len()];
+            for ((job, table), moves) in self.jobs.iter().zip(&tables).zip(&moves) {
+                self.add_use(job, table.root[*moves], *moves, &mut options, &mut used);
+            }
+            let mut slope = 0.0;
+            for (place, used) in used.iter_mut().enumerate() {
+                let room = self.room[place];
+                *used -= room as f64;
+                // CPU and memory have larger units than slots: scaled by the room, prices of all grow alike.
+                if room >= UNLIMITED || (*used < 0.0 && self.prices[place] <= 0.0) {
+                    *used = 0.0;
+                } else if place % resources > 0 {
+                    *used /= (room as f64).max(1.0).powi(2);
+                }
+                slope += *used * *used * if place % resources > 0 { (room as f64).max(1.0).powi(2) } else { 1.0 };
+            }
+            if slope <= 0.0 {
+                break;
+            }
+            let step = scale * gap / slope;
+            for (price, used) in self.prices.iter_mut().zip(&used) {
+                *price = (*price + step * used).max(0.0);
+            }
+        }
+        self.prices = best_prices;
+        best
+    }
+}
+
+impl Star {
+    /// Return whether the root moves if it runs on `at`.
+    fn moves(&self, problem: &Problem<'_>, at: i64) -> bool {
+        let home = problem.at[self.root];
+        self.movable && home >= 0 && at != home
+    }
+}
+
+/// Return the least cost of all jobs with at most `most` moves in all, and the moves of each.
+fn share_moves(tables: &[Table], most: usize) -> (f64, Vec<usize>) {
+    let all: usize = tables.iter().map(|table| table.cost.len() - 1).sum();
+    if all <= most {
+        // Every table falls with the number of moves.
+        let cost = tables.iter().map(|table| least(&table.cost).1).sum();
+        return (cost, tables.iter().map(|table| least(&table.cost).0).collect());
+    }
+    let rows = after_each(tables.iter().map(|table| &table.cost[..]), most);
+    let mut left = most;
+    let mut moves = Vec::new();
+    for (table, row) in tables.iter().zip(&rows[1..]) {
+        let count = (0..table.cost.len().min(left + 1))
+            .min_by(|a, b| {
+                (table.cost[*a] + row[left - a]).total_cmp(&(table.cost[*b] + row[left - b]))
+            })
+            .unwrap_or(0);
+        moves.push(count);
+        left -= count;
+    }
+    (rows[0][most], moves)
+}
+
+fn least(costs: &[f64]) -> (usize, f64) {
+    let mut best = (0, f64::INFINITY);
+    for (count, cost) in costs.iter().enumerate() {
+        if *cost < best.1 {
+            best = (count, *cost);
+        }
+    }
+    best
+}
+
+/// Return, for each job and after the last, the least cost of it and those after it by the number of moves left.
+pub(super) fn after_each<'t>(
+    tables: impl DoubleEndedIterator<Item = &'t [f64]>,
+    most: usize,
+) -> Vec<Vec<f64>> {
+    let mut rows = vec![vec![0.0; most + 1]];
+    for table in tables.rev() {
+        let after = &rows[rows.len() - 1];
+        let row = (0..=most)
+            .map(|left| {
+                (0..table.len().min(left + 1))
+                    .map(|count| table[count] + after[left - count])
+                    .fold(f64::INFINITY, f64::min)
+            })
+            .collect();
+        rows.push(row);
+    }
+    rows.reverse();
+    rows
+}
+
+/// Return the machines by their latency from each, nearest first, shape (machines, machines).
+fn neighbours(problem: &Problem<'_>, machines: usize) -> Vec<u32> {
+    let mut near = Vec::with_capacity(machines * machines);
+    for row in problem.steps.chunks_exact(machines) {
+        let start = near.len();
+        near.extend(0..machines as u32);
+        near[start..].sort_by_key(|machine| row[*machine as usize]);
+    }
+    near
+}
+
+fn floors(problem: &Problem<'_>) -> Vec<f64> {
+    let mut floor = problem.table.to_vec();
+    for row in floor.chunks_exact_mut(problem.table_steps) {
+        for step in (1..row.len()).rev() {
+            row[step - 1] = row[step - 1].min(row[step]);
+        }
+    }
+    floor
+}
+
+/// Return the least cost of a link from each machine by curve, shape (curves, machines).
+pub(super) fn least_rows(problem: &Problem<'_>, machines: usize) -> Vec<f64> {
+    let mut least = Vec::new();
+    for table in problem.table.chunks_exact(problem.table_steps) {
+        least.extend(problem.steps.chunks_exact(machines).map(|row| {
+            row.iter()
+                .map(|step| table[*step as usize])
+                .fold(f64::INFINITY, f64::min)
+        }));
+    }
+    least
+}
+
+/// Return the cost of the links of a job's tasks where both ends run.
+fn present_cost(problem: &Problem<'_>, machines: usize, tasks: &[usize]) -> f64 {
+    let mut total = 0.0;
+    for task in tasks {
+        for link in problem.links(*task) {
+            let (here, there) = (problem.at[*task], problem.at[problem.other[link] as usize]);
+            if here >= 0 && there >= 0 {
+                total += problem.weight[link] * problem.pair(*task, machines, here, there) / 2.0;
+            }
+        }
+    }
+    total
+}
+
+/// Return the task that all links of a job have in common, if there is one.
+fn center(problem: &Problem<'_>, tasks: &[usize]) -> Option<usize> {
+    let ends: usize = tasks.iter().map(|task| problem.links(*task).len()).sum();
+    tasks
+        .iter()
+        .copied()
+        .find(|task| ends > 0 && 2 * problem.links(*task).len() == ends)
+}
+
+fn star(problem: &Problem<'_>, fixed: &State<'_>, root: usize, tasks: &[usize]) -> Star {
+    let sizes = fixed.sizes;
+    let (home, movable) = (problem.at[root], problem.movable[root] != 0);
+    let mut roots = Vec::new();
+    if home >= 0 || !movable {
+        roots.push(home);
+    }
+    if movable {
+        let others = (0..sizes.machines as i64).filter(|machine| *machine != home);
+        roots.extend(others.filter(|machine| fixed.fits(root, *machine)));
+    }
+    let mut star = Star {
+        root,
+        movable,
+        roots,
+        fixed: Vec::new(),
+        classes: Vec::new(),
+    };
+    let need = |task: usize| &problem.need[task * sizes.resources..][..sizes.resources];
+    for task in tasks.iter().copied().filter(|task| *task != root) {
+        let weight: f64 = problem.links(task).map(|link| problem.weight[link]).sum();
+        if problem.movable[task] == 0 {
+            star.fixed.push((problem.at[task], weight));
+            continue;
+        }
+        let alike = star.classes.iter().position(|class| {
+            class.weight == weight
+                && need(class.task) == need(task)
+                && problem.spared[class.task] == problem.spared[task]
+        });
+        let place = alike.unwrap_or_else(|| {
+            star.classes.push(class(problem, fixed, task, weight));
+            star.classes.len() - 1
+        });
+        if problem.at[task] >= 0 {
+            star.classes[place].running.push(task);
+        } else {
+            star.classes[place].waiting += 1;
+        }
+    }
+    star
+}
+
+fn class(problem: &Problem<'_>, fixed: &State<'_>, task: usize, weight: f64) -> Class {
+    let sizes = fixed.sizes;
+    let job = problem.owner[task] as usize;
+    let limited = problem.spared[task] == 0;
+    let fitting = (0..sizes.machines).map(|machine| {
+        if !fixed.may_run(task, machine) {
+            return 0;
+        }
+        let rooms = (0..sizes.resources).filter_map(|resource| {
+            let need = problem.need[task * sizes.resources + resource];
+            let free = fixed.free[machine * sizes.resources + resource].max(0);
+            (need > 0).then(|| free / need)
+        });
+        let spread = limited.then(|| fixed.left(job, 0, machine));
+        rooms
+            .chain(spread)
+            .min()
+            .unwrap_or(i64::from(u32::MAX))
+            .clamp(0, i64::from(u32::MAX)) as u32
+    });
+    let limits = (1..sizes.levels).filter_map(|level| {
+        let most = (0..sizes.machines)
+            .map(|machine| fixed.left(job, level, machine))
+            .max()?;
+        (limited && most < sizes.tasks as i64).then_some((level, most))
+    });
+    Class {
+        task,
+        weight,
+        running: Vec::new(),
+        waiting: 0,
+        fitting: fitting.collect(),
+        limits: limits.collect(),
+    }
+}
+
+fn graph(problem: &Problem<'_>, fixed: &State<'_>, tasks: &[usize], least: &[f64]) -> Graph {
+    let machines = fixed.sizes.machines;
+    let mut graph = Graph {
+        gains: Vec::new(),
+        costs: Vec::new(),
+        present: present_cost(problem, machines, tasks),
+    };
+    for task in tasks.iter().copied().filter(|task| problem.movable[*task] != 0) {
+        let home = problem.at[task];
+        let curve = problem.row(task) / problem.table_steps;
+        let row = (0..machines).map(|machine| {
+            if !fixed.may_run(task, machine) {
+                return if home < 0 { f64::INFINITY } else { f64::NEG_INFINITY };
+            }
+            let half = least[curve * machines + machine] / 2.0;
+            let mut total = 0.0;
+            for link in problem.links(task) {
+                let peer = problem.other[link] as usize;
+                let (there, moves) = (problem.at[peer], problem.movable[peer] != 0);
+                let weight = problem.weight[link];
+                let near = (there >= 0)
+                    .then(|| problem.pair(task, machines, machine as i64, there));
+                total += weight
+                    * match (home < 0, near) {
+                        (true, Some(near)) if moves => near.min(half),
+                        (true, Some(near)) => near,
+                        (true, None) if moves => half,
+                        (false, Some(near)) => {
+                            let now = problem.pair(task, machines, home, there);
+                            if moves {
+                                (now - near).max(now / 2.0 - half)
+                            } else {
+                                now - near
+                            }
+                        }
+                        _ => 0.0,
+                    };
+            }
+            total
+        });
+        let row = row.collect();
+        if home >= 0 {
+            graph.gains.push((task, row));
+        } else {
+            graph.costs.push((task, row));
+        }
+    }
+    graph
+}
+
+/// A lower bound and the prices that give it, shape (machines, resources).
+pub struct Bound {
+    /// Least cost of any placement: links, moves and waiting tasks.
+    pub cost: f64,
+    /// Price of a unit of each resource of each machine.
+    pub prices: Vec<f64>,
+}
+
+/// Return a lower bound of the cost of any placement; `upper` is the cost of one.
+///
+/// `None` where arrays do not fit one another.
+pub fn bound(problem: &Problem<'_>, upper: f64, rounds: usize) -> Option<Bound> {
+    let mut relaxation = Relaxation::new(problem, &vec![0.0; problem.room.len()])?;
+    let cost = relaxation.improve(upper, rounds);
+    Some(Bound {
+        cost,
+        prices: relaxation.prices,
+    })
+}
