@@ -17,6 +17,8 @@ LEVEL_WORDS = {level: level for level in LEVELS} | {"place": "machine"}
 """Names of the levels, and of the machines allowed to a job."""
 TRIED_MOST = 20
 """Maximum number of limits relaxed one at a time."""
+_WORK = 1_000_000
+"""Work of branch and bound for each."""
 _PACK_S = 1.0
 _Problem = TypeVar("_Problem", Problem, SearchProblem)
 
@@ -130,7 +132,7 @@ def _all_placed(problem: Problem) -> bool:
 
 
 def _all_found(problem: SearchProblem) -> bool:
-    solution = search.solve(problem, proposals=PROPOSALS_LEAST)
+    solution = search.solve(problem, proposals=PROPOSALS_LEAST, work=_WORK)
     return not ((solution.at < 0) & problem.movable).any()
 
 
@@ -190,6 +192,10 @@ def _of_search_problem(
             apart = problem.apart.copy()
             apart[job, other] = apart[other, job] = False
             yield f"let {jobs[job]} and {jobs[other]} share {machine}s", replace(problem, apart=apart)
+    for job in np.unique(problem.owner[problem.pinned]).tolist():
+        if job not in waiting_jobs:
+            pinned = problem.pinned & (problem.owner == job)
+            yield f"unpin tasks of {jobs[job]}", replace(problem, movable=problem.movable | pinned)
     wide = int(problem.need[waits, 0].max())
     if wide > 1:
         room = problem.room.copy()

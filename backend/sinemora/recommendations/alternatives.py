@@ -4,17 +4,14 @@ import numpy as np
 
 from sinemora.applications.schemas import Named
 from sinemora.curves.core.curve import Floats
-from sinemora.placement import costs
-from sinemora.placement.costs import CostTable, Objective
 from sinemora.placement.move_sequence import TaskMove
-from sinemora.placement.risk import pair_costs
-from sinemora.recommendations.core.formulate import solvable_stars
-from sinemora.recommendations.core.instance import Instance
-from sinemora.recommendations.core.optimize import POINTS, Solution
+from sinemora.recommendations.core.instance import Instance, Ints
+from sinemora.recommendations.core.optimize import Solution
 from sinemora.recommendations.schemas import RunnerUp
 
 Known = dict[int, Floats]
-"""Performance loss of an application's tasks on each VM, cached by its position."""
+"""Performance that tasks of a star lose on each VM, cached by the position of their application."""
+_SLACK_STEP_US = 0.1
 
 
 def alternatives(
@@ -22,36 +19,29 @@ def alternatives(
 ) -> tuple[RunnerUp | None, float | None]:
     """Return the next best VM of a task at slot prices, and the slack of its path in µs.
 
-    `known` caches losses from move to move. VMs where the plan has tasks of the same application are excluded: its
-    tasks are alike and could be swapped for nothing. Without slot prices, the next best VM is one with free capacity.
+    `known` caches losses from move to move. VMs with tasks of the same application are excluded: its tasks are alike
+    and could be swapped for nothing. Without slot prices, the next best VM is one with free capacity.
     """
-    plan = solution.plan
     application = instance.applications[move.task[0]]
-    problem = solution.problem
-    if (
-        problem is None
-        or plan is None
-        or plan.slot_price is None
-        or application.root is None
-        or move.task[1] == application.root
-    ):
+    price = solution.slot_price
+    after = solution.after[move.task[0]]
+    root = application.root
+    if price is None or root is None or move.task[1] == root or after[root] < 0:
         return _next_with_room(instance, solution, move), None
     losses = _losses(instance, solution, move.task[0], known)
-    cost = losses + plan.slot_price
-    # A slot price has no meaning where roots and pinned tasks leave no slot.
-    left = problem.with_roots(plan.root).free_slots() - problem.held().on_machines(len(instance.machines))
-    usable = left > 0
+    cost = losses + price
+    # A slot price has no meaning where tasks that stay leave no slot.
+    usable = _slots_left(instance) >= move.takes[0]
     if application.allowed is not None:
         usable &= application.allowed
-    after = solution.after[move.task[0]]
     usable[after[after >= 0]] = False
     usable[[machine for machine in (move.source, move.target) if machine >= 0]] = False
     runner = None
-    rent = min(float(plan.slot_price[move.target]), _worth_to_others(instance, solution, move, known))
+    rent = min(float(price[move.target]), _worth_to_others(instance, solution, move, known))
     rivals = [np.inf if move.starts else float(cost[move.source])]
     if usable.any():
         best = int(np.where(usable, cost, np.inf).argmin())
-        worse = max(float(cost[best] - losses[move.target] - rent) / POINTS, 0.0)
+        worse = max(float(cost[best] - losses[move.target] - rent), 0.0)
         runner = RunnerUp(vm=_named(instance, best), worse_by=worse)
         rivals.append(float(cost[best]))
     if not np.isfinite(min(rivals)):
@@ -59,57 +49,53 @@ def alternatives(
     return runner, _slack_us(instance, solution, move, min(rivals) - rent)
 
 
+def _slots_left(instance: Instance) -> Ints:
+    """Return the slots of each VM that tasks which cannot move leave."""
+    left = instance.room[:, 0].copy()
+    for application in instance.applications:
+        for need, machine in zip(application.tasks, application.at.tolist(), strict=True):
+            if machine >= 0 and (need.pinned or not application.chosen):
+                left[machine] -= need.slots
+    return left
+
+
 def _slack_us(instance: Instance, solution: Solution, move: TaskMove, most: float) -> float | None:
-    """Return the growth of round trips in µs at which a task loses `most` points; None if it never does."""
+    """Return the growth of round trips in µs at which a task loses `most` performance; None if it never does."""
     place = move.task[0]
-    application = instance.applications[place]
-    table = _table(instance, solution, place)
-    if table is None or solution.problem is None or solution.problem.risk is None:
-        floor = 1 - most / POINTS
-        budget = application.sensitivity.curve.budget_us(max(floor, 1e-9)) if floor <= 1 else 0.0
-        trips = solution.assumed.round_trips_ns[int(solution.after[place][application.root or 0])]
-        return (
-            None if budget is None else max(budget - float(application.sensitivity.added_us(trips[move.target])), 0.0)
-        )
-    distributions, risk = solution.problem.risk
-    shares = distributions.shares(int(solution.after[place][application.root or 0]))[move.target : move.target + 1]
-    steps = np.arange(table.size)
-    kept, lost = 0, table.size
-    while lost - kept > 1:
-        later = (kept + lost) // 2
-        loses = pair_costs(shares, table[np.minimum(steps + later, table.size - 1)], risk)[0]
-        kept, lost = (later, lost) if loses <= most else (kept, later)
-    return None if lost == table.size else kept * solution.problem.curves.step_us
+    sensitivity = instance.applications[place].sensitivity
+    root = int(solution.after[place][instance.applications[place].root or 0])
+    by = instance.training_risk
+    if by is None or not np.isfinite(by.mean_between(root, move.target, sensitivity)):
+        budget = sensitivity.curve.budget_us(max(1 - most, 1e-9)) if most >= 0 else 0.0
+        added = float(sensitivity.added_us(solution.assumed.round_trips_ns[root, move.target]))
+        return None if budget is None else max(budget - added, 0.0)
+    kept, lost = 0.0, sensitivity.curve.end_us
+    if 1 - by.mean_between(root, move.target, sensitivity, lost) <= most:
+        return None
+    while lost - kept > _SLACK_STEP_US:
+        later = (kept + lost) / 2
+        loses = 1 - by.mean_between(root, move.target, sensitivity, later) > most
+        kept, lost = (kept, later) if loses else (later, lost)
+    return kept
 
 
 def _losses(instance: Instance, solution: Solution, place: int, known: Known) -> Floats:
-    """Return the cost points that a task of a star loses on each VM, with its root on its target."""
+    """Return the performance that a task of a star loses on each VM, with its root on its target."""
     if place not in known:
         application = instance.applications[place]
         root = int(solution.after[place][application.root or 0])
-        table = _table(instance, solution, place)
-        if table is None or solution.problem is None or solution.problem.risk is None:
-            trips = solution.assumed.round_trips_ns[root]
-            known[place] = np.asarray(
-                POINTS * (1 - application.sensitivity.curve(application.sensitivity.added_us(trips)))
-            )
-        else:
-            distributions, risk = solution.problem.risk
-            known[place] = pair_costs(distributions.shares(root), table, risk).astype(np.float64)
+        added = application.sensitivity.added_us(solution.assumed.round_trips_ns[root])
+        performance = application.sensitivity.curve(added)
+        if (by := instance.training_risk) is not None:
+            by_risk = [by.mean_between(root, vm, application.sensitivity) for vm in range(len(added))]
+            by_risk[root] = np.nan
+            performance = np.where(np.isfinite(by_risk), by_risk, performance)
+        known[place] = 1 - performance
     return known[place]
 
 
-def _table(instance: Instance, solution: Solution, place: int) -> CostTable | None:
-    """Return the cost points of a star placed by the solver, by latency step; None for others."""
-    stars = solvable_stars(instance)
-    if solution.problem is None or place not in stars:
-        return None
-    cost_table: CostTable = costs.table(solution.problem.curves, Objective.loss)[stars.index(place)]
-    return cost_table
-
-
 def _worth_to_others(instance: Instance, solution: Solution, move: TaskMove, known: Known) -> float:
-    """Return the most cost points that a task of another application would gain in the target slot.
+    """Return the most performance that a task of another application would gain in the target slot.
 
     Slot prices are not unique: the price of an uncontested slot may equal all that its task gains there.
     """

@@ -10,9 +10,6 @@ from sinemora.recommendations import load_instance
 from sinemora.recommendations.core.formulate import solvable_stars
 from sinemora.recommendations.schemas import Policy, RecommendationRequest
 
-_WITHOUT_SPREAD = (Policy.GANG, Policy.PACK, Policy.NOMORA)
-"""Policies whose solver has no spread limits."""
-
 
 def check(session: Session, mesh_id: UUID, request: RecommendationRequest) -> None:
     """Refuse unknown applications, and a policy that cannot keep their limits.
@@ -20,20 +17,29 @@ def check(session: Session, mesh_id: UUID, request: RecommendationRequest) -> No
     ProductError `mesh_unknown`, `application_unknown` (422), `policy_unsupported` (422).
     """
     instance = load_instance.load_placement(session, mesh_state(session, mesh_id), request.applications)
-    if request.policy not in _WITHOUT_SPREAD:
+    if request.policy is not Policy.NOMORA:  # its network knows no limits on machines
         return
-    spread = [
+    limited = [
         application.name
         for application in (instance.applications[place] for place in solvable_stars(instance))
-        if (application.per_vm_max, application.per_host_max, application.per_zone_max) != (None, None, None)
+        if application.allowed is not None
+        or application.apart_from
+        or (application.per_vm_max, application.per_host_max, application.per_zone_max) != (None, None, None)
     ]
-    if spread:
-        names = ", ".join(spread[:5]) + (f" and {len(spread) - 5} more" if len(spread) > 5 else "")
-        message = f"keeps no spread limits, which {names} {'has' if len(spread) == 1 else 'have'}"
+    if limited:
+        names = _enumerated(limited)
+        message = f"keeps no zones, spread limits or apart_from, which {names} {'has' if len(limited) == 1 else 'have'}"
         raise ProductError(
             "policy_unsupported",
             422,
-            f"Unsupported policy: {request.policy} {message}. Use exact or graph, select other applications, or remove"
+            f"Unsupported policy: {request.policy} {message}. Use best, select other applications, or remove"
             " the limits.",
             errors=[{"pointer": "#/policy", "message": message}],
         )
+
+
+def _enumerated(names: list[str]) -> str:
+    """Return names in a sentence, at most five of them."""
+    if len(names) > 5:
+        return f"{', '.join(names[:5])} and {len(names) - 5} more"
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)

@@ -26,9 +26,9 @@ Id = Annotated[str, Argument(help="Id of the recommendation.")]
 def recommend(
     client: Terminal,
     mesh: Annotated[str, Option(help="Name or id of the mesh.")],
-    policy: Annotated[Policy, Option(help="Placement policy.")] = Policy.EXACT,
+    policy: Annotated[Policy, Option(help="Placement policy.")] = Policy.BEST,
     objective: Annotated[Objective | None, Option(help="Objective to minimise.", show_default="of the policy")] = None,
-    risk: Annotated[Risk, Option(help="Risk measure of a path's latency.")] = Risk.cvar,
+    risk: Annotated[Risk | None, Option(help="Risk measure of a path's latency.", show_default="none")] = None,
     statistic: Annotated[Percentile, Option(help="Statistic of each window's round trips.")] = Percentile.P50,
     minutes: Annotated[int, Option(help="Look-back in minutes.")] = 30,
     moves_max: Annotated[int, Option(help="Maximum number of moves.")] = 10,
@@ -129,6 +129,8 @@ def _print_moves(client: Terminal, recommendation: Any) -> None:
         before, after = percent(total["before"]["mean"]), percent(total["after"]["mean"])
         interval = f"{signed_percent(total['gain']['low'])} to {signed_percent(total['gain']['high'])}"
         client.print_line(f"{recommendation['id']}: {before} now, {after} after the moves ({interval})")
+    if optimality := recommendation["answer"]["optimality"]:
+        client.print_line(optimality["words"])
     rows = [
         (step["position"] + 1, f"{step['application']['name']}/{step['task']['name']}",
          step["source"]["name"] if step["source"] else "waiting", step["target"]["name"], step["explanation"])

@@ -7,8 +7,8 @@ import numpy as np
 from sinemora.applications.schemas import Named
 from sinemora.measurements.query.history import History
 from sinemora.measurements.schemas import Span
+from sinemora.placement.costs import Objective
 from sinemora.placement.move_sequence import Step, TaskMove
-from sinemora.placement.policies.by_name import Policy
 from sinemora.placement.problem import Risk
 from sinemora.recommendations import load_instance
 from sinemora.recommendations.alternatives import Known, alternatives
@@ -18,7 +18,6 @@ from sinemora.recommendations.core.holdout import Estimate, Gain
 from sinemora.recommendations.core.infeasibility import unmet_objectives
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.optimize import (
-    POINTS,
     Group,
     Options,
     Solution,
@@ -29,7 +28,6 @@ from sinemora.recommendations.core.optimize import (
 from sinemora.recommendations.flow_network import solved_arcs
 from sinemora.recommendations.schemas import (
     ApplicationGain,
-    BestFound,
     BindingLimit,
     BindingRead,
     CertificateRead,
@@ -38,6 +36,8 @@ from sinemora.recommendations.schemas import (
     GainRead,
     MoveEndpoint,
     MoveRead,
+    Optimality,
+    OptimalityRead,
     ParetoPoint,
     RecommendationRequest,
     RecommendationResult,
@@ -67,7 +67,6 @@ def build_result(
     return RecommendationResult(
         policy=request.policy,
         objective=options.objective,
-        best_found=_best_found(solution),
         total=None if total is None else gain_read(total),
         applications=[
             ApplicationGain(
@@ -79,12 +78,12 @@ def build_result(
             if gain is not None
         ],
         certificate=_certificate(solution),
+        optimality=_optimality(options, solution),
         pareto_front=_pareto_front(instance, solution, chosen),
         constraints=constraints.describe(instance),
         rejected=unmet_objectives(instance, solution.after)
         + [f"{words}." for words in solution.unplaced]
-        + [_rejected(instance, group) for group in solution.groups if group.rejected is not None]
-        + _advice(options, solution),
+        + [_rejected(instance, group) for group in solution.groups if group.rejected is not None],
         binding=[_binding(instance, one) for one in binding_limits(instance, solution, options)],
         evidence=Evidence(
             window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),
@@ -103,16 +102,6 @@ def build_result(
         price_change_per_hour=_price_change(instance, here, solution.after),
         network=solved_arcs(solution) if request.explain else None,
     )
-
-
-def _advice(options: Options, solution: Solution) -> list[str]:
-    """Return the policy that would have kept what the moves of this one exceed."""
-    if options.policy in (None, Policy.pack) or not any(
-        group.rejected is not None and any(unit in group.rejected for unit in (" millicores ", " MiB "))
-        for group in solution.groups
-    ):
-        return []
-    return [f"The policy {options.policy} does not search within CPU and memory: use pack, which does."]
 
 
 def _binding(instance: Instance, one: Binding) -> BindingRead:
@@ -187,23 +176,42 @@ def _certificate(solution: Solution) -> CertificateRead | None:
     if proof is None:
         return None
     words = (
-        "Proven optimal: no placement of these tasks is better under the training windows."
+        "The flow network is solved to optimality."
         if proof.proven
-        else f"Optimality gap: no placement is better by more than {proof.gap} of {proof.primal} cost points."
+        else f"The flow network has a gap of {proof.gap} of {proof.primal} cost points."
     )
     return CertificateRead(primal=proof.primal, dual=proof.dual, gap=proof.gap, proven=proof.proven, words=words)
 
 
-def _best_found(solution: Solution) -> BestFound | None:
-    result = solution.search
-    if result is None:
-        return None
-    left = f"; {result.waiting} of them are unplaced" if result.waiting else ""
-    words = (
-        f"Best found, not proven optimal, for {solution.searched} tasks of graphs or larger than a slot: link cost"
-        f" {result.cost:.3f}, lower bound {result.bound:.3f}{left}."
-    )
-    return BestFound(tasks=solution.searched, cost=result.cost, bound=result.bound, words=words)
+def _optimality(options: Options, solution: Solution) -> OptimalityRead:
+    gap = solution.gap
+    if options.published and solution.plan is not None:
+        return OptimalityRead(
+            state=Optimality.HEURISTIC,
+            gap=None,
+            words="Not proven: the published policy minimises the cost of its own network, which charges most machines"
+            " of a rack alike. The policy best may find a better placement.",
+        )
+    if gap is None and solution.search is not None:
+        why = (
+            "for worst_first"
+            if options.objective is Objective.worst_first
+            else "of how many waiting tasks could be placed"
+        )
+        return OptimalityRead(
+            state=Optimality.HEURISTIC, gap=None, words=f"Best found, not proven: no bound is known {why}."
+        )
+    rejected = any(group.rejected is not None for group in solution.groups)
+    before = " Some of its moves were rejected afterwards." if rejected else ""
+    where = "within these limits, on the median round trips of the training windows"
+    if not gap:
+        words = f"Optimal: no placement is better {where}.{before}"
+        return OptimalityRead(state=Optimality.OPTIMAL, gap=0.0, words=words)
+    by = f"{np.ceil(gap * 1e4) / 100:.2f} percentage points of performance"
+    if options.objective is Objective.slowdown:
+        by = f"{np.ceil(gap * 1e4) / 1e4:.4f} of 1 / performance"
+    words = f"Within {by} of the optimum, as a mean over links: no placement is better by more {where}.{before}"
+    return OptimalityRead(state=Optimality.BOUNDED, gap=gap, words=words)
 
 
 def _price_change(instance: Instance, before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...]) -> float | None:
@@ -321,8 +329,7 @@ def _trip_ns(instance: Instance, solution: Solution, move: TaskMove, at: tuple[n
 
 
 def _slot_price(solution: Solution, machine: int) -> float | None:
-    price = None if solution.plan is None else solution.plan.slot_price
-    return None if price is None else float(price[machine]) / POINTS
+    return None if solution.slot_price is None else float(solution.slot_price[machine])
 
 
 def _task_name(instance: Instance, move: TaskMove) -> str:

@@ -23,7 +23,7 @@ from sinemora.recommendations.core import split
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, Instance, Machine, TaskDemand
 from sinemora.recommendations.core.recency import Recency
 from sinemora.recommendations.core.tail_risk import RiskModel
-from sinemora.recommendations.schemas import Policy, RecommendationRequest
+from sinemora.recommendations.schemas import RecommendationRequest
 
 BLOCKS_BUDGET = 12_000
 """Maximum number of blocks read: large meshes use fewer windows to bound the response time."""
@@ -66,7 +66,7 @@ def load(session: Session, mesh_id: UUID, request: RecommendationRequest) -> tup
         recency=Recency.of(recent.started_at_s, recent.window_s, parts.holdout, age(recent).total_seconds()),
         shortage=parts.shortage,
     )
-    if request.policy is not Policy.ROBUST:
+    if request.risk is None:
         return instance, recent
     roots = [
         int(deployment.at[deployment.root])
@@ -120,7 +120,7 @@ def load_history(
     session: Session, mesh: MeshState, request: RecommendationRequest, start: datetime, end: datetime | None = None
 ) -> History:
     """Return the windows of a mesh from `start` to `end` (default: now), sampled within the block budget."""
-    budget = BLOCKS_BUDGET_WHOLE if request.policy is Policy.ROBUST else BLOCKS_BUDGET
+    budget = BLOCKS_BUDGET if request.risk is None else BLOCKS_BUDGET_WHOLE
     return history.round_trips(session, mesh, start, end or datetime.now(UTC), Statistic(request.statistic), budget)
 
 

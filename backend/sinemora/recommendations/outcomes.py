@@ -33,7 +33,6 @@ from sinemora.recommendations.schemas import (
     GainInterval,
     JudgedBy,
     MoveRead,
-    Policy,
     RecommendationRequest,
     RecommendationResult,
     VerifiedOutcome,
@@ -233,7 +232,7 @@ def _by_delays(around: _Surroundings, moved: _Moved) -> Interval | Missing:
     trips = around.after.round_trips_ns
     risk_model: RiskModel | None = None
     roots = load_instance.root_positions(moved.application)
-    if around.request.policy is Policy.ROBUST and roots:
+    if around.request.risk is not None and roots:
         from_machines = [int(at[root]) for at in (moved.old, moved.new) for root in roots]
         risk_model = load_instance.load_risk_model(
             around.session, around.mesh, around.after, around.request.risk, from_machines

@@ -22,17 +22,13 @@ MINUTES = 30
 class Policy(StrEnum):
     """Placement policy.
 
-    exact: roots of stars stay, proven optimal. gang: roots move with their tasks. robust: as exact, with a tail-risk
-    cost per path. pack: also packs CPU, memory and anti-affinity. nomora: the published flow network. graph: local
-    search over all tasks, best found. Under every policy, graphs and tasks larger than one slot use local search.
+    best: all tasks together within all limits, with the largest gap to the optimum. nomora: the published flow network
+    for the tasks of stars, whose roots stay; it knows no budget of moves, CPU or memory. Graphs and tasks larger than
+    one slot are then placed as under best.
     """
 
-    EXACT = "exact"
-    GANG = "gang"
-    ROBUST = "robust"
-    PACK = "pack"
+    BEST = "best"
     NOMORA = "nomora"
-    GRAPH = "graph"
 
 
 class Percentile(StrEnum):
@@ -49,7 +45,7 @@ class RecommendationRequest(Write):
     applications: Annotated[
         list[str], Field(max_length=1_000, description="Names or ids; empty selects all on the mesh")
     ] = Field(default_factory=list)
-    policy: Policy = Policy.EXACT
+    policy: Policy = Policy.BEST
     objective: Annotated[
         Objective | None,
         Field(
@@ -57,7 +53,13 @@ class RecommendationRequest(Write):
             " (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first"
         ),
     ] = None
-    risk: Annotated[Risk, Field(description="Risk measure of the policy robust")] = Risk.cvar
+    risk: Annotated[
+        Risk | None,
+        Field(
+            description="Only best: paths from roots of stars count by this measure of all their exchanges instead of"
+            " by `statistic`; roots then stay"
+        ),
+    ] = None
     statistic: Percentile = Percentile.P50
     minutes: Annotated[int, Field(ge=2, le=1440, description="Look-back in minutes")] = MINUTES
     moves_max: Annotated[int, Field(ge=0, le=10_000, description="Maximum number of moves")] = MOVES_MAX
@@ -72,7 +74,9 @@ class RecommendationRequest(Write):
     @model_validator(mode="after")
     def _known(self) -> Self:
         if self.policy is Policy.NOMORA and self.objective not in (None, Objective.slowdown):
-            raise ValueError("the policy nomora has one objective, slowdown; omit the objective or choose exact")
+            raise ValueError("the policy nomora has one objective, slowdown; omit the objective or choose best")
+        if self.policy is Policy.NOMORA and self.risk is not None:
+            raise ValueError("the policy nomora has no risk measure; omit `risk` or choose best")
         if self.explain and self.policy is not Policy.NOMORA:
             raise ValueError("only the policy nomora has a flow network to explain; omit `explain` or choose nomora")
         return self
@@ -180,7 +184,7 @@ class ParetoPoint(Read):
 
 
 class CertificateRead(Read):
-    """Proof of optimality: cost of the placement and its lower bound, in cost points of the solver."""
+    """Proof of a flow network: cost of its placement and its lower bound, in cost points, for the tasks it places."""
 
     primal: int
     dual: int
@@ -189,12 +193,23 @@ class CertificateRead(Read):
     words: str
 
 
-class BestFound(Read):
-    """Result of the local search, without proof: cost of its links and a lower bound."""
+class Optimality(StrEnum):
+    """optimal: proven, no placement is better. bounded: `gap` is proven. heuristic: nothing is proven."""
 
-    tasks: int
-    cost: float
-    bound: float
+    OPTIMAL = "optimal"
+    BOUNDED = "bounded"
+    HEURISTIC = "heuristic"
+
+
+class OptimalityRead(Read):
+    """Proof of the chosen placement, on exact curves at the round trips of the training windows, within all limits.
+
+    `gap`: no placement is better by more, in mean performance of links (objective slowdown: in mean 1 / performance);
+    a move counts with its minimum gain. Null if heuristic.
+    """
+
+    state: Optimality
+    gap: float | None
     words: str
 
 
@@ -267,15 +282,15 @@ class RecommendationResult(Read):
     """Result of a recommendation. `network` is present if `explain` was requested.
 
     `binding`: the limits whose relaxation would gain most, best first, after the moves; null in results of versions
-    that did not look for them.
+    that did not look for them, as is `optimality`. Older versions had other policies.
     """
 
-    policy: Policy
+    policy: str
     total: GainRead | None
     applications: list[ApplicationGain]
     objective: Objective = Objective.loss
     certificate: CertificateRead | None
-    best_found: BestFound | None = None
+    optimality: OptimalityRead | None = None
     pareto_front: list[ParetoPoint]
     constraints: list[str]
     rejected: list[str]
@@ -343,7 +358,7 @@ class RecommendationSummary(Read):
     mesh: Named
     state: RecommendationState
     trigger: Trigger
-    policy: Policy
+    policy: str
     moves: int
     total: GainRead | None
     requested_by: str

@@ -17,7 +17,6 @@ from sinemora.meshes.models import Mesh
 from sinemora.meshes.service import mesh_state
 from sinemora.placement import progress
 from sinemora.placement.costs import Objective
-from sinemora.placement.policies import by_name
 from sinemora.placement.policies.limits import InfeasibleError
 from sinemora.placement.problem import ProblemError
 from sinemora.recommendations import explanation, load_instance, outcomes, preconditions, queries
@@ -94,11 +93,10 @@ def recommend(
 
 def options_of(request: RecommendationRequest) -> optimize.Options:
     """Translate a request into options of the optimiser."""
-    published = Objective.slowdown if request.policy is Policy.NOMORA else Objective.loss
-    solver = "nomora_aggregated" if request.policy is Policy.NOMORA else request.policy.value
+    published = request.policy is Policy.NOMORA
     return optimize.Options(
-        policy=None if request.policy is Policy.GRAPH else by_name.Policy(solver),
-        objective=request.objective or published,
+        published=published,
+        objective=request.objective or (Objective.slowdown if published else Objective.loss),
         moves_max=request.moves_max,
         move_cost=request.move_cost,
     )
@@ -306,7 +304,7 @@ def _summary(recommendation: Recommendation) -> dict[str, Any]:
     times = ("decided_at", "applied_at", "verified_at")
     return {field: getattr(recommendation, field) for field in (*fields, *times)} | {
         "mesh": Named.model_validate(recommendation.mesh),
-        "policy": recommendation.question["policy"],
+        "policy": recommendation.answer["policy"],
         "moves": len(recommendation.moves),
         "total": recommendation.answer["total"],
     }

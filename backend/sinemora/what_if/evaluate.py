@@ -17,7 +17,7 @@ from sinemora.recommendations import explanation, load_instance
 from sinemora.recommendations.core import constraints
 from sinemora.recommendations.core.holdout import PerformanceSeries, estimate_gain, estimate_mean, performance_series
 from sinemora.recommendations.core.instance import WAITING, Instance, NothingMeasured, impute
-from sinemora.recommendations.core.local_search import search_moves
+from sinemora.recommendations.core.joint_placement import place_jointly
 from sinemora.recommendations.core.optimize import apply_moves
 from sinemora.recommendations.schemas import RecommendationRequest
 from sinemora.what_if import changes as edits
@@ -114,7 +114,7 @@ def _place_waiting(instance: Instance) -> tuple[Instance, list[Placed]]:
         assumed = impute(instance.training, instance.zones)
     except NothingMeasured:
         return instance, []
-    moves = search_moves(instance, assumed, here, movers, Objective.loss, 0.0, 0).moves
+    moves = place_jointly(instance, assumed, here, movers, Objective.loss, 0.0, 0).moves
     at = apply_moves(here, moves)
     for place, machines in enumerate(at):
         instance = edits.apply_changes(

@@ -8,8 +8,18 @@ PATH = "/v1/recommendations"
 NEAR = {("a-1", "c-2"): 30.0, ("a-1", "b-2"): 60.0, ("a-1", "b-1"): 400.0, ("a-1", "c-1"): 250.0}
 
 
-def declared(mesh: MeshWorld, name: str = "cache", vms: tuple[str, ...] = ("a-1", "b-1", "c-1"), **more) -> dict:
-    tasks_of = [{"name": f"{name}-{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(vms)]
+def declared(
+    mesh: MeshWorld,
+    name: str = "cache",
+    vms: tuple[str, ...] = ("a-1", "b-1", "c-1"),
+    root_pinned: bool = True,
+    **more,
+) -> dict:
+    """Declare a star whose first task is its root."""
+    tasks_of = [
+        {"name": f"{name}-{at}", "vm": vm, "root": at == 0, "pinned": at == 0 and root_pinned}
+        for at, vm in enumerate(vms)
+    ]
     return mesh.owner.created(
         "/v1/applications", {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of, **more}
     )

@@ -11,16 +11,23 @@ SCHEDULE = "/v1/meshes/{}/recommendation-schedules"
 
 @pytest.mark.parametrize("scheduled", [False, True])
 @pytest.mark.parametrize(
-    ("question", "code", "pointer", "words"),
+    ("limits", "question", "code", "pointer", "words"),
     [
-        ({"applications": ["cache", "nginx"]}, "application_unknown", "#/applications/1", "nginx"),
-        ({"policy": "gang"}, "policy_unsupported", "#/policy", "which cache has"),
-        ({"policy": "pack"}, "policy_unsupported", "#/policy", "which cache has"),
-        ({"policy": "nomora"}, "policy_unsupported", "#/policy", "which cache has"),
+        ({}, {"applications": ["cache", "nginx"]}, "application_unknown", "#/applications/1", "nginx"),
+        ({"per_vm_max": 1}, {"policy": "nomora"}, "policy_unsupported", "#/policy", "which cache has"),
+        ({"zones": ["a"]}, {"policy": "nomora"}, "policy_unsupported", "#/policy", "which cache has"),
+        (
+            {"apart_from": ["other"]},
+            {"policy": "nomora"},
+            "policy_unsupported",
+            "#/policy",
+            "which cache and other have",
+        ),
     ],
 )
-def test_what_can_only_fail_is_refused(mesh: MeshWorld, worker, scheduled, question, code, pointer, words):
-    declared(mesh, per_vm_max=1)
+def test_what_can_only_fail_is_refused(mesh: MeshWorld, worker, scheduled, limits, question, code, pointer, words):
+    declared(mesh, "other", ("a-2", "b-2"))
+    declared(mesh, **limits)
     if scheduled:
         answer = mesh.owner.put(SCHEDULE.format(mesh.id), json=question)
     else:
@@ -36,14 +43,14 @@ def test_a_limit_of_an_application_not_asked_about_refuses_nothing(mesh: MeshWor
     declared(mesh)
     declared(mesh, "other", ("a-2", "b-2"), per_zone_max=1)
     measured(mesh, NEAR)
-    assert asked(mesh, worker, policy="gang", applications=["cache"])["steps"]
-    assert mesh.owner.post(PATH, json={"mesh": mesh.name, "policy": "gang"}).status_code == 422
+    assert asked(mesh, worker, policy="nomora", applications=["cache"])["steps"]
+    assert mesh.owner.post(PATH, json={"mesh": mesh.name, "policy": "nomora"}).status_code == 422
 
 
 def test_a_limit_declared_after_the_request_is_named_by_the_job(mesh: MeshWorld, worker):
     application = declared(mesh)
     measured(mesh, NEAR)
-    job = mesh.owner.post(PATH, json={"mesh": mesh.name, "policy": "gang"}).headers["Location"]
+    job = mesh.owner.post(PATH, json={"mesh": mesh.name, "policy": "nomora"}).headers["Location"]
     mesh.owner.patch(f"/v1/applications/{application['id']}", json={"per_vm_max": 1})
     worker()
     problem = mesh.owner.get(job).json()["problem"]

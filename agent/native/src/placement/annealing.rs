@@ -56,8 +56,9 @@ pub fn anneal(
             new += state.cost(b) - state.link(a, b);
         }
         let change: f64 = new - old;
-        seen += 1;
-        if change.abs() < problem.waiting_cost / 2.0 {
+        // Swaps of tasks that are alike change nothing and say nothing of what others cost.
+        if change != 0.0 && change.abs() < problem.waiting_cost / 2.0 {
+            seen += 1;
             scale += (change.abs() - scale) / f64::from(seen.min(1000));
         }
         let temperature = 0.3 * scale * 1e-4_f64.powf(step as f64 / proposals as f64);

@@ -34,7 +34,7 @@ class Limit:
     relax: str
 
 
-_ROOTS_STAY = Limit("root", "the policy keeps roots where they are", "use the policy gang or graph, which move roots")
+_ROOTS_STAY = Limit("root", "roots of stars stay", "use the policy best without a risk measure, which moves roots")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +88,7 @@ def _candidates(instance: Instance, solution: Solution, options: Options) -> Ite
             if not better.size:
                 continue
             everywhere = [
-                *_task_limits(application, position, options),
+                *_task_limits(application, position, options.published or instance.training_risk is not None),
                 *_budgets(instance, solution, place, position, moved, options),
             ]
             for machine in better[np.argsort(-gains[better])][:_BEST_PLACES].tolist():
@@ -100,7 +100,7 @@ def _candidates(instance: Instance, solution: Solution, options: Options) -> Ite
                         *_domains(instance, domains, solution.after[place], application, position, machine),
                     )
                 )
-                # Policies that move roots have other limits: a root with a second limit says little.
+                # A root that stays for a second reason too says little.
                 if 0 < len(limits) <= (1 if _ROOTS_STAY in limits else _TOGETHER):
                     share = _share(application, position)
                     yield _Candidate(float(gains[machine]) * share, limits, (place, position), machine)
@@ -131,11 +131,11 @@ def _share(application: Deployment, position: int) -> float:
     return float(links.weights[mine].sum() / links.weights.sum())
 
 
-def _task_limits(application: Deployment, position: int, options: Options) -> Iterator[Limit]:
+def _task_limits(application: Deployment, position: int, roots_stay: bool) -> Iterator[Limit]:
     name = f"{application.name}/{application.tasks[position].name}"
     if application.tasks[position].pinned:
         yield Limit("pin", f"{name} is pinned", f"unpin {name}")
-    elif position == application.root and options.policy is not None and options.policy.value != "gang":
+    elif position == application.root and roots_stay:
         yield _ROOTS_STAY
 
 

@@ -14,7 +14,6 @@ from sinemora.curves.core.table import STEP_US, CurveTable
 from sinemora.placement.move_sequence import TaskMove
 from sinemora.placement.plan import Plan
 from sinemora.placement.plan import moves as moves_between
-from sinemora.placement.policies.by_name import Policy
 from sinemora.placement.problem import (
     ANYWHERE,
     Assignment,
@@ -23,11 +22,9 @@ from sinemora.placement.problem import (
     Machines,
     Nanoseconds,
     Problem,
-    Resources,
     Spread,
 )
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, ImputedMatrix, Instance
-from sinemora.recommendations.core.tail_risk import StepDistributions
 
 STEPS_MOST = 20_000
 """Maximum number of steps of a curve table: beyond 200 ms they are wider than 10 µs."""
@@ -70,8 +67,8 @@ def solver_tasks(application: Deployment) -> list[int]:
     ]
 
 
-def formulate(instance: Instance, stars: list[int], assumed: ImputedMatrix, policy: Policy) -> Problem:
-    """Return the placement problem of the applications `stars`, with the data that the policy needs."""
+def formulate(instance: Instance, stars: list[int], assumed: ImputedMatrix) -> Problem:
+    """Return the placement problem of the applications `stars`."""
     slots = instance.free()[:, 0]
     entries: list[tuple[int, int, int]] = []
     allowed: dict[int, Flags] = {}
@@ -119,15 +116,6 @@ def formulate(instance: Instance, stars: list[int], assumed: ImputedMatrix, poli
         current=Assignment.of(entries) if entries else Assignment.nothing(),
         allowed=allowed,
         spread=tuple(spread),
-        resources=_resources(instance, stars) if policy is Policy.pack else None,
-        risk=None
-        if instance.training_risk is None
-        else (
-            StepDistributions(
-                instance.training_risk.values, assumed.round_trips_ns, curves.step_us * 1e3, len(curves.values)
-            ),
-            instance.training_risk.risk,
-        ),
     )
 
 
@@ -175,32 +163,15 @@ def task_moves(instance: Instance, stars: list[int], problem: Problem, plan: Pla
 
 
 def _usable(instance: Instance, stars: list[int], place: int) -> Flags:
-    """Return the machines of an application: its zones, without those of fixed applications it must be apart from."""
+    """Return the machines of an application: its zones, without those of what stays and must be apart from it."""
     application = instance.applications[place]
     usable = np.ones(len(instance.machines), np.bool_) if application.allowed is None else application.allowed.copy()
     for other in application.apart_from - set(stars):
         at = instance.applications[other].at
         usable[at[at >= 0]] = False
+    for other in application.apart_from & set(stars):
+        rival = instance.applications[other]
+        assert rival.root is not None
+        if rival.at[rival.root] >= 0:
+            usable[rival.at[rival.root]] = False
     return usable
-
-
-def _resources(instance: Instance, stars: list[int]) -> Resources:
-    """Return CPU and memory; tasks of a job count as its largest."""
-    room = instance.free()[:, 1:]
-    needs = np.zeros((len(stars), 2), np.int64)
-    for job, place in enumerate(stars):
-        application = instance.applications[place]
-        for position in solver_tasks(application):
-            takes = np.array(application.tasks[position].takes[1:])
-            needs[job] = np.maximum(needs[job], takes)
-            if application.at[position] >= 0:
-                room[application.at[position]] += takes
-    job_of = {place: job for job, place in enumerate(stars)}
-    pairs = {
-        tuple(sorted((job_of[place], job_of[other])))
-        for place in stars
-        for other in instance.applications[place].apart_from
-        if other in job_of
-    }
-    apart = tuple((pair[0], pair[1]) for pair in sorted(pairs))
-    return Resources(needs[:, 0], needs[:, 1], room[:, 0], room[:, 1], apart)

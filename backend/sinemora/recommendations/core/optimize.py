@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sinemora.applications.performance import Indices, Links
+from sinemora.curves.core.curve import Floats
 from sinemora.placement import progress
-from sinemora.placement.costs import FAIR_SCALE, Objective
+from sinemora.placement.costs import Objective
 from sinemora.placement.move_sequence import Step, TaskMove, ordered, together
 from sinemora.placement.plan import Plan
 from sinemora.placement.policies import by_name
-from sinemora.placement.policies.by_name import Policy
-from sinemora.placement.policies.search import SearchSolution
 from sinemora.placement.problem import Problem
 from sinemora.recommendations.core.constraints import Violation, first_violation
 from sinemora.recommendations.core.formulate import formulate, solvable_stars, task_moves
@@ -30,7 +29,7 @@ from sinemora.recommendations.core.holdout import (
 )
 from sinemora.recommendations.core.infeasibility import diagnose_unplaced
 from sinemora.recommendations.core.instance import WAITING, Deployment, ImputedMatrix, Instance, impute
-from sinemora.recommendations.core.local_search import search_moves, unsolved_tasks
+from sinemora.recommendations.core.joint_placement import SearchResult, movable_tasks, place_jointly
 from sinemora.recommendations.core.split import BLOCKS_LEAST
 from sinemora.recommendations.core.tail_risk import RiskModel, link_performance
 
@@ -41,9 +40,12 @@ POINTS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Settings of the optimiser. `policy` None: local search only; `move_cost` None: the value of each application."""
+    """Settings of the optimiser. `move_cost` None: the value of each application.
 
-    policy: Policy | None = Policy.exact
+    `published`: the flow network of the published policy places the tasks of stars, without limits on moves.
+    """
+
+    published: bool = False
     objective: Objective = Objective.loss
     moves_max: int = 10
     move_cost: float | None = None
@@ -71,19 +73,30 @@ class Solution:
     assumed: ImputedMatrix
     min_gain: float
     """Minimum gain of a move for its task, because round trips are noisy."""
-    searched: int = 0
-    """Number of tasks placed by local search instead of the solver."""
-    search: SearchSolution | None = None
+    search: SearchResult | None = None
+    """Joint placement: of all tasks, or under the published policy of those that its network does not place."""
     unplaced: tuple[str, ...] = ()
     """Unplaced tasks and the limit to blame."""
+
+    @property
+    def gap(self) -> float | None:
+        """Return by how much another placement might be better at most, per link; None if no bound is known."""
+        if self.search is None or self.search.solution.gap is None or self.problem is not None:
+            return None
+        return self.search.solution.gap / max(float(self.search.problem.weight.sum()), 1e-12)
+
+    @property
+    def slot_price(self) -> Floats | None:
+        """Return the gain of one more slot on each VM in performance of a task, shape (VMs,); None if unknown."""
+        if self.plan is not None:
+            return None if self.plan.slot_price is None else self.plan.slot_price / POINTS
+        return None if self.search is None else self.search.solution.slot_price
 
 
 def solve(instance: Instance, options: Options) -> Solution:
     """Return the moves worth making. Raises `NothingMeasured`, `placement.ProblemError`, `placement.InfeasibleError`.
 
     Raises the last if tasks are unplaced and no move is worth making; otherwise `unplaced` has the reason.
-
-    The solver places stars. Local search places graphs and tasks larger than a slot, and all under the policy graph.
     """
     assumed = impute(instance.training, instance.zones)
     here = tuple(application.at for application in instance.applications)
@@ -93,30 +106,23 @@ def solve(instance: Instance, options: Options) -> Solution:
         instance.applications[place].move_cost if options.move_cost is None else options.move_cost for place in chosen
     ]
     least_gain = max(noise, min(costs, default=0.0))
-    stars = [] if options.policy is None else solvable_stars(instance)
+    stars = solvable_stars(instance) if options.published else []
     problem, plan, proposed = None, None, []
-    if stars and options.policy is not None:
+    if stars:
         progress.report(0.2, f"placing tasks of {len(stars)} stars on {len(instance.machines)} VMs")
-        problem = _with_move_budget(formulate(instance, stars, assumed, options.policy), options, least_gain)
-        plan = by_name.solve(problem, options.policy, options.objective)
+        problem = formulate(instance, stars, assumed)
+        plan = by_name.solve(problem, by_name.Policy.nomora_aggregated)
         proposed = task_moves(instance, stars, problem, plan)
-    movers = unsolved_tasks(instance, stars)
+    movers = movable_tasks(instance, stars)
     search = None
     if movers:
         at = apply_moves(here, proposed)
-        search = search_moves(instance, assumed, at, movers, options.objective, least_gain, options.moves_max)
-        again = (
-            None
-            if problem is None
-            else _solve_again(instance, options, stars, assumed, least_gain, proposed, search.moves)
-        )
-        if again is not None:
-            problem, plan, proposed = again
+        search = place_jointly(instance, assumed, at, movers, options.objective, least_gain, options.moves_max)
         proposed += search.moves
     progress.report(0.8, f"judging {len(proposed)} moves on held-out windows")
     rerooted = {move.task[0] for move in proposed if move.task[1] == instance.applications[move.task[0]].root}
-    # Local search places the tasks of a graph jointly: its moves of one graph form one group.
-    graphs = {place for place, _ in movers if place not in stars}
+    # The tasks of a graph depend on one another: its moves form one group.
+    graphs = {place for place, application in enumerate(instance.applications) if application.root is None}
     judged = (
         _evaluate_group(instance, tuple(group), options.move_cost, noise)
         for group in together(proposed, rerooted | graphs)
@@ -126,59 +132,12 @@ def solve(instance: Instance, options: Options) -> Solution:
     kept = [group for group in groups if group.rejected is None]
     after = apply_moves(here, [move for group in kept for move in group.moves])
     unplaced = []
-    for why in diagnose_unplaced(instance, stars, assumed, options.policy, problem, plan, search):
+    for why in diagnose_unplaced(instance, stars, assumed, problem, plan, search):
         # Running tasks that violate their limits may stay.
         if not steps and any((here[place] == WAITING).any() for place in chosen):
             raise why
         unplaced.append(str(why))
-    found_by_search = None if search is None else search.solution
-    return Solution(
-        steps,
-        tuple(groups),
-        tuple(kept),
-        after,
-        plan,
-        problem,
-        assumed,
-        noise,
-        len(movers),
-        found_by_search,
-        tuple(unplaced),
-    )
-
-
-def _solve_again(
-    instance: Instance,
-    options: Options,
-    stars: list[int],
-    assumed: ImputedMatrix,
-    least_gain: float,
-    proposed: list[TaskMove],
-    searched_moves: list[TaskMove],
-) -> tuple[Problem, Plan, list[TaskMove]] | None:
-    """Solve the stars with the slots that local search freed; None if it freed none or used slots that they left."""
-    left = {move.source for move in proposed}
-    if options.policy is None or not any(not move.starts for move in searched_moves):
-        return None
-    if left & {move.target for move in searched_moves}:
-        return None
-    after = apply_moves(tuple(application.at for application in instance.applications), searched_moves)
-    applications = (replace(application, at=at) for application, at in zip(instance.applications, after, strict=True))
-    freed = replace(instance, applications=tuple(applications))
-    problem = _with_move_budget(formulate(freed, stars, assumed, options.policy), options, least_gain)
-    plan = by_name.solve(problem, options.policy, options.objective)
-    return problem, plan, task_moves(freed, stars, problem, plan)
-
-
-def _with_move_budget(problem: Problem, options: Options, least_gain: float) -> Problem:
-    """Add price and budget of moves if the policy supports them; otherwise hold-out evaluation enforces both."""
-    if options.policy not in (Policy.exact, Policy.robust, Policy.pack):
-        return problem
-    price = int(np.ceil(least_gain * POINTS))
-    if options.objective in (Objective.fair, Objective.worst_first):
-        # Under these objectives, the full loss of a task in an average application costs less than 1000 points.
-        price = int(np.ceil(price * FAIR_SCALE / POINTS / max(float(problem.jobs.size.mean()), 1.0)))
-    return replace(problem, move_price=price, most_moves=options.moves_max)
+    return Solution(steps, tuple(groups), tuple(kept), after, plan, problem, assumed, noise, search, tuple(unplaced))
 
 
 def apply_moves(at: tuple[Indices, ...], moves: Iterable[TaskMove]) -> tuple[Indices, ...]:

@@ -1,4 +1,4 @@
-"""Tail risk of round-trip distributions for the policy robust, pair by pair.
+"""Tail risk of round-trip distributions pair by pair.
 
 A curve maps every measured round trip to performance. The risk measure condenses it: mean, 99th percentile, or the mean
 of the worst twentieth (CVaR). A median per window would hide slow exchanges.
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sinemora.applications.performance import Indices, Links, Sensitivity, added_on, reached
 from sinemora.curves.core.curve import Floats
 from sinemora.measurements.aggregate.distributions import Counted, Values
-from sinemora.placement.problem import Risk, Shares
+from sinemora.placement.problem import Risk
 from sinemora.placement.risk import TAIL
 
 
@@ -39,35 +39,18 @@ class RiskModel:
             self.known[key] = values[0], values[1:]
         return self.known[key]
 
+    def mean_between(self, source: int, target: int, sensitivity: Sensitivity, slower_us: float = 0.0) -> float:
+        """Return the mean performance over the windows between two VMs, all exchanges slower by `slower_us`.
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepDistributions:
-    """Round-trip distributions of the training windows on the steps of a cost table."""
-
-    values: Values
-    assumed_ns: Floats
-    """Imputed round trips, shape (machines, machines)."""
-    step_ns: float
-    steps: int
-
-    def shares(self, source: int) -> Shares:
-        """Return the share of each step from `source` to every machine, shape (machines, steps)."""
-        trips = self.assumed_ns[source]
-        machines = len(trips)
-        shares = np.zeros((machines, self.steps))
-        if self.values.knows(source):
-            rows = self.values.targets_of(source)
-            at = rows.owner * self.steps + self._step(rows.round_trip_ns)
-            counted = np.bincount(at, rows.times, machines * self.steps).astype(np.float64)
-            shares = counted.reshape(machines, self.steps)
-        silent = shares.sum(axis=1) == 0
-        silent[source] = True
-        shares[silent] = 0.0
-        shares[silent, self._step(trips[silent])] = 1.0
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
-    def _step(self, round_trips_ns: np.ndarray) -> Indices:
-        return np.minimum(np.rint(round_trips_ns / self.step_ns), self.steps - 1).astype(np.intp)
+        NaN where not measured.
+        """
+        if not self.values.knows(source):
+            return float("nan")
+        counted = self.values.windows_of(source, target)
+        performance = sensitivity.curve(sensitivity.added_us(counted.round_trip_ns + slower_us * 1e3))[None]
+        windows = _apply_risk(performance, counted, len(self.values.starts), self.risk)[0]
+        measured = windows[np.isfinite(windows)]
+        return float(measured.mean()) if measured.size else float("nan")
 
 
 def link_performance(

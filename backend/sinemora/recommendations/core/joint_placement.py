@@ -1,5 +1,7 @@
-"""Local search for graphs and for tasks larger than one slot, which the star solver cannot place."""
+"""Placement of all tasks together: roots, their tasks, graphs and tasks of any size, within every limit."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,12 +12,14 @@ from sinemora.curves.core.curve import Floats
 from sinemora.placement.costs import LEAST_PERFORMANCE, Objective
 from sinemora.placement.move_sequence import TaskMove
 from sinemora.placement.policies import search
-from sinemora.placement.policies.search import NO_LIMIT, SearchProblem, SearchSolution
+from sinemora.placement.policies.search import BRANCH_WORK, NO_LIMIT, SearchProblem, SearchSolution
 from sinemora.recommendations.core.formulate import solver_tasks
-from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, ImputedMatrix, Instance, Ints
-
+from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, ImputedMatrix, Instance, Ints
+from sinemora.recommendations.core.tail_risk import RiskModel
 
 Int32s = npt.NDArray[np.int32]
+_ROUNDS = 8
+"""Most rounds in which applications that do badly get more weight."""
 
 
 class SearchResult(NamedTuple):
@@ -26,21 +30,26 @@ class SearchResult(NamedTuple):
     solution: SearchSolution
 
 
-def unsolved_tasks(instance: Instance, stars: list[int]) -> set[tuple[int, int]]:
-    """Return (application, task) of all movable tasks that the solver of `stars` does not place, without roots."""
-    unsolved = set()
+def movable_tasks(instance: Instance, stars: list[int]) -> set[tuple[int, int]]:
+    """Return (application, task) of all movable tasks that the solver of `stars` does not place, without their roots.
+
+    Under a risk measure roots stay: distributions are read from where they run.
+    """
+    movable = set()
     for place, application in enumerate(instance.applications):
         if not application.chosen:
             continue
         solved = {*solver_tasks(application), application.root} if place in stars else set()
         for position, need in enumerate(application.tasks):
-            stays = application.at[position] == ELSEWHERE or (need.pinned and application.at[position] >= 0)
+            runs = application.at[position] >= 0
+            rooted = position == application.root and instance.training_risk is not None
+            stays = application.at[position] == ELSEWHERE or (runs and (need.pinned or rooted))
             if position not in solved and not stays:
-                unsolved.add((place, position))
-    return unsolved
+                movable.add((place, position))
+    return movable
 
 
-def search_moves(
+def place_jointly(
     instance: Instance,
     assumed: ImputedMatrix,
     at: tuple[Indices, ...],
@@ -49,15 +58,48 @@ def search_moves(
     least_gain: float,
     moves_max: int,
 ) -> SearchResult:
-    """Search for moves of `movers` with all other tasks fixed `at` their machines."""
+    """Place `movers` with all other tasks fixed `at` their machines; a move has to gain `least_gain` for its task."""
     problem, tasks = _search_problem(instance, assumed, at, movers, objective, least_gain, moves_max)
-    solution = search.solve(problem)
+    if objective is Objective.worst_first:
+        solution = _worst_first(problem, lambda weighted: search.solve(weighted, work=BRANCH_WORK // _ROUNDS))
+    else:
+        solution = search.solve(problem)
     moves = []
     for row, (place, task) in enumerate(tasks):
         here, there = int(problem.at[row]), int(solution.at[row])
         if here != there:
             moves.append(TaskMove((place, task), here, there, instance.applications[place].tasks[task].takes))
     return SearchResult(moves, problem, solution)
+
+
+def _worst_first(problem: SearchProblem, solve: Callable[[SearchProblem], SearchSolution]) -> SearchSolution:
+    """Return the solution whose worst application fares best, then the second worst, and so on.
+
+    Heuristic: each round doubles the weight of applications below the median; no bound is known.
+    """
+    best = solve(problem)
+    losses = _losses(problem, best.at)
+    weight = np.ones(len(problem.curve))
+    for _ in range(_ROUNDS):
+        weight[losses > np.median(losses)] *= 2.0
+        found = solve(replace(problem, weight=problem.weight * weight[problem.owner[problem.source]]))
+        reached = _losses(problem, found.at)
+        if found.waiting > best.waiting or np.sort(reached)[::-1].tolist() >= np.sort(losses)[::-1].tolist():
+            break
+        best, losses = found, reached
+    return replace(best, gap=None)
+
+
+def _losses(problem: SearchProblem, at: Ints) -> Floats:
+    """Return the mean cost of the links of each application whose ends both run, 0 without links; shape (jobs,)."""
+    a, b = at[problem.source], at[problem.target]
+    runs = (a >= 0) & (b >= 0)
+    jobs = problem.owner[problem.source[runs]]
+    costs = problem.table[problem.curve[jobs], problem.steps[a[runs], b[runs]]]
+    weights = problem.weight[runs]
+    total = np.bincount(jobs, weights, len(problem.curve))
+    losses: Floats = np.bincount(jobs, costs * weights, len(problem.curve)) / np.maximum(total, 1e-12)
+    return losses
 
 
 def _search_problem(
@@ -99,7 +141,7 @@ def _search_problem(
         movable=np.array([task in movers for task in tasks]),
         pinned=np.array(
             [
-                place in places and applications[place].tasks[task].pinned and at[place][task] >= 0
+                applications[place].chosen and applications[place].tasks[task].pinned and at[place][task] >= 0
                 for place, task in tasks
             ]
         ),
@@ -131,21 +173,38 @@ def _search_problem(
 
 
 def _performance(instance: Instance, assumed: ImputedMatrix) -> tuple[Floats, Ints, Int32s]:
-    """Return performance by curve and round trip, the curve of each application, and the round trip of each pair.
+    """Return performance by row and step of latency, the row of each application, and the step of each pair of VMs.
 
-    Shapes (curves, round trips), (applications,) and (VMs, VMs). Every round trip has a column of its own: curves with
-    thresholds are exact.
+    Shapes (rows, steps), (applications,) and (VMs, VMs). Every round trip is a step of its own, so thresholds of curves
+    are exact. Under a risk measure every pair is, and every star has a row: its root's paths count by their risk.
     """
-    round_trips_ns, steps = np.unique(assumed.round_trips_ns, return_inverse=True)
-    rows: dict[tuple[int, float], int] = {}
+    by_pair = instance.training_risk is not None
+    if by_pair:
+        round_trips_ns = np.sort(assumed.round_trips_ns, axis=None)
+        steps = np.argsort(np.argsort(assumed.round_trips_ns, axis=None, kind="stable"), kind="stable")
+    else:
+        round_trips_ns, steps = np.unique(assumed.round_trips_ns, return_inverse=True)
+    pairs = steps.reshape(assumed.round_trips_ns.shape).astype(np.int32)
+    rows: dict[tuple[object, ...], int] = {}
     values: list[Floats] = []
-    curve = []
-    for application in instance.applications:
+    row = []
+    for place, application in enumerate(instance.applications):
         sensitivity = application.sensitivity
-        key = (id(sensitivity.curve), sensitivity.reference_us)
+        root = None if application.root is None else int(application.at[application.root])
+        risky = instance.training_risk if root is not None and root >= 0 and application.chosen else None
+        key = (id(sensitivity.curve), sensitivity.reference_us, None if risky is None else place)
         if key not in rows:
             rows[key] = len(values)
             values.append(sensitivity.curve(sensitivity.added_us(round_trips_ns)))
-        curve.append(rows[key])
-    shape = assumed.round_trips_ns.shape
-    return np.stack(values), np.array(curve, np.int64), steps.reshape(shape).astype(np.int32)
+            if risky is not None and root is not None:
+                _count_risk(values[-1], pairs, root, application, risky)
+        row.append(rows[key])
+    return np.stack(values), np.array(row, np.int64), pairs
+
+
+def _count_risk(performance: Floats, pairs: Int32s, root: int, application: Deployment, by: RiskModel) -> None:
+    """Write the performance of the paths from a root by their risk, where they were measured."""
+    for machine in range(len(pairs)):
+        risked = by.mean_between(root, machine, application.sensitivity) if machine != root else np.nan
+        if np.isfinite(risked):
+            performance[pairs[root, machine]] = performance[pairs[machine, root]] = risked
