@@ -34,6 +34,7 @@ test('an application is added in a minute, and moves are requested', async ({ in
   await expect(page.getByRole('row', { name: /Requested by/ }).first()).toBeVisible()
   await expectAccessible(page)
 
+  await page.getByText('Advanced').click()
   await page.getByLabel('Policy').selectOption('nomora')
   await page.getByLabel('Include the flow network').check()
   await page.getByRole('button', { name: 'Find moves' }).click()

@@ -191,7 +191,12 @@ def refused(mesh: MeshWorld, worker, **more) -> dict:
     ("near", "limit", "taken", "relax"),
     [
         ("a-2", {"zones": ["a", "c"]}, ("c-1", "c-2"), ["allow cache more zones"]),
-        ("b-2", {"per_zone_max": 1}, ("a-2", "c-1", "c-2"), ["unpin tasks of cache", "let cache have more than 1 in one zone"]),
+        (
+            "b-2",
+            {"per_zone_max": 1},
+            ("a-2", "c-1", "c-2"),
+            ["unpin tasks of cache", "let cache have more than 1 in one zone"],
+        ),
     ],
 )
 @pytest.mark.parametrize("risk", [None, "cvar"])

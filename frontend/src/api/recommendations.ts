@@ -29,7 +29,7 @@ export const accuracyQuery = queryOptions({
 
 export type QuestionInput = Pick<
   RecommendationInput,
-  'mesh' | 'policy' | 'objective' | 'moves_max' | 'minutes' | 'explain'
+  'mesh' | 'policy' | 'objective' | 'risk' | 'moves_max' | 'minutes' | 'explain'
 >
 
 export const useAskForMoves = () =>
@@ -37,7 +37,7 @@ export const useAskForMoves = () =>
     (input: QuestionInput, key) =>
       unwrap(
         client.POST('/v1/recommendations', {
-          body: { ...input, statistic: 'p50', risk: 'cvar' },
+          body: { ...input, statistic: 'p50' },
           headers: once(key),
         }),
       ),

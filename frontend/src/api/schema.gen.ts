@@ -3586,20 +3586,6 @@ export interface components {
             token: string;
         };
         /**
-         * BestFound
-         * @description Result of the local search, without proof: cost of its links and a lower bound.
-         */
-        BestFound: {
-            /** Tasks */
-            tasks: number;
-            /** Cost */
-            cost: number;
-            /** Bound */
-            bound: number;
-            /** Words */
-            words: string;
-        };
-        /**
          * BindingLimit
          * @description Limit in words and what relaxes it.
          *
@@ -3700,7 +3686,7 @@ export interface components {
         };
         /**
          * CertificateRead
-         * @description Proof of optimality: cost of the placement and its lower bound, in cost points of the solver.
+         * @description Proof of a flow network: cost of its placement and its lower bound, in cost points, for the tasks it places.
          */
         CertificateRead: {
             /** Primal */
@@ -6410,6 +6396,26 @@ export interface components {
             applications: components["schemas"]["AffectedRead"][];
         };
         /**
+         * Optimality
+         * @description optimal: proven, no placement is better. bounded: `gap` is proven. heuristic: nothing is proven.
+         * @enum {string}
+         */
+        Optimality: "optimal" | "bounded" | "heuristic";
+        /**
+         * OptimalityRead
+         * @description Proof of the chosen placement, on exact curves at the round trips of the training windows, within all limits.
+         *
+         *     `gap`: no placement is better by more, in mean performance of links (objective slowdown: in mean 1 / performance);
+         *     a move counts with its minimum gain. Null if heuristic.
+         */
+        OptimalityRead: {
+            state: components["schemas"]["Optimality"];
+            /** Gap */
+            gap: number | null;
+            /** Words */
+            words: string;
+        };
+        /**
          * OptionRead
          * @description Change of VMs for an application, with its gain and price.
          *
@@ -6984,12 +6990,12 @@ export interface components {
          * Policy
          * @description Placement policy.
          *
-         *     exact: roots of stars stay, proven optimal. gang: roots move with their tasks. robust: as exact, with a tail-risk
-         *     cost per path. pack: also packs CPU, memory and anti-affinity. nomora: the published flow network. graph: local
-         *     search over all tasks, best found. Under every policy, graphs and tasks larger than one slot use local search.
+         *     best: all tasks together within all limits, with the largest gap to the optimum. nomora: the published flow network
+         *     for the tasks of stars, whose roots stay; it knows no budget of moves, CPU or memory. Graphs and tasks larger than
+         *     one slot are then placed as under best.
          * @enum {string}
          */
-        Policy: "exact" | "gang" | "robust" | "pack" | "nomora" | "graph";
+        Policy: "best" | "nomora";
         /**
          * PolicyOutcome
          * @description Result of one policy; quantiles are null without values.
@@ -7242,15 +7248,12 @@ export interface components {
              * @description Names or ids; empty selects all on the mesh
              */
             applications?: string[];
-            /** @default exact */
+            /** @default best */
             policy: components["schemas"]["Policy"];
             /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first */
             objective?: components["schemas"]["Objective"] | null;
-            /**
-             * @description Risk measure of the policy robust
-             * @default cvar
-             */
-            risk: components["schemas"]["Risk"];
+            /** @description Only best: paths from roots of stars count by this measure of all their exchanges instead of by `statistic`; roots then stay */
+            risk?: components["schemas"]["Risk"] | null;
             /** @default p50 */
             statistic: components["schemas"]["Percentile"];
             /**
@@ -7300,7 +7303,8 @@ export interface components {
             mesh: components["schemas"]["Named"];
             state: components["schemas"]["RecommendationState"];
             trigger: components["schemas"]["Trigger"];
-            policy: components["schemas"]["Policy"];
+            /** Policy */
+            policy: string;
             /** Moves */
             moves: number;
             total: components["schemas"]["GainRead"] | null;
@@ -7337,15 +7341,12 @@ export interface components {
              * @description Names or ids; empty selects all on the mesh
              */
             applications?: string[];
-            /** @default exact */
+            /** @default best */
             policy: components["schemas"]["Policy"];
             /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first */
             objective?: components["schemas"]["Objective"] | null;
-            /**
-             * @description Risk measure of the policy robust
-             * @default cvar
-             */
-            risk: components["schemas"]["Risk"];
+            /** @description Only best: paths from roots of stars count by this measure of all their exchanges instead of by `statistic`; roots then stay */
+            risk?: components["schemas"]["Risk"] | null;
             /** @default p50 */
             statistic: components["schemas"]["Percentile"];
             /**
@@ -7377,17 +7378,18 @@ export interface components {
          * @description Result of a recommendation. `network` is present if `explain` was requested.
          *
          *     `binding`: the limits whose relaxation would gain most, best first, after the moves; null in results of versions
-         *     that did not look for them.
+         *     that did not look for them, as is `optimality`. Older versions had other policies.
          */
         RecommendationResult: {
-            policy: components["schemas"]["Policy"];
+            /** Policy */
+            policy: string;
             total: components["schemas"]["GainRead"] | null;
             /** Applications */
             applications: components["schemas"]["ApplicationGain"][];
             /** @default loss */
             objective: components["schemas"]["Objective"];
             certificate: components["schemas"]["CertificateRead"] | null;
-            best_found: components["schemas"]["BestFound"] | null;
+            optimality: components["schemas"]["OptimalityRead"] | null;
             /** Pareto Front */
             pareto_front: components["schemas"]["ParetoPoint"][];
             /** Constraints */
@@ -7423,7 +7425,8 @@ export interface components {
             mesh: components["schemas"]["Named"];
             state: components["schemas"]["RecommendationState"];
             trigger: components["schemas"]["Trigger"];
-            policy: components["schemas"]["Policy"];
+            /** Policy */
+            policy: string;
             /** Moves */
             moves: number;
             total: components["schemas"]["GainRead"] | null;
@@ -8037,15 +8040,12 @@ export interface components {
              * @description Names or ids; empty selects all on the mesh
              */
             applications?: string[];
-            /** @default exact */
+            /** @default best */
             policy: components["schemas"]["Policy"];
             /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first */
             objective?: components["schemas"]["Objective"] | null;
-            /**
-             * @description Risk measure of the policy robust
-             * @default cvar
-             */
-            risk: components["schemas"]["Risk"];
+            /** @description Only best: paths from roots of stars count by this measure of all their exchanges instead of by `statistic`; roots then stay */
+            risk?: components["schemas"]["Risk"] | null;
             /** @default p50 */
             statistic: components["schemas"]["Percentile"];
             /**

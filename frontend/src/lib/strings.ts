@@ -36,29 +36,13 @@ export const strings = {
   percentDifferenceHint: 'This period minus the earlier one, divided by the earlier one.',
   sd: 'SD',
   policies: {
-    exact: {
-      name: 'Optimal (servers stay put)',
-      line: 'Tasks move, servers (roots) stay. A proven bound shows how close to the best this is.',
-    },
-    gang: {
-      name: 'Optimal (servers may move)',
-      line: 'Chooses the VM of each server (root) together with the VMs of its tasks.',
-    },
-    robust: {
-      name: 'Robust: optimise for tail latency',
-      line: 'Servers stay put; a path counts by its slow periods, not by its usual latency.',
-    },
-    pack: {
-      name: 'Capacity and anti-affinity',
-      line: 'Also keeps CPU, memory, and tasks that must be on different VMs.',
-    },
-    graph: {
-      name: 'Graph: search over all tasks',
-      line: 'For tasks that communicate in any pattern: the best placement found, without a proof.',
+    best: {
+      name: 'Best placement',
+      line: 'All tasks that are not pinned may move, servers (roots) too. The result states how close to the optimum it is.',
     },
     nomora: {
       name: 'NoMora, as published',
-      line: 'The policy of the literature (UCAM-CL-TR-937), to compare with.',
+      line: 'The policy of the literature (UCAM-CL-TR-937), to compare with. Servers stay; CPU, memory and the maximum of moves do not guide its choice.',
     },
   },
   simulatedPolicies: {

@@ -138,7 +138,7 @@ def solve(
         _value(problem, at),
         gap if gap < waiting_cost / 2 else None,
         moved,
-        int((at < 0).sum()),
+        int(((at < 0) & problem.movable).sum()),
         time.perf_counter() - started,
         prices[:, 0],
     )

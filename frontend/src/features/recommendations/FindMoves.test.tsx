@@ -26,6 +26,7 @@ test('moves are requested with the chosen policy, and their page opens once they
       ),
   })
   const router = await showPage(<FindMoves />)
+  await userEvent.click(screen.getByText('Advanced'))
   await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Policy' }), 'NoMora, as published')
   await userEvent.click(screen.getByLabelText('Include the flow network'))
   await find()
@@ -33,21 +34,22 @@ test('moves are requested with the chosen policy, and their page opens once they
   expect(screen.getByRole('status').textContent).toContain('20 % done')
   await expect.poll(() => router.state.location.pathname, { timeout: 3_000 }).toBe('/recommendations/r')
   expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([
-    { mesh: 'm', policy: 'nomora', explain: true, moves_max: 10, minutes: 30, objective: null },
+    { mesh: 'm', policy: 'nomora', explain: true, moves_max: 10, minutes: 30, objective: null, risk: null },
   ])
 })
 
 test('a search that fails gives the reason, and the form keeps its choices', async () => {
-  mockApi({
+  const sent = mockApi({
     'GET /v1/meshes': MESHES,
     'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
     'GET /v1/jobs/j': { id: 'j', state: 'failed', problem: { detail: 'No application runs on this mesh.' } },
   })
   await showPage(<FindMoves />)
-  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Policy' }), 'Capacity and anti-affinity')
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Paths count by' }), 'p99')
   await find()
   expect(await screen.findByText('No application runs on this mesh.')).toBeTruthy()
-  expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Policy' }).value).toBe('pack')
+  expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Paths count by' }).value).toBe('p99')
+  expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([{ policy: 'best', risk: 'p99' }])
 })
 
 test('a problem names the limits whose relaxation would help', async () => {

@@ -12,10 +12,12 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
 import { Waiting } from '~/ui/Waiting'
-import { OBJECTIVES, options } from './names'
+import { OBJECTIVES, options, RISKS } from './names'
+import styles from './recommendations.module.css'
 import { strings } from './strings'
 
 const POLICY_OPTIONS = Object.entries(POLICIES).map(([value, { name }]) => ({ value, label: name }))
+const RISK_OPTIONS = [{ value: '', label: strings.riskNone }, ...options(RISKS)]
 const OBJECTIVE_OPTIONS = [{ value: '', label: strings.policyDefault }, ...options(OBJECTIVES)]
 
 /** Request moves on a mesh, follow the job, and open the recommendation. */
@@ -23,7 +25,7 @@ export function FindMoves() {
   const meshes = useQuery(meshesQuery)
   const ask = useAskForMoves()
   const [jobId, setJobId] = useState<string | null>(null)
-  const [policy, setPolicy] = useState('exact')
+  const [policy, setPolicy] = useState('best')
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -34,6 +36,7 @@ export function FindMoves() {
         moves_max: Number(form.get('moves_max')),
         minutes: Number(form.get('minutes')),
         policy: form.get('policy') as RecommendationInput['policy'],
+        risk: (form.get('risk') || null) as NonNullable<RecommendationInput['risk']> | null,
         explain: form.get('explain') !== null,
         objective: (form.get('objective') || null) as NonNullable<RecommendationInput['objective']> | null,
       },
@@ -50,17 +53,13 @@ export function FindMoves() {
           data={(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
         />
         <NativeSelect
-          name="policy"
-          label={<Term of="policy">{strings.policy}</Term>}
-          data={POLICY_OPTIONS}
-          value={policy}
-          onChange={({ currentTarget }) => setPolicy(currentTarget.value)}
-        />
-        <NativeSelect
           name="objective"
           label={<Term of="placement objective">{strings.objective}</Term>}
           data={OBJECTIVE_OPTIONS}
         />
+        {policy === 'best' && (
+          <NativeSelect name="risk" label={<Term of="tail risk">{strings.risk}</Term>} data={RISK_OPTIONS} />
+        )}
         <NumberField
           name="moves_max"
           label={<Term of="move budget">{strings.maximumMoves}</Term>}
@@ -79,10 +78,22 @@ export function FindMoves() {
           required
           w={150}
         />
-        {policy === 'nomora' && <Checkbox name="explain" label={strings.includeArcs} />}
         <Button type="submit" loading={ask.isPending} disabled={!meshes.data?.length}>
           {strings.findMoves}
         </Button>
+        <details className={styles.advanced}>
+          <summary>{strings.advanced}</summary>
+          <div className={pageStyles.form}>
+            <NativeSelect
+              name="policy"
+              label={<Term of="policy">{strings.policy}</Term>}
+              data={POLICY_OPTIONS}
+              value={policy}
+              onChange={({ currentTarget }) => setPolicy(currentTarget.value)}
+            />
+            {policy === 'nomora' && <Checkbox name="explain" label={strings.includeArcs} />}
+          </div>
+        </details>
       </form>
       <p className={pageStyles.lead} aria-live="polite">
         {policyOf(POLICIES, policy).line}

@@ -22,7 +22,7 @@ const minutes = (seconds: number) => (seconds / 60).toFixed(seconds < 600 ? 1 : 
 
 /** The basis of a recommendation: certificate, constraints, windows used and rejected alternatives. */
 export function Proof({ recommendation }: { recommendation: Recommendation }) {
-  const { best_found, certificate, constraints, evidence, price_change_per_hour, rejected } = recommendation.answer
+  const { certificate, constraints, evidence, optimality, price_change_per_hour, rejected } = recommendation.answer
   const { from, to } = evidence.window
   const clock = useClock()
   const policy = policyOf(POLICIES, recommendation.policy)
@@ -31,16 +31,16 @@ export function Proof({ recommendation }: { recommendation: Recommendation }) {
     <Panel title={strings.basis}>
       <p className={pageStyles.lead}>
         <Term of="policy">{strings.policyUsed}</Term> <i>{policy.name}</i>
-        {recommendation.question.policy === 'robust' && `, ${COUNTED[recommendation.question.risk]}`}
+        {recommendation.question.risk && `, ${COUNTED[recommendation.question.risk]}`}
         {strings.objectiveUsed} <i>{OBJECTIVES[recommendation.answer.objective] ?? recommendation.answer.objective}</i>.{' '}
         {policy.line}
       </p>
+      {optimality && <p className={pageStyles.lead}>{optimality.words}</p>}
       {certificate && (
         <p className={pageStyles.lead}>
           {strings.costAndBound(certificate.words, formatCount(certificate.primal), formatCount(certificate.dual))}
         </p>
       )}
-      {best_found && <p className={pageStyles.lead}>{best_found.words}</p>}
       {price_change_per_hour !== null && price_change_per_hour !== 0 && (
         <p className={pageStyles.lead}>
           {strings.priceChange(

@@ -9,6 +9,13 @@ export const OBJECTIVES: Record<string, string> = {
   worst_first: strings.objectiveWorstFirst,
 }
 
+/** Names of risk measures, in the order they are offered. */
+export const RISKS: Record<string, string> = {
+  mean: strings.riskOfMean,
+  p99: strings.riskOfP99,
+  cvar: strings.riskOfTail,
+}
+
 /** Return names as the options of a select. */
 export const options = (names: Record<string, string>) =>
   Object.entries(names).map(([value, label]) => ({ value, label }))
