@@ -19,6 +19,8 @@ TRIED_MOST = 20
 """Maximum number of limits relaxed one at a time."""
 _WORK = 1_000_000
 """Work of branch and bound for each."""
+_OTHERS_TRIED = 3
+"""Maximum number of jobs without waiting tasks that are unpinned."""
 _PACK_S = 1.0
 _Problem = TypeVar("_Problem", Problem, SearchProblem)
 
@@ -132,7 +134,7 @@ def _all_placed(problem: Problem) -> bool:
 
 
 def _all_found(problem: SearchProblem) -> bool:
-    solution = search.solve(problem, proposals=PROPOSALS_LEAST, work=_WORK)
+    solution = search.solve(problem, proposals=PROPOSALS_LEAST, rounds=0, work=_WORK)
     return not ((solution.at < 0) & problem.movable).any()
 
 
@@ -192,10 +194,11 @@ def _of_search_problem(
             apart = problem.apart.copy()
             apart[job, other] = apart[other, job] = False
             yield f"let {jobs[job]} and {jobs[other]} share {machine}s", replace(problem, apart=apart)
-    for job in np.unique(problem.owner[problem.pinned]).tolist():
-        if job not in waiting_jobs:
-            pinned = problem.pinned & (problem.owner == job)
-            yield f"unpin tasks of {jobs[job]}", replace(problem, movable=problem.movable | pinned)
+    in_the_way = problem.pinned & problem.allowed[waiting_jobs].any(axis=0)[problem.at]
+    others = [job for job in np.unique(problem.owner[in_the_way]).tolist() if job not in waiting_jobs]
+    for job in others[:_OTHERS_TRIED]:
+        pinned = problem.pinned & (problem.owner == job)
+        yield f"unpin tasks of {jobs[job]}", replace(problem, movable=problem.movable | pinned)
     wide = int(problem.need[waits, 0].max())
     if wide > 1:
         room = problem.room.copy()

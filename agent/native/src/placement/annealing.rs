@@ -44,49 +44,91 @@ pub fn anneal(
         if target == source {
             continue;
         }
+        // A move beyond the budget takes the place of another, which is undone.
+        let mut undone = None;
+        if home >= 0 && source == home && state.is_spent(a) {
+            let Some(r) = state.other_away(a, random.below(moved.max(1))) else {
+                continue;
+            };
+            let (from, before) = (state.at[r], state.cost(r));
+            state.take(r);
+            if !state.fits(r, problem.at[r]) {
+                state.put(r, from);
+                continue;
+            }
+            state.put(r, problem.at[r]);
+            undone = Some((r, from, state.cost(r) - before));
+        }
         let mut old = state.cost(a);
         state.take(a);
-        let Some(swapped) = propose(&mut state, a, source, target, &mut random) else {
-            continue;
-        };
-        let b = swapped.map(|(b, _)| b);
-        let mut new = state.cost(a);
-        if let Some((b, cost)) = swapped {
-            old += cost;
-            new += state.cost(b) - state.link(a, b);
-        }
-        let change: f64 = new - old;
-        // Swaps of tasks that are alike change nothing and say nothing of what others cost.
-        if change != 0.0 && change.abs() < problem.waiting_cost / 2.0 {
-            seen += 1;
-            scale += (change.abs() - scale) / f64::from(seen.min(1000));
-        }
-        let temperature = 0.3 * scale * 1e-4_f64.powf(step as f64 / proposals as f64);
-        let mut taken = change <= 0.0 || random.unit() < (-change / temperature.max(1e-30)).exp();
-        taken &= match b {
-            Some(b) => state.within_budgets(&[a, b]),
-            None => state.within_budgets(&[a]),
-        };
-        if taken {
-            state.note(a);
-            if let Some(b) = b {
-                state.note(b);
+        let swapped = propose(&mut state, a, source, target, &mut random);
+        let r = undone.map(|(r, ..)| r);
+        let mut taken = false;
+        let mut changed = Changed::default();
+        if let Some(swapped) = swapped {
+            let b = swapped.map(|(b, _)| b);
+            changed = Changed::of(a, b, r);
+            let mut new = state.cost(a);
+            if let Some((b, cost)) = swapped {
+                old += cost;
+                new += state.cost(b) - state.link(a, b);
             }
-            now += change;
+            let change: f64 = new - old + undone.map_or(0.0, |(.., change)| change);
+            // Swaps of tasks that are alike change nothing and say nothing of what others cost.
+            if change != 0.0 && change.abs() < problem.waiting_cost / 2.0 {
+                seen += 1;
+                scale += (change.abs() - scale) / f64::from(seen.min(1000));
+            }
+            let temperature = 0.3 * scale * 1e-4_f64.powf(step as f64 / proposals as f64);
+            taken = change <= 0.0 || random.unit() < (-change / temperature.max(1e-30)).exp();
+            taken &= b.is_none_or(|b| Some(b) != r) && state.within_budgets(changed.tasks());
+            if taken {
+                now += change;
+            } else {
+                state.take(a);
+                if let Some(b) = b {
+                    state.take(b);
+                    state.put(b, target);
+                }
+                state.put(a, source);
+            }
+        }
+        if taken {
+            for task in changed.tasks() {
+                state.note(*task);
+            }
             if now < best - 1e-9 {
                 best = now;
                 chosen.copy_from_slice(&state.at);
             }
-            continue;
+        } else if let Some((r, from, _)) = undone {
+            state.take(r);
+            state.put(r, from);
         }
-        state.take(a);
-        if let Some(b) = b {
-            state.take(b);
-            state.put(b, target);
-        }
-        state.put(a, source);
     }
     Some(chosen)
+}
+
+/// The tasks that a proposal puts elsewhere: at most three.
+#[derive(Default)]
+struct Changed {
+    tasks: [usize; 3],
+    count: usize,
+}
+
+impl Changed {
+    fn of(a: usize, b: Option<usize>, r: Option<usize>) -> Self {
+        let mut changed = Self::default();
+        for task in [Some(a), b, r].into_iter().flatten() {
+            changed.tasks[changed.count] = task;
+            changed.count += 1;
+        }
+        changed
+    }
+
+    fn tasks(&self) -> &[usize] {
+        &self.tasks[..self.count]
+    }
 }
 
 /// Move a task that runs nowhere to a machine, or swap it with one there from `source`; `None` if neither fits.

@@ -51,12 +51,7 @@ struct Search<'a> {
 /// Return the best placement that `work` looked-at machines of tasks lead to, from that of `begin` on.
 ///
 /// `begin` keeps all limits; `prices` are those of the bound. `None` where arrays do not fit one another.
-pub fn branch(
-    problem: &Problem<'_>,
-    begin: &[i64],
-    prices: &[f64],
-    work: usize,
-) -> Option<Best> {
+pub fn branch(problem: &Problem<'_>, begin: &[i64], prices: &[f64], work: usize) -> Option<Best> {
     let mut state = State::new(problem)?;
     state.go_to(begin)?;
     let best = total(&state);
@@ -197,7 +192,11 @@ impl Search<'_> {
         let leaf = root.is_some_and(|root| root != task);
         self.decided[task] = true;
         // The place of a leaf says nothing of those after it but for the room it takes.
-        let rest = if leaf { self.rest(job, place + 1, budget) } else { None };
+        let rest = if leaf {
+            self.rest(job, place + 1, budget)
+        } else {
+            None
+        };
         if leaf && rest.is_none() {
             self.decided[task] = false;
             return;
@@ -224,7 +223,8 @@ impl Search<'_> {
             if number >= 0 && center >= 0 {
                 if let Some(rest) = &rest {
                     let link = weight * self.relaxation.floor(task, center, machine);
-                    if priced + link + self.ahead(job, rest, budget) >= self.best - self.tolerance() {
+                    if priced + link + self.ahead(job, rest, budget) >= self.best - self.tolerance()
+                    {
                         break;
                     }
                 }
@@ -276,7 +276,9 @@ impl Search<'_> {
         let (problem, resources) = (self.problem, self.state.sizes.resources);
         let need = |task: usize| &problem.need[task * resources..][..resources];
         let task = order[place];
-        let same = self.relaxation.jobs[job].root.is_some_and(|root| root != before)
+        let same = self.relaxation.jobs[job]
+            .root
+            .is_some_and(|root| root != before)
             && problem.at[task] == problem.at[before]
             && need(task) == need(before)
             && problem.spared[task] == problem.spared[before]
@@ -285,7 +287,10 @@ impl Search<'_> {
     }
 
     fn weight(&self, task: usize) -> f64 {
-        self.problem.links(task).map(|link| self.problem.weight[link]).sum()
+        self.problem
+            .links(task)
+            .map(|link| self.problem.weight[link])
+            .sum()
     }
 
     /// Return the least cost of what is not placed: the rest of the job, and the jobs after it.
@@ -323,9 +328,7 @@ impl Search<'_> {
             let home = self.problem.at[task];
             if home < 0 {
                 let cost = match root {
-                    Some(root) => {
-                        self.cheapest_leaf(task, self.state.at[root], f64::INFINITY)
-                    }
+                    Some(root) => self.cheapest_leaf(task, self.state.at[root], f64::INFINITY),
                     None => self.cheapest(task),
                 };
                 rest.cost += cost.min(self.problem.waiting_cost);

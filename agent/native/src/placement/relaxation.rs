@@ -39,6 +39,8 @@ struct Star {
     /// Machines and weights of tasks that may not move.
     fixed: Vec<(i64, f64)>,
     classes: Vec<Class>,
+    /// Number of tasks that have to wait whatever else moves: spread limits leave them no place.
+    stuck: usize,
 }
 
 /// A job of any other form. Rows have an entry for each machine, infinite where the task may not run.
@@ -269,6 +271,7 @@ impl<'a> Relaxation<'a> {
             }
         }
         gains.clear();
+        let mut starts = Vec::new();
         options.resize_with(star.classes.len(), Options::default);
         for (class, options) in star.classes.iter().zip(options.iter_mut()) {
             self.class_options(star, class, at, options);
@@ -278,7 +281,7 @@ impl<'a> Relaxation<'a> {
                     .places
                     .get(started)
                     .map_or(f64::INFINITY, |(cost, _)| *cost);
-                cost += place.min(problem.waiting_cost);
+                starts.push(place.min(problem.waiting_cost));
             }
             let places = options.places.iter().skip(class.waiting);
             for ((stay, _), (place, _)) in options.stays.iter().zip(places) {
@@ -290,7 +293,10 @@ impl<'a> Relaxation<'a> {
             }
         }
         gains.sort_unstable_by(|a, b| b.total_cmp(a));
-        cost
+        starts.sort_unstable_by(f64::total_cmp);
+        let started = starts.len() - star.stuck.min(starts.len());
+        cost += starts[..started].iter().sum::<f64>();
+        cost + (starts.len() - started) as f64 * problem.waiting_cost
     }
 
     fn class_options(&self, star: &Star, class: &Class, at: i64, options: &mut Options) {
@@ -385,9 +391,8 @@ impl<'a> Relaxation<'a> {
     fn keep_limits(&self, class: &Class, places: &mut Vec<(f64, usize)>, wanted: usize) {
         let mut loads = vec![0; class.limits.len() * self.sizes.domains];
         places.retain(|(_, machine)| {
-            let of = |level: usize| {
-                self.problem.domain[level * self.sizes.machines + machine] as usize
-            };
+            let of =
+                |level: usize| self.problem.domain[level * self.sizes.machines + machine] as usize;
             let place = |row: usize, level: usize| row * self.sizes.domains + of(level);
             let limits = || class.limits.iter().enumerate();
             if limits().any(|(row, (level, most))| loads[place(row, *level)] >= *most) {
@@ -558,7 +563,13 @@ impl<'a> Relaxation<'a> {
                 } else if place % resources > 0 {
                     *used /= (room as f64).max(1.0).powi(2);
                 }
-                slope += *used * *used * if place % resources > 0 { (room as f64).max(1.0).powi(2) } else { 1.0 };
+                slope += *used
+                    * *used
+                    * if place % resources > 0 {
+                        (room as f64).max(1.0).powi(2)
+                    } else {
+                        1.0
+                    };
             }
             if slope <= 0.0 {
                 break;
@@ -587,7 +598,10 @@ fn share_moves(tables: &[Table], most: usize) -> (f64, Vec<usize>) {
     if all <= most {
         // Every table falls with the number of moves.
         let cost = tables.iter().map(|table| least(&table.cost).1).sum();
-        return (cost, tables.iter().map(|table| least(&table.cost).0).collect());
+        return (
+            cost,
+            tables.iter().map(|table| least(&table.cost).0).collect(),
+        );
     }
     let rows = after_each(tables.iter().map(|table| &table.cost[..]), most);
     let mut left = most;
@@ -709,6 +723,7 @@ fn star(problem: &Problem<'_>, fixed: &State<'_>, root: usize, tasks: &[usize]) 
         roots,
         fixed: Vec::new(),
         classes: Vec::new(),
+        stuck: stuck(problem, fixed, tasks),
     };
     let need = |task: usize| &problem.need[task * sizes.resources..][..sizes.resources];
     for task in tasks.iter().copied().filter(|task| *task != root) {
@@ -733,6 +748,36 @@ fn star(problem: &Problem<'_>, fixed: &State<'_>, root: usize, tasks: &[usize]) 
         }
     }
     star
+}
+
+/// Return how many tasks of a job have to wait, because the failure domains of a level cannot hold all of them.
+fn stuck(problem: &Problem<'_>, fixed: &State<'_>, tasks: &[usize]) -> usize {
+    let sizes = fixed.sizes;
+    let counted: Vec<usize> = tasks
+        .iter()
+        .copied()
+        .filter(|task| problem.movable[*task] != 0 && problem.spared[*task] == 0)
+        .collect();
+    let Some(job) = counted.first().map(|task| problem.owner[*task] as usize) else {
+        return 0;
+    };
+    let levels = (0..sizes.levels).map(|level| {
+        let mut room = vec![0; sizes.domains];
+        for machine in 0..sizes.machines {
+            let open = counted
+                .iter()
+                .any(|task| problem.at[*task] == machine as i64 || fixed.may_run(*task, machine));
+            if open {
+                let domain = problem.domain[level * sizes.machines + machine] as usize;
+                room[domain] = fixed.left(job, level, machine).max(0);
+            }
+        }
+        let room = room
+            .iter()
+            .fold(0_i64, |sum, left| sum.saturating_add(*left));
+        (counted.len() as i64 - room).max(0) as usize
+    });
+    levels.max().unwrap_or(0)
 }
 
 fn class(problem: &Problem<'_>, fixed: &State<'_>, task: usize, weight: f64) -> Class {
@@ -778,12 +823,20 @@ fn graph(problem: &Problem<'_>, fixed: &State<'_>, tasks: &[usize], least: &[f64
         costs: Vec::new(),
         present: present_cost(problem, machines, tasks),
     };
-    for task in tasks.iter().copied().filter(|task| problem.movable[*task] != 0) {
+    for task in tasks
+        .iter()
+        .copied()
+        .filter(|task| problem.movable[*task] != 0)
+    {
         let home = problem.at[task];
         let curve = problem.row(task) / problem.table_steps;
         let row = (0..machines).map(|machine| {
             if !fixed.may_run(task, machine) {
-                return if home < 0 { f64::INFINITY } else { f64::NEG_INFINITY };
+                return if home < 0 {
+                    f64::INFINITY
+                } else {
+                    f64::NEG_INFINITY
+                };
             }
             let half = least[curve * machines + machine] / 2.0;
             let mut total = 0.0;
@@ -791,8 +844,8 @@ fn graph(problem: &Problem<'_>, fixed: &State<'_>, tasks: &[usize], least: &[f64
                 let peer = problem.other[link] as usize;
                 let (there, moves) = (problem.at[peer], problem.movable[peer] != 0);
                 let weight = problem.weight[link];
-                let near = (there >= 0)
-                    .then(|| problem.pair(task, machines, machine as i64, there));
+                let near =
+                    (there >= 0).then(|| problem.pair(task, machines, machine as i64, there));
                 total += weight
                     * match (home < 0, near) {
                         (true, Some(near)) if moves => near.min(half),

@@ -68,7 +68,9 @@ impl<'a> State<'a> {
         if at.len() != self.at.len() || !at.iter().all(|machine| (-1..machines).contains(machine)) {
             return None;
         }
-        let changed: Vec<usize> = (0..at.len()).filter(|task| self.at[*task] != at[*task]).collect();
+        let changed: Vec<usize> = (0..at.len())
+            .filter(|task| self.at[*task] != at[*task])
+            .collect();
         for task in &changed {
             self.take(*task);
         }
@@ -268,12 +270,29 @@ impl<'a> State<'a> {
         }
     }
 
+    /// Return whether one more move of a task exceeds a budget.
+    pub(super) fn is_spent(&self, task: usize) -> bool {
+        let job = self.problem.owner[task] as usize;
+        self.away.len() >= self.problem.most_moves
+            || self.moved_of[job] >= self.problem.most_moves_of[job]
+    }
+
+    /// Return a task that has moved, from place `start` of their list on, whose return makes room for a move of `task`.
+    pub(super) fn other_away(&self, task: usize, start: usize) -> Option<usize> {
+        let owner = &self.problem.owner;
+        let job = owner[task] as usize;
+        let own = self.moved_of[job] >= self.problem.most_moves_of[job];
+        let count = self.away.len();
+        (0..count)
+            .map(|place| self.away[(start + place) % count])
+            .find(|other| !own || owner[*other] as usize == job)
+    }
+
     /// Return whether the tasks that moved stay within the budgets if `changed` are noted; fewer moves always do.
     pub(super) fn within_budgets(&self, changed: &[usize]) -> bool {
         let problem = self.problem;
-        let change = |task: usize| {
-            i64::from(self.is_moved(task)) - i64::from(self.place_of[task] >= 0)
-        };
+        let change =
+            |task: usize| i64::from(self.is_moved(task)) - i64::from(self.place_of[task] >= 0);
         let sum: i64 = changed.iter().map(|task| change(*task)).sum();
         if sum > 0 && self.away.len() as i64 + sum > problem.most_moves as i64 {
             return false;

@@ -19,14 +19,16 @@ from sinemora.placement.problem import Bools, Ints, ProblemError, Shares
 
 WAITING = -1
 """Machine of a waiting task."""
-PROPOSALS_LEAST, PROPOSALS_A_TASK, PROPOSALS_MOST = 100_000, 10_000, 3_000_000
+PROPOSALS_LEAST, PROPOSALS_A_TASK, PROPOSALS_MOST = 100_000, 10_000, 2_000_000
 BOUND_ROUNDS = 200
 """Maximum number of rounds in which the relaxation raises the lower bound."""
 BRANCH_WORK = 20_000_000
 """Maximum number of machines that branch and bound looks at, over all tasks."""
 _TOLERANCE = 1e-9
-# Annealing of few tasks ends in the first local optimum: several short runs find more than a long one.
-_FEW_TASKS, _STARTS = 20, 8
+# Annealing of few tasks ends in the first local optimum: several short runs find more than a long one. That of many
+# ends far from the bound: the best of some runs is nearer.
+_FEW_TASKS, _FEW_STARTS = 20, 8
+_MANY_TASKS, _MANY_STARTS = 100, 3
 LEVELS = ("machine", "rack", "pod")
 """Failure domains of spread limits."""
 NO_LIMIT = 1 << 40
@@ -106,7 +108,11 @@ class SearchSolution:
 
 
 def solve(
-    problem: SearchProblem, seed: int = 0, proposals: int | None = None, work: int = BRANCH_WORK
+    problem: SearchProblem,
+    seed: int = 0,
+    proposals: int | None = None,
+    rounds: int = BOUND_ROUNDS,
+    work: int = BRANCH_WORK,
 ) -> SearchSolution:
     """Return the best placement found, proven optimal where branch and bound ends within `work`."""
     started = time.perf_counter()
@@ -117,15 +123,17 @@ def solve(
     gap = 0.0
     if movers:
         default = min(max(PROPOSALS_LEAST, PROPOSALS_A_TASK * movers), PROPOSALS_MOST)
-        starts = _STARTS if movers <= _FEW_TASKS else 1
+        starts = _FEW_STARTS if movers <= _FEW_TASKS else _MANY_STARTS if movers > _MANY_TASKS else 1
         for start in range(starts):
             progress.report(0.3 + 0.2 * start / starts, f"local search over {movers} tasks", least)
-            count = (proposals or default) // starts
+            count = (proposals or default) // (starts if movers <= _FEW_TASKS else 1)
             found = sinemora_native.anneal(problem, links, waiting_cost, problem.at, count, seed + start)
             if (total := _total(problem, waiting_cost, found)) < least:
                 at, least = found, total
-        progress.report(0.5, f"lower bound for {movers} tasks", least)
-        bound, flat = sinemora_native.placement_bound(problem, links, waiting_cost, least, BOUND_ROUNDS)
+        bound, flat = 0.0, prices.ravel()
+        if rounds:
+            progress.report(0.5, f"lower bound for {movers} tasks", least)
+            bound, flat = sinemora_native.placement_bound(problem, links, waiting_cost, least, rounds)
         prices = flat.reshape(problem.room.shape)
         if least - bound > _TOLERANCE * max(abs(least), 1.0):
             progress.report(0.6, f"branch and bound over {movers} tasks", least, bound)
