@@ -1,5 +1,7 @@
 """Calibration of recommendations: do intervals hold the truth, and do probabilities come true? `SEED=` selects worlds.
 
+`ONLY=` one group: calibration, verdicts (of applied moves), optimality (against brute force, `TENANTS=` of them).
+
 A world has VMs, applications with published curves, and round trips through the look-back and the hour after it. The
 optimiser sees the look-back. The truth is the mean gain over the hour after it, under the true curves.
 
@@ -11,7 +13,7 @@ stated error of transfer, and smooth random errors as large as the residuals of 
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -19,7 +21,7 @@ from uuid import UUID
 
 import numpy as np
 
-from lab.benchmarks import verdicts
+from lab.benchmarks import optimality, verdicts
 from lab.benchmarks.figures import comment, finish, report
 from lab.incidents import network
 from lab.incidents.traces import TRACES
@@ -32,6 +34,7 @@ from sinemora.recommendations.core.holdout import PerformanceSeries, estimate_ga
 from sinemora.recommendations.core.instance import Deployment, Instance, Machine, TaskDemand
 
 WORLDS = 3_000
+TENANTS = 500
 HOUR_S = 3600
 LOOK_BACK_MIN = {4: 10, 12: 10, 30: 60, 60: 60, 120: 60, 240: 60}
 """Look-backs in minutes, and the seconds of their windows: windows of ten seconds are soon merged into minutes."""
@@ -75,7 +78,24 @@ class Case:
     kept: bool
 
 
-def main(seed: int, worlds: int) -> None:
+def main(seed: int, worlds: int, tenants: int) -> None:
+    """Print the figures of all groups, or of the one in `ONLY`."""
+    groups: dict[str, Callable[[], None]] = {
+        "calibration": lambda: calibrate(seed, worlds),
+        "verdicts": lambda: verdicts.main(seed),
+        "optimality": lambda: optimality.main(seed, tenants),
+    }
+    only = os.environ.get("ONLY")
+    if only and only not in groups:
+        sys.exit(f"ONLY={only}: one of {', '.join(groups)}")
+    for name, group in groups.items():
+        if only in (None, "", name):
+            group()
+    finish()
+
+
+def calibrate(seed: int, worlds: int) -> None:
+    """Print how often intervals hold the truth, and how often probabilities come true."""
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
     with ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn")) as pool:
         found = list(pool.map(cases, [(seed, world) for world in range(worlds)], chunksize=20))
@@ -108,8 +128,6 @@ def main(seed: int, worlds: int) -> None:
     kept = [case for case in everything if case.kept]
     paid = float(np.mean([case.truth > 0 for case in kept]))
     report("recommendations_moves_that_gained_percent", 100 * paid, moves=len(kept))
-    verdicts.main(seed)
-    finish()
 
 
 def calibration(everything: list[Case]) -> Iterator[tuple[float, float, int]]:
@@ -269,4 +287,8 @@ def true_gain(
 
 
 if __name__ == "__main__":
-    main(int(os.environ.get("SEED") or 1), int(os.environ.get("WORLDS") or WORLDS))
+    main(
+        int(os.environ.get("SEED") or 1),
+        int(os.environ.get("WORLDS") or WORLDS),
+        int(os.environ.get("TENANTS") or TENANTS),
+    )
