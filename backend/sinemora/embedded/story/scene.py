@@ -67,7 +67,7 @@ def _declare(
 ) -> None:
     if application_queries.application_named(session, name) is not None:
         return
-    tasks = [TaskWrite(name=f"{name}-server", vm=server, root=True)]
+    tasks = [TaskWrite(name=f"{name}-server", vm=server, root=True, pinned=True)]
     tasks += [TaskWrite(name=f"{name}-{number}", vm=client) for number, client in enumerate(clients, 1)]
     body = ApplicationCreate(
         name=name,
