@@ -81,3 +81,21 @@ def test_a_pinned_root_keeps_its_vm_and_its_task_moves(mesh: MeshWorld, worker):
     recommendation = asked(mesh, worker)
     assert {step["task"]["name"] for step in recommendation["steps"]} <= {"cache-1", "cache-2"}
     assert "b-2" in {step["target"]["name"] for step in recommendation["steps"]}
+
+
+def test_a_swap_that_finds_no_order_does_not_keep_a_task_from_its_start(mesh: MeshWorld, worker):
+    sized(mesh, "c-1", slots=3)
+    sized(mesh, "a-2", slots=2)
+    for name, root, vm in (("east", "a-1", "c-1"), ("west", "b-1", "a-2")):
+        wide = [{"name": "root", "vm": root, "root": True, "pinned": True}, {"name": "wide", "vm": vm, "slots": 2}]
+        body = {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": wide}
+        mesh.owner.created("/v1/applications", body)
+    tasks_of = [{"name": "root", "vm": "b-2", "root": True, "pinned": True}, {"name": "new"}]
+    body = {"name": "late", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
+    mesh.owner.created("/v1/applications", body)
+    near = {("a-1", "a-2"): 30.0, ("b-1", "c-1"): 30.0, ("b-2", "c-1"): 30.0}
+    measured(mesh, near | {("a-1", "c-1"): 400.0, ("b-1", "a-2"): 400.0})
+    recommendation = asked(mesh, worker)
+    assert moved(recommendation) == {("late", "new", "c-1")}
+    assert "without a spare slot" in " ".join(recommendation["answer"]["rejected"])
+    assert "rejected afterwards" in recommendation["answer"]["optimality"]["words"]

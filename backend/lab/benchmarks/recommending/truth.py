@@ -1,4 +1,7 @@
-"""Brute force: every placement of a random tenant, with the documented objective and the published curves."""
+"""Brute force: every placement of a random tenant, with the documented objective and the published curves.
+
+Only placements count that moves reach one after the other: full VMs cannot swap tasks without a spare slot.
+"""
 
 from itertools import product
 
@@ -6,6 +9,7 @@ import numpy as np
 
 from lab.benchmarks.recommending.tenants import ZONES, Star, Tenant
 from sinemora.curves.core.curve import Floats
+from sinemora.placement.move_sequence import TaskMove, ordered
 
 Placements = np.ndarray
 """Machine of each task of all applications, in order; shape (placements, tasks)."""
@@ -48,6 +52,27 @@ def kept(tenant: Tenant, at: Placements) -> np.ndarray:
             for vm in range(len(tenant.slots)):
                 good &= ~((mine == vm).any(axis=1) & (theirs == vm).any(axis=1))
     return np.asarray(good)
+
+
+def best(tenant: Tenant) -> float:
+    """Return the objective of the best placement."""
+    found = all_placements(tenant)
+    reached = values(tenant, found)
+    now = np.array([vm for application in tenant.applications for vm in application.at])
+    takes = [take for application in tenant.applications for take in application.takes]
+    free = tenant.room
+    for vm, need in zip(now, takes, strict=True):
+        if vm >= 0:
+            free[vm] -= need
+    for place in np.argsort(-reached):
+        moves = [
+            TaskMove((0, task), int(now[task]), int(vm), takes[task])
+            for task, vm in enumerate(found[place])
+            if vm != now[task]
+        ]
+        if not ordered(moves, free).stuck:
+            return float(reached[place])
+    raise LookupError("the placement of now needs no moves")
 
 
 def values(tenant: Tenant, at: Placements) -> Floats:

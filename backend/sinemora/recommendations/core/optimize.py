@@ -34,6 +34,9 @@ from sinemora.recommendations.core.split import BLOCKS_LEAST
 from sinemora.recommendations.core.tail_risk import RiskModel, link_performance
 
 PROBABILITY = 0.9
+_NO_ORDER = "no feasible order: full VMs would swap tasks without a spare slot; free one slot anywhere"
+_ROUNDS = 2
+"""Most times that tasks are placed again, without moves that have no feasible order."""
 POINTS = 1000
 """Cost points of the loss of all performance (`Objective.loss`)."""
 
@@ -74,7 +77,10 @@ class Solution:
     min_gain: float
     """Minimum gain of a move for its task, because round trips are noisy."""
     search: SearchResult | None = None
-    """Joint placement: of all tasks, or under the published policy of those that its network does not place."""
+    """Joint placement: of all tasks, or under the published policy of those that its network does not place.
+
+    The first one, if moves without a feasible order were then left out.
+    """
     unplaced: tuple[str, ...] = ()
     """Unplaced tasks and the limit to blame."""
 
@@ -114,11 +120,41 @@ def solve(instance: Instance, options: Options) -> Solution:
         plan = by_name.solve(problem, by_name.Policy.nomora_aggregated)
         proposed = task_moves(instance, stars, problem, plan)
     movers = movable_tasks(instance, stars)
+    search, groups, steps = _place_and_judge(instance, options, assumed, proposed, movers, least_gain, noise)
+    first, blocked = search, _blocked(groups)
+    for _ in range(_ROUNDS):
+        if not blocked or options.published:
+            break
+        # What may stay where it is gives the others another chance: a start is worth more than a swap that fails.
+        movers -= {move.task for group in blocked for move in group.moves if not move.starts}
+        search, again, steps = _place_and_judge(instance, options, assumed, [], movers, least_gain, noise)
+        groups, blocked = [*again, *_blocked(groups)], _blocked(again)
+    kept = [group for group in groups if group.rejected is None]
+    after = apply_moves(here, [move for group in kept for move in group.moves])
+    unplaced = []
+    for why in diagnose_unplaced(instance, stars, assumed, problem, plan, search):
+        # Running tasks that violate their limits may stay.
+        if not steps and any((here[place] == WAITING).any() for place in chosen):
+            raise why
+        unplaced.append(str(why))
+    return Solution(steps, tuple(groups), tuple(kept), after, plan, problem, assumed, noise, first, tuple(unplaced))
+
+
+def _place_and_judge(
+    instance: Instance,
+    options: Options,
+    assumed: ImputedMatrix,
+    proposed: list[TaskMove],
+    movers: set[tuple[int, int]],
+    least_gain: float,
+    noise: float,
+) -> tuple[SearchResult | None, list[Group], tuple[Step, ...]]:
+    """Place `movers` after the moves `proposed`; return the result, all groups, and the steps of those kept."""
     search = None
     if movers:
-        at = apply_moves(here, proposed)
+        at = apply_moves(tuple(application.at for application in instance.applications), proposed)
         search = place_jointly(instance, assumed, at, movers, options.objective, least_gain, options.moves_max)
-        proposed += search.moves
+        proposed = [*proposed, *search.moves]
     progress.report(0.8, f"judging {len(proposed)} moves on held-out windows")
     rerooted = {move.task[0] for move in proposed if move.task[1] == instance.applications[move.task[0]].root}
     # The tasks of a graph depend on one another: its moves form one group.
@@ -128,16 +164,12 @@ def solve(instance: Instance, options: Options) -> Solution:
         for group in together(proposed, rerooted | graphs)
     )
     groups = _reject_over_budget(instance, sorted(judged, key=_worth, reverse=True), options.moves_max)
-    groups, steps = _reject_blocked(instance, groups)
-    kept = [group for group in groups if group.rejected is None]
-    after = apply_moves(here, [move for group in kept for move in group.moves])
-    unplaced = []
-    for why in diagnose_unplaced(instance, stars, assumed, problem, plan, search):
-        # Running tasks that violate their limits may stay.
-        if not steps and any((here[place] == WAITING).any() for place in chosen):
-            raise why
-        unplaced.append(str(why))
-    return Solution(steps, tuple(groups), tuple(kept), after, plan, problem, assumed, noise, search, tuple(unplaced))
+    return search, *_reject_blocked(instance, groups)
+
+
+def _blocked(groups: Iterable[Group]) -> list[Group]:
+    """Return the groups whose moves have no feasible order."""
+    return [group for group in groups if group.rejected == _NO_ORDER]
 
 
 def apply_moves(at: tuple[Indices, ...], moves: Iterable[TaskMove]) -> tuple[Indices, ...]:
@@ -285,9 +317,10 @@ def _reject_blocked(instance: Instance, groups: list[Group]) -> tuple[list[Group
         order = ordered([move for group in groups if group.rejected is None for move in group.moves], free)
         if not order.stuck:
             return groups, order.steps
-        words = "no feasible order: full VMs would swap tasks without a spare slot; free one slot anywhere"
         groups = [
-            replace(group, rejected=words) if group.rejected is None and set(group.moves) & set(order.stuck) else group
+            replace(group, rejected=_NO_ORDER)
+            if group.rejected is None and set(group.moves) & set(order.stuck)
+            else group
             for group in groups
         ]
 
