@@ -1,6 +1,5 @@
 """Composition of the API: routers of all features, error handling, start and stop."""
 
-import re
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -89,7 +88,6 @@ ROUTERS = (
 )
 # Collectors of metrics in the database and in Redis; their import registers them for /metrics.
 METRICS = (worker_metrics, backlog_metrics)
-_IMPORTS = re.compile(r"/v1/meshes/[^/]+/imports")
 
 
 @asynccontextmanager
@@ -134,7 +132,6 @@ def create_app() -> FastAPI:
         HttpMiddleware,
         hsts=settings().public_url.startswith("https://"),
         body_limit_bytes=settings().body_limit_bytes,
-        larger=(_IMPORTS, settings().import_limit_bytes),
     )
     for router in ROUTERS:
         app.include_router(router)

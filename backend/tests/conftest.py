@@ -80,6 +80,8 @@ def servers() -> Iterator[Servers]:
         os.environ["SINEMORA_DATABASE_URL"] = postgres.dsn()
         os.environ["SINEMORA_DATABASE_OWNER_URL"] = postgres.dsn(OWNER_ROLE)
         os.environ["SINEMORA_REDIS_URL"] = valkey.url()
+        # All callers of the tests have one address.
+        os.environ["SINEMORA_ANONYMOUS_LIMIT_PER_MINUTE"] = "1000000"
         forget_settings()
         # Read at import, when the settings named another server.
         celery.conf.broker_url = kit_redis.broker_url(valkey.url())

@@ -59,6 +59,7 @@ class AlertRule(Identified, Versioned, TenantOwned, Base):
     """A rule of a mesh. `condition`, `scope`: `rules/schemas.py`; `origin`: the default rule it was created from."""
 
     __tablename__ = "alert_rules"
+    rows_max = 1_000
     __table_args__ = (
         ForeignKeyConstraint(*_OF_MESH, ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "id"),
@@ -177,6 +178,7 @@ class Silence(Identified, Versioned, TenantOwned, Base):
     """Matchers and a time range without notifications; `weekly` recurs within the range."""
 
     __tablename__ = "silences"
+    rows_max = 2_000
     __table_args__ = (
         UniqueConstraint("tenant_id", "id"),
         Index(None, "tenant_id", "ends_at", "id"),
@@ -195,6 +197,7 @@ class Receiver(Identified, Versioned, TenantOwned, Base):
     """A receiver of notifications; `secret` is encrypted (`kit/encryption.py`)."""
 
     __tablename__ = "receivers"
+    rows_max = 200
     __table_args__ = (
         UniqueConstraint("tenant_id", "id"),
         UniqueConstraint("tenant_id", "name"),

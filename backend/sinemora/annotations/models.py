@@ -28,6 +28,7 @@ class Annotation(Identified, Versioned, TenantOwned, Base):
     """
 
     __tablename__ = "annotations"
+    rows_max = 20_000
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "id"),

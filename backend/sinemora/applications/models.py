@@ -23,6 +23,7 @@ class Application(Identified, Versioned, TenantOwned, Base):
     """
 
     __tablename__ = "applications"
+    rows_max = 1_000
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"]),
         ForeignKeyConstraint(["tenant_id", "curve_version_id"], ["curve_versions.tenant_id", "curve_versions.id"]),
@@ -72,6 +73,7 @@ class Task(Identified, TenantOwned, Base):
     """Process of an application on a VM; without a VM it waits. A pinned task never moves."""
 
     __tablename__ = "tasks"
+    rows_max = 100_000
     __table_args__ = (
         ForeignKeyConstraint(*_OF_APPLICATION, ondelete="CASCADE"),
         # Deleting a VM does not delete its tasks: they wait for another VM.

@@ -25,6 +25,7 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.routes import accepts
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.query.requests import Selections
 from sinemora.tenants.access import Editor, SignedIn, Viewer
@@ -70,6 +71,7 @@ def export_applications(session: SessionDep, actor: Viewer, mesh_id: InMesh = No
 
 
 @router.post("/applications/manifest", openapi_extra=_YAML_BODY, responses=responses(409, 413, 422))
+@accepts(lambda settings: settings.data_limit_bytes)
 def import_applications(
     session: SessionDep, actor: Editor, body: Annotated[bytes, Body(media_type=YAML)]
 ) -> ManifestResult:

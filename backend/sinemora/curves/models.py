@@ -16,6 +16,7 @@ class StoredCurve(Identified, Versioned, TenantOwned, Base):
     """Application in one configuration. `metric` names the measure, `unit` its unit (`queries/s`)."""
 
     __tablename__ = "curves"
+    rows_max = 2_000
     __table_args__ = (
         UniqueConstraint("tenant_id", "id"),
         UniqueConstraint("tenant_id", "name"),
@@ -38,6 +39,7 @@ class CurveVersion(Identified, TenantOwned, Base):
     """
 
     __tablename__ = "curve_versions"
+    rows_max = 20_000
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "curve_id"], ["curves.tenant_id", "curves.id"], ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "id"),

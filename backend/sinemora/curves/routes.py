@@ -31,6 +31,7 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.routes import accepts
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
@@ -56,6 +57,7 @@ def list_curves(
 
 
 @router.post("", status_code=201, openapi_extra=_CSV, responses=responses(409, 413, 422))
+@accepts(lambda settings: settings.data_limit_bytes)
 def create_curve(
     request: Request,
     body: CurveCreate,
@@ -108,6 +110,7 @@ def list_curve_versions(curve_id: str, session: SessionDep, actor: Viewer, page:
 
 
 @router.post("/{curve_id}/versions", status_code=201, openapi_extra=_CSV, responses=responses(404, 409, 413, 422))
+@accepts(lambda settings: settings.data_limit_bytes)
 def create_curve_version(
     request: Request,
     curve_id: str,

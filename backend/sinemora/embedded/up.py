@@ -129,7 +129,7 @@ class _Launch:
             and "receiver_networks" not in self.settings.model_fields_set
             and _is_private(self.settings)
         ):
-            self.env["SINEMORA_RECEIVER_NETWORKS"] = "local"  # the story's receiver listens on this machine
+            self.env["SINEMORA_RECEIVER_NETWORKS"] = "127.0.0.0/8"  # the story's receiver listens on this machine
         if self.engines.postgres:
             self.engines.postgres.provision()
         else:

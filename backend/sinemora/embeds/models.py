@@ -24,6 +24,7 @@ class EmbedLink(Identified, TenantOwned, Base):
     """Link to one view of a mesh; a path has its VMs. Only a digest of its token is stored."""
 
     __tablename__ = "embed_links"
+    rows_max = 500
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
         ForeignKeyConstraint(["tenant_id", "source_vm_id"], ["vms.tenant_id", "vms.id"], ondelete="CASCADE"),

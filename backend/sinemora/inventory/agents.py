@@ -19,8 +19,11 @@ from sinemora.inventory import queries
 from sinemora.inventory.models import Agent, Vm
 from sinemora.inventory.queries import ReportNote, note_reports
 from sinemora.inventory.schemas import AgentDescription, AgentEventCreate
+from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.http import rate_limit
+from sinemora.kit.http.routes import before_body, body_limit
 from sinemora.kit.lru_cache import LruCache
 from sinemora.kit.security import digest, shown_prefix
 from sinemora.tenants import audit
@@ -64,17 +67,33 @@ _credential = HTTPBearer(scheme_name="agent", description="An agent's credential
 Credential = Annotated[HTTPAuthorizationCredentials | None, Security(_credential)]
 
 
-async def agent_signed_in(request: Request, credential: Credential) -> AgentIdentity:
+async def authenticate(request: Request) -> AgentIdentity:
     """Return the agent of this request. Most calls use neither a database connection nor a thread.
 
-    ProductError `sign_in_required`, `agent_credential_unknown`, `agent_revoked` (401).
+    ProductError `sign_in_required`, `agent_credential_unknown`, `agent_revoked` (401), `too_many_requests` (429).
     """
-    if credential is None:
-        raise ProductError("sign_in_required", 401, "Not signed in: send the agent's credential.", headers=_BEARER)
-    identity = await identify(credential.credentials)
+    credential = await _credential(request)
+    try:
+        if credential is None:
+            raise ProductError("sign_in_required", 401, "Not signed in: send the agent's credential.", headers=_BEARER)
+        identity = await identify(credential.credentials)
+    except ProductError as error:
+        if error.status == 401:
+            await run_in_threadpool(rate_limit.limit_address, request)
+        raise
     request.state.tenant_id, request.state.tenant_key = identity.tenant_id, identity.tenant_key
     request.state.caller = f"agent:{identity.agent_id}"
+    request.state.agent = identity
     return identity
+
+
+async def agent_signed_in(request: Request, credential: Credential) -> AgentIdentity:
+    """Return the agent of this request, whom `authenticate` has found before the body was read."""
+    identity: AgentIdentity = request.state.agent
+    return identity
+
+
+before_body(agent_signed_in, authenticate)
 
 
 async def identify(credential: str) -> AgentIdentity:
@@ -159,9 +178,12 @@ class AgentRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return a handler that signs the agent in and calls the endpoint."""
         endpoint = self.endpoint
+        limit = body_limit(endpoint)
 
         async def handle(request: Request) -> Response:
-            agent = await agent_signed_in(request, await _credential(request))
+            agent = await authenticate(request)
+            if limit is not None:
+                request.state.body_limit_bytes = limit(settings())
             response: Response = await endpoint(request, agent)
             return response
 

@@ -39,6 +39,7 @@ class Zone(Identified, Versioned, TenantOwned, Base):
     """
 
     __tablename__ = "zones"
+    rows_max = 1_000
     __table_args__ = (UniqueConstraint("tenant_id", "id"), UniqueConstraint("tenant_id", "provider", "region", "name"))
 
     key: Mapped[int] = mapped_column(Identity(always=True), unique=True)

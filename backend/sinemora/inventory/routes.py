@@ -26,11 +26,16 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.routes import BoundedRoute
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
 agent_router = APIRouter(
-    prefix="/v1/agents/self", dependencies=[AgentSignedIn], tags=["agent protocol"], responses=responses(401, 422)
+    prefix="/v1/agents/self",
+    dependencies=[AgentSignedIn],
+    route_class=BoundedRoute,
+    tags=["agent protocol"],
+    responses=responses(401, 422),
 )
 
 

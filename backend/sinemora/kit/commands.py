@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Concatenate, ParamSpec
 
-import yaml
 from typer import Exit, Option
 
+from sinemora.kit import yaml_text
 from sinemora.kit.client import KEY, Client, RequestRefused
 from sinemora.kit.config import settings
 
@@ -109,9 +109,9 @@ def yaml_of(file: Path) -> dict[str, Any]:
     Raises `RequestRefused`.
     """
     try:
-        document = yaml.safe_load(bytes_of(file))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise RequestRefused(f"Not YAML: {file}: {error}") from error
+        document = yaml_text.load(bytes_of(file))
+    except yaml_text.YamlError as error:
+        raise RequestRefused(f"{file}: {error}") from error
     if not isinstance(document, dict):
         raise RequestRefused(f"{file} must be one YAML document with keys and values.")
     plain: dict[str, Any] = json.loads(json.dumps(document, default=str))

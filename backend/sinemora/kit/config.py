@@ -9,6 +9,9 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from sinemora.kit import special_networks
+from sinemora.kit.special_networks import Network
+
 _POSTGRES = ("postgresql+psycopg",), "postgresql://USER:PASSWORD@HOST:5432/DATABASE"
 _ADDRESSES = {
     "database_url": _POSTGRES,
@@ -57,7 +60,11 @@ class Settings(BaseSettings):
     sign_in_window_s: int = Field(300, ge=1)
     embed_hosts: str = "*"
     rate_limit_per_minute: int = Field(1200, ge=1)
-    body_limit_bytes: int = Field(8 * 1024 * 1024, ge=1024)
+    anonymous_limit_per_minute: int = Field(300, ge=1)
+    agent_reports_per_minute: int = Field(1200, ge=1)
+    body_limit_bytes: int = Field(256 * 1024, ge=1024)
+    data_limit_bytes: int = Field(4 * 1024 * 1024, ge=1024)
+    report_limit_bytes: int = Field(8 * 1024 * 1024, ge=1024)
     import_limit_bytes: int = Field(64 * 1024 * 1024, ge=1024)
 
     ingest_queue_reports: int = Field(2000, ge=1)
@@ -73,8 +80,8 @@ class Settings(BaseSettings):
     quota_vms: int = Field(2000, ge=0)
     quota_paths: int = Field(4_000_000, ge=0)
     quota_windows_per_s: float = Field(400_000, ge=0)
-    metric_source_networks: Literal["public", "private", "local"] = "private"
-    receiver_networks: Literal["public", "private", "local"] = "private"
+    metric_source_networks: str = ""
+    receiver_networks: str = ""
     secret_key: SecretStr | None = None
     smtp_url: SecretStr | None = None
     smtp_from: str = "sinemora@sinemora.example"
@@ -102,6 +109,12 @@ class Settings(BaseSettings):
             raise ValueError(f"should look like {example}")
         return url
 
+    @field_validator("metric_source_networks", "receiver_networks")
+    @classmethod
+    def _networks(cls, networks: str) -> str:
+        special_networks.parse(networks)
+        return networks
+
     @field_validator("embed_hosts")
     @classmethod
     def _hosts(cls, hosts: str) -> str:
@@ -117,6 +130,16 @@ class Settings(BaseSettings):
         if self.cookie_secure is None:
             self.cookie_secure = self.public_url.startswith("https://")
         return self
+
+    @property
+    def allowed_metric_sources(self) -> tuple[Network, ...]:
+        """Return the networks that may have metric sources besides the public internet."""
+        return special_networks.parse(self.metric_source_networks)
+
+    @property
+    def allowed_receivers(self) -> tuple[Network, ...]:
+        """Return the networks that may have receivers besides the public internet."""
+        return special_networks.parse(self.receiver_networks)
 
     @property
     def local_url(self) -> str:

@@ -4,16 +4,29 @@ Tenancy is set once, where a session opens, and holds three times over: criteria
 foreign keys, and row-level security keyed by two transaction settings, `sinemora.tenant_id` and `sinemora.tenant_key`.
 """
 
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from uuid import UUID, uuid4
 
 from anyio import CancelScope, CapacityLimiter, to_thread
 from fastapi import Depends, Request
-from sqlalchemy import Connection, DateTime, Engine, ForeignKey, MetaData, Uuid, create_engine, event, func, text
+from sqlalchemy import (
+    Connection,
+    DateTime,
+    Engine,
+    ForeignKey,
+    MetaData,
+    Uuid,
+    create_engine,
+    event,
+    func,
+    select,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import (
     DeclarativeBase,
@@ -61,7 +74,12 @@ class Identified:
 
 
 class TenantOwned:
-    """Row of one tenant. The listeners below filter reads, stamp new rows and refuse rows of other tenants."""
+    """Row of one tenant. The listeners below filter reads, stamp new rows and refuse rows of other tenants.
+
+    `rows_max` is the largest number of rows that one tenant may create; None where another quota limits them.
+    """
+
+    rows_max: ClassVar[int | None] = None
 
     tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"))
 
@@ -78,6 +96,7 @@ def engine() -> Engine:
         max_overflow=settings().database_pool_size,
         pool_timeout=5,
         pool_pre_ping=True,
+        hide_parameters=True,  # errors with values of people would end up in the log
         connect_args={
             "connect_timeout": 5,
             "application_name": "sinemora",
@@ -188,9 +207,26 @@ def _stamp(session: Session, *_: Any) -> None:
     tenant_id = session.info["tenant_id"]
     if tenant_id is None:
         return
+    new: Counter[type[TenantOwned]] = Counter()
     for row in session.new:
         if isinstance(row, TenantOwned):
             if row.tenant_id is None:
                 row.tenant_id = tenant_id
             elif row.tenant_id != tenant_id:
                 raise ValueError(f"{type(row).__name__} of tenant {row.tenant_id} in a session of {tenant_id}")
+            new[type(row)] += 1
+    for model, rows in new.items():
+        if model.rows_max is not None:
+            _check_room(session, model, rows)
+
+
+def _check_room(session: Session, model: type[TenantOwned], new: int) -> None:
+    """Refuse rows beyond `rows_max`, so that one tenant cannot fill the database. ProductError `too_many_objects`."""
+    most = model.rows_max or 0
+    with session.no_autoflush:
+        stored = session.scalar(select(func.count()).select_from(select(model.tenant_id).limit(most + 1).subquery()))
+    if (stored or 0) + new > most:
+        noun = str(getattr(model, "__tablename__", "")).replace("_", " ")
+        raise ProductError(
+            "too_many_objects", 409, f"Too many {noun}: a tenant has at most {most:,}. Delete some first.", limit=most
+        )

@@ -24,6 +24,7 @@ MEDIA_TYPE = "application/problem+json"
 # SQLSTATEs of statements that gave up waiting, lost a race or ran out of memory: a retry helps.
 _BUSY_STATES = {"40001", "40P01", "55P03", "57014", "53200"}
 _DISK_FULL = "53100"
+_DATA_EXCEPTION = "22"  # class of SQLSTATEs: a number out of range, text with U+0000
 # SQLSTATEs of deleting a row that others refer to.
 _REFERRED_STATES = {"23503", "23001"}
 
@@ -47,6 +48,15 @@ class NotFound(ProductError):
 
     def __init__(self, noun: str) -> None:
         super().__init__(f"{noun.replace(' ', '_')}_unknown", 404, f"Unknown {noun}.")
+
+
+class BodyError(HTTPException):
+    """Refusal of a body while the framework reads it; of all exceptions it only passes `HTTPException` on."""
+
+    def __init__(self, pointer: str, message: str) -> None:
+        super().__init__(422)
+        self.pointer = pointer
+        self.message = message
 
 
 @contextmanager
@@ -115,6 +125,10 @@ def database_error(error: exc.SQLAlchemyError) -> ProductError | None:
     if not isinstance(error, exc.DBAPIError):
         return None
     state = getattr(error.orig, "sqlstate", None)
+    if isinstance(error, exc.DataError) or (state or "").startswith(_DATA_EXCEPTION):
+        return ProductError(
+            "value_invalid", 422, "Invalid value: a number or a text of this request cannot be stored or compared."
+        )
     if state in _BUSY_STATES:
         return ProductError(
             "database_busy",
@@ -172,6 +186,11 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(ProductError)
     async def _product(request: Request, error: ProductError) -> JSONResponse:
         return problem(request, error)
+
+    @app.exception_handler(BodyError)
+    async def _body(request: Request, error: BodyError) -> JSONResponse:
+        fields = [{"pointer": error.pointer, "message": error.message}]
+        return problem(request, ProductError("request_invalid", 422, "Invalid request: see `errors`.", errors=fields))
 
     @app.exception_handler(HTTPException)
     async def _http(request: Request, error: HTTPException) -> JSONResponse:

@@ -2,9 +2,9 @@
 
 from typing import TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
+from sinemora.kit import yaml_text
 from sinemora.kit.errors import ProductError
 
 Declared = TypeVar("Declared", bound=BaseModel)
@@ -16,12 +16,9 @@ def declared(text: bytes, key: str, model: type[Declared], each: str) -> list[De
     ProductError `manifest_invalid`, with a pointer for every error.
     """
     try:
-        document = yaml.safe_load(text)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
-        what = getattr(error, "problem", None) or error
-        raise ProductError("manifest_invalid", 422, f"Not YAML{where}: {what}") from None
+        document = yaml_text.load(text)
+    except yaml_text.YamlError as error:
+        raise ProductError("manifest_invalid", 422, str(error)) from None
     entries = document.get(key) if isinstance(document, dict) else None
     if not isinstance(entries, list) or set(document) != {key}:
         raise ProductError(

@@ -25,6 +25,7 @@ class MetricSource(Identified, Versioned, TenantOwned, Base):
     """
 
     __tablename__ = "metric_sources"
+    rows_max = 500
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
         ForeignKeyConstraint(

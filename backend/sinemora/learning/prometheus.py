@@ -3,14 +3,16 @@
 import json
 import math
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from sinemora.kit import egress_policy
+from sinemora.kit.special_networks import Network
 
 _LIMIT_BYTES = 16 << 20
+_ERROR_TYPES = {"timeout", "canceled", "execution", "bad_data", "internal", "unavailable", "not_found"}
 # Prometheus answers at most 11,000 points.
 _CHUNK = timedelta(days=5)
 
@@ -33,12 +35,17 @@ def headers_of(authentication: Mapping[str, str]) -> dict[str, str]:
 
 
 def query_range(
-    url: str, query: str, start: datetime, end: datetime, networks: str, authentication: Mapping[str, str]
+    url: str,
+    query: str,
+    start: datetime,
+    end: datetime,
+    networks: Sequence[Network],
+    authentication: Mapping[str, str],
 ) -> Iterator[tuple[datetime, float]]:
     """Return minutes and values from `start` to `end` (whole minutes, inclusive).
 
-    `authentication` has the form of `schemas.Authentication`; empty for none. `networks` limits target addresses:
-    `public`, `private` or `local`. Raises `ReadError`.
+    `authentication` has the form of `schemas.Authentication`; empty for none. `networks` are allowed besides the
+    public internet. Raises `ReadError`.
     """
     while start <= end:
         until = min(end, start + _CHUNK)
@@ -52,7 +59,10 @@ def query_range(
 def _values(answer: Any) -> Iterator[tuple[datetime, float]]:
     try:
         if answer["status"] != "success":
-            raise ReadError(f"Query refused by Prometheus: {str(answer.get('error'))[:300]}")
+            # Only an error in the form that Prometheus documents: any other body may be the page of another server.
+            kind = answer.get("errorType")
+            reason = str(answer.get("error"))[:300] if kind in _ERROR_TYPES else "no error that it documents"
+            raise ReadError(f"Query refused by Prometheus: {reason}")
         series = answer["data"]["result"]
         if len(series) > 1:
             raise ReadError(f"Ambiguous query: {len(series)} series; reduce it to one, for example with sum(…)")
@@ -64,7 +74,7 @@ def _values(answer: Any) -> Iterator[tuple[datetime, float]]:
         raise ReadError("Invalid response: not a Prometheus HTTP API") from None
 
 
-def _get(url: str, networks: str, headers: Mapping[str, str]) -> Any:
+def _get(url: str, networks: Sequence[Network], headers: Mapping[str, str]) -> Any:
     host = urlsplit(url).netloc.rpartition("@")[2]
     try:
         response = egress_policy.request(

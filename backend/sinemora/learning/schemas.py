@@ -20,7 +20,7 @@ PATHS_MAX = 20
 
 
 def _http(text: str) -> str:
-    parts = urlsplit(text)
+    parts = urlsplit(text)  # ValueError for http://[::1 too, which pydantic shows
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("should look like https://prometheus.example:9090")
     if parts.username or parts.password or parts.query or parts.fragment:

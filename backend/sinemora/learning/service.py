@@ -156,7 +156,7 @@ def scrape(session: Session, source_id: UUID, now: datetime) -> None:
     end = now.replace(second=0, microsecond=0) - _MINUTE
     source.progress.read_at, source.progress.read_error = now, None
     try:
-        networks = settings().metric_source_networks
+        networks = settings().allowed_metric_sources
         secret = encryption.decrypt(source.secret)
         points = list(prometheus.query_range(source.url, source.query, start, end, networks, secret))
     except prometheus.ReadError as error:

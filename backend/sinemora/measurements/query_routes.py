@@ -13,6 +13,7 @@ from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, PageQuery
+from sinemora.kit.http.routes import BoundedRoute, accepts
 from sinemora.kit.http.upload import Upload, uploaded
 from sinemora.measurements.imports import service
 from sinemora.measurements.imports.readers import TraceKind
@@ -59,7 +60,11 @@ router = APIRouter(
 )
 
 vm_router = APIRouter(
-    prefix="/v1/vms/{vm_id}", dependencies=[SignedIn], tags=["measurements"], responses=responses(401, 403, 404, 429)
+    prefix="/v1/vms/{vm_id}",
+    dependencies=[SignedIn],
+    route_class=BoundedRoute,
+    tags=["measurements"],
+    responses=responses(401, 403, 404, 429),
 )
 
 
@@ -228,6 +233,7 @@ def list_spikes(context: QueryDep, query: Annotated[SpikesPageRequest, Query()])
         }
     },
 )
+@accepts(lambda settings: settings.import_limit_bytes)
 def create_import(
     mesh_id: UUID,
     session: SessionDep,

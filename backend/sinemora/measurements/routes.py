@@ -12,12 +12,14 @@ from starlette.requests import ClientDisconnect
 from sinemora.inventory.agents import AgentDep, AgentRoute
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
+from sinemora.kit.http.routes import BoundedRoute, accepts
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.ingest.payload import JSON, PROTOBUF
+from sinemora.measurements.live.hub import LiveHub
 from sinemora.measurements.query import matrix, paths
 from sinemora.measurements.schemas import PathRead, Resolution, SeriesRead, WorstPaths
 from sinemora.meshes.service import get_mesh
-from sinemora.tenants.access import SignedIn, Viewer
+from sinemora.tenants.access import SignedIn, Viewer, still_signed_in
 
 agent_router = APIRouter(
     prefix="/v1/agents/self", route_class=AgentRoute, tags=["agent protocol"], responses=responses(401)
@@ -25,6 +27,7 @@ agent_router = APIRouter(
 router = APIRouter(
     prefix="/v1/meshes/{mesh_id}",
     dependencies=[SignedIn],
+    route_class=BoundedRoute,
     tags=["measurements"],
     responses=responses(401, 403, 404, 422, 429, 503),
 )
@@ -60,6 +63,7 @@ _REPORT_BODY = {
         },
     },
 )
+@accepts(lambda settings: settings.report_limit_bytes)
 async def create_report(request: Request, agent: AgentDep) -> Response:
     """Store a report of an agent. The response follows the commit."""
     headers = request.headers
@@ -138,9 +142,11 @@ def listen(
     With the id of the last event received, missed events come first, or `event: reset` if they are no longer stored.
     """
     get_mesh(session, mesh_id)
+    hub: LiveHub = request.app.state.live
+    hub.admit(request.state.caller)
     # The transaction ends before the stream begins: a listener holds no database connection.
     return StreamingResponse(
-        request.app.state.live.events(mesh_id, last_event_id or after),
+        hub.events(mesh_id, request.state.caller, still_signed_in(request), last_event_id or after),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )

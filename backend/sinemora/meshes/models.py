@@ -31,6 +31,7 @@ class Mesh(Identified, Versioned, TenantOwned, Base):
     """
 
     __tablename__ = "meshes"
+    rows_max = 500
     __table_args__ = (
         UniqueConstraint("tenant_id", "id"),
         UniqueConstraint("tenant_id", "name"),
@@ -78,6 +79,7 @@ class EnrolmentToken(Identified, TenantOwned, Base):
     """Enrolment token of a mesh: its holder may enrol agents, `max_uses` times until it expires."""
 
     __tablename__ = "enrolment_tokens"
+    rows_max = 500
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
         Index(None, "tenant_id", "mesh_id"),

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 from sqlalchemy import select
 
-from sinemora.inventory.agents import AgentDep, AgentSignedIn, Credential, agent_signed_in
+from sinemora.inventory.agents import AgentDep, AgentSignedIn, authenticate
 from sinemora.inventory.schemas import AgentEnrol, AgentEnrolled
 from sinemora.kit.config import settings
 from sinemora.kit.db import SessionDep
@@ -16,6 +16,7 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag
 from sinemora.kit.http.idempotency import ProductRoute, secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.routes import BoundedRoute
 from sinemora.meshes import enrolment, service, usage
 from sinemora.meshes.models import EnrolmentToken, Mesh
 from sinemora.meshes.plan import plan_for, plan_revision
@@ -36,9 +37,13 @@ from sinemora.tenants.access import Editor, SignedIn, Viewer
 MAX_WAIT_S = 30
 
 router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
-enrolment_router = APIRouter(prefix="/v1/agents", tags=["agent protocol"])
+enrolment_router = APIRouter(prefix="/v1/agents", route_class=BoundedRoute, tags=["agent protocol"])
 agent_router = APIRouter(
-    prefix="/v1/agents/self", dependencies=[AgentSignedIn], tags=["agent protocol"], responses=responses(401, 422)
+    prefix="/v1/agents/self",
+    dependencies=[AgentSignedIn],
+    route_class=BoundedRoute,
+    tags=["agent protocol"],
+    responses=responses(401, 422),
 )
 
 
@@ -151,7 +156,6 @@ def enrol_agent(body: AgentEnrol) -> AgentEnrolled:
 async def read_plan(
     request: Request,
     agent: AgentDep,
-    credential: Credential,
     wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S, description="Longest wait for a change, s")] = 0,
     if_none_match: Annotated[str | None, Header(description="ETag of the agent's current plan")] = None,
 ) -> Response:
@@ -174,7 +178,7 @@ async def read_plan(
         if left_s <= 0 or not await watch.changed(agent.tenant_id, tenant_meshes.fingerprint, left_s):
             return Response(status_code=304, headers={**headers, "Sinemora-Time-Ns": str(time.time_ns())})
         # The change may be the revocation of this agent.
-        await agent_signed_in(request, credential)
+        await authenticate(request)
 
 
 def _backend_url(request: Request) -> str:

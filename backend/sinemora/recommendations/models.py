@@ -47,6 +47,7 @@ class Recommendation(Identified, Versioned, TenantOwned, Base):
     """
 
     __tablename__ = "recommendations"
+    rows_max = 5_000
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "id"),

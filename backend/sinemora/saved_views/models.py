@@ -10,6 +10,7 @@ class SavedView(Identified, TenantOwned, Base):
     """A page of the console: `address` is its path with its parameters, which hold the state of the page."""
 
     __tablename__ = "saved_views"
+    rows_max = 500
     __table_args__ = (UniqueConstraint("tenant_id", "name"),)
 
     name: Mapped[str]

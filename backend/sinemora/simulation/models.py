@@ -13,6 +13,7 @@ class Simulation(Identified, TenantOwned, Base):
     """The report of a run of `sinemora simulate`, as uploaded; immutable."""
 
     __tablename__ = "simulations"
+    rows_max = 1_000
     __table_args__ = (UniqueConstraint("tenant_id", "id"), Index(None, "tenant_id", "created_at"))
 
     name: Mapped[str]

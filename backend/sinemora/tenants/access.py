@@ -3,21 +3,27 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.utils import get_authorization_scheme_param
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.concurrency import run_in_threadpool
 
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http import rate_limit
+from sinemora.kit.http.routes import before_body
 from sinemora.kit.security import csrf_token, digest, equal
 from sinemora.tenants import queries
 from sinemora.tenants.models import Role, Scope
 
 SESSION_COOKIE = "sinemora_session"
 CSRF_COOKIE = "sinemora_csrf"
+DEVICE_COOKIE = "sinemora_device"
 CSRF_HEADER = "x-csrf-token"
 KEY_PREFIX = "sm_"
 _SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -60,20 +66,62 @@ _cookie = APIKeyCookie(
 _key = HTTPBearer(scheme_name="api_key", description="An API key, `sm_…`.", auto_error=False)
 
 
-def signed_in(
+def authenticate(request: Request) -> Actor:
+    """Return the actor of this request and set its tenant, for the transaction of the request.
+
+    ProductError `sign_in_required`, `bad_credentials` (401), `csrf_token_invalid` (403), `too_many_requests` (429).
+    """
+    try:
+        actor = _actor_of(request)
+    except ProductError as error:
+        if error.status == 401:
+            rate_limit.limit_address(request)
+        raise
+    request.state.tenant_id, request.state.tenant_key = actor.tenant_id, actor.tenant_key
+    request.state.caller = f"{actor.kind}:{actor.id}"
+    rate_limit.limit(request, request.state.caller)
+    request.state.actor = actor
+    return actor
+
+
+def _actor_of(request: Request) -> Actor:
+    scheme, token = get_authorization_scheme_param(request.headers.get("Authorization"))
+    if scheme.lower() == "bearer" and token:
+        return _by_token(request, token)
+    return _by_cookie(request, request.cookies.get(SESSION_COOKIE))
+
+
+def still_signed_in(request: Request) -> Callable[[], Awaitable[bool]]:
+    """Return a function that looks up whether the session or key of `request` is still valid."""
+
+    def look_up() -> bool:
+        try:
+            _actor_of(request)
+        except ProductError:
+            return False
+        except SQLAlchemyError:
+            return True  # a database away ends no session
+        return True
+
+    return partial(run_in_threadpool, look_up)
+
+
+# The schemes are parameters only for the OpenAPI document. `async` although it awaits nothing: see `_at_least`.
+async def signed_in(
     request: Request,
     session: Annotated[str | None, Security(_cookie)],
     key: Annotated[HTTPAuthorizationCredentials | None, Security(_key)],
 ) -> Actor:
-    """Return the actor of this request and set its tenant, for the transaction of the request.
-
-    ProductError `sign_in_required` (401), `bad_credentials` (401), `csrf_token_invalid` (403).
-    """
-    actor = _by_token(request, key.credentials) if key is not None else _by_cookie(request, session)
-    request.state.tenant_id, request.state.tenant_key = actor.tenant_id, actor.tenant_key
-    request.state.caller = f"{actor.kind}:{actor.id}"
-    rate_limit.limit(request, request.state.caller)
+    """Return the actor of this request, whom `authenticate` has found before the body was read."""
+    actor: Actor = request.state.actor
     return actor
+
+
+async def _authenticate(request: Request) -> None:
+    await run_in_threadpool(authenticate, request)
+
+
+before_body(signed_in, _authenticate)
 
 
 def signed_in_or_none(
@@ -83,7 +131,7 @@ def signed_in_or_none(
 ) -> Actor | None:
     """Return the actor of this request; None without a valid session. ProductError `bad_credentials` (401)."""
     try:
-        return signed_in(request, session, key)
+        return authenticate(request)
     except ProductError as error:
         if error.code != "sign_in_required":
             raise

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from sinemora.tenants.access import Actor
-from sinemora.tenants.models import AuditEntry
+from sinemora.tenants.models import AuditEntry, User
 
 
 class Named(Protocol):
@@ -31,6 +31,22 @@ def record(
             action=action,
             subject_id=subject_id,
             subject_name=subject_name,
+            detail=detail,
+        )
+    )
+
+
+def record_session(session: Session, tenant_id: UUID, user: User, action: str, detail: dict[str, str]) -> None:
+    """Record in a system session what `user` did to a browser session: `session.created`, `.refused`, `.locked`…"""
+    session.add(
+        AuditEntry(
+            tenant_id=tenant_id,
+            actor_kind="user",
+            actor_id=user.id,
+            actor_name=user.email,
+            action=action,
+            subject_id=user.id,
+            subject_name=user.email,
             detail=detail,
         )
     )

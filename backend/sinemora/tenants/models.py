@@ -78,6 +78,7 @@ class Membership(TenantOwned, Base):
     """Membership of a user in a tenant."""
 
     __tablename__ = "memberships"
+    rows_max = 2_000
     __table_args__ = (CheckConstraint("role IN ('viewer', 'editor', 'owner')", name="role"),)
 
     tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True)
@@ -108,6 +109,7 @@ class ApiKey(Identified, TenantOwned, Base):
     """API key with scopes and an expiry, stored as a digest."""
 
     __tablename__ = "api_keys"
+    rows_max = 500
     __table_args__ = (
         CheckConstraint("scopes <@ ARRAY['read', 'write'] AND cardinality(scopes) > 0", name="scopes"),
         UniqueConstraint("tenant_id", "name"),

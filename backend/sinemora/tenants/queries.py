@@ -1,12 +1,13 @@
 """SQL of tenants. Authentication runs in a system session, the rest in the tenant's."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CursorResult, delete, select
+from sqlalchemy import CursorResult, Select, delete, select
 from sqlalchemy.orm import Session
 
-from sinemora.tenants.models import ApiKey, BrowserSession, Membership, Tenant, User
+from sinemora.tenants.models import ApiKey, AuditEntry, BrowserSession, Membership, Tenant, User
 
 
 def tenant_by_name(session: Session, name: str) -> Tenant | None:
@@ -24,6 +25,13 @@ def first_membership(session: Session, user_id: UUID) -> Membership | None:
     return session.scalars(
         select(Membership).where(Membership.user_id == user_id).order_by(Membership.created_at, Membership.tenant_id)
     ).first()
+
+
+def memberships(session: Session, user_id: UUID) -> Sequence[Membership]:
+    """Return all memberships of a user, oldest first."""
+    return session.scalars(
+        select(Membership).where(Membership.user_id == user_id).order_by(Membership.created_at, Membership.tenant_id)
+    ).all()
 
 
 def signed_in(session: Session, digest: bytes, now: datetime) -> tuple[BrowserSession, Membership, Tenant] | None:
@@ -65,3 +73,20 @@ def delete_expired_sessions(session: Session, now: datetime) -> int:
 def api_key_by_name(session: Session, name: str) -> ApiKey | None:
     """Return the tenant's key of this name."""
     return session.scalars(select(ApiKey).where(ApiKey.name == name)).one_or_none()
+
+
+def audit_entries(
+    action: str | None, actor_name: str | None, since: datetime | None, until: datetime | None
+) -> Select[AuditEntry]:
+    """Return the statement of audit entries; `action` ends with a dot to match all actions that begin with it."""
+    statement = select(AuditEntry)
+    if action is not None:
+        prefix = AuditEntry.action.startswith(action, autoescape=True)
+        statement = statement.where(prefix if action.endswith(".") else AuditEntry.action == action)
+    if actor_name is not None:
+        statement = statement.where(AuditEntry.actor_name == actor_name)
+    if since is not None:
+        statement = statement.where(AuditEntry.created_at >= since)
+    if until is not None:
+        statement = statement.where(AuditEntry.created_at < until)
+    return statement

@@ -1,8 +1,10 @@
 """HTTP of tenants: signing in and out, API keys, members, audit."""
 
+from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
 
 from sinemora.kit.config import settings
@@ -10,9 +12,19 @@ from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.routes import BoundedRoute
 from sinemora.kit.security import csrf_token
-from sinemora.tenants import service
-from sinemora.tenants.access import CSRF_COOKIE, SESSION_COOKIE, Actor, MaybeSignedIn, Owner, SignedIn, Viewer
+from sinemora.tenants import queries, service
+from sinemora.tenants.access import (
+    CSRF_COOKIE,
+    DEVICE_COOKIE,
+    SESSION_COOKIE,
+    Actor,
+    MaybeSignedIn,
+    Owner,
+    SignedIn,
+    Viewer,
+)
 from sinemora.tenants.models import ApiKey, AuditEntry, Membership
 from sinemora.tenants.schemas import (
     ApiKeyCreate,
@@ -27,14 +39,16 @@ from sinemora.tenants.schemas import (
     UserRead,
 )
 
-sign_in_router = APIRouter(prefix="/v1/auth", tags=["auth"])
+_DEVICE_S = 366 * 86_400
+
+sign_in_router = APIRouter(prefix="/v1/auth", route_class=BoundedRoute, tags=["auth"])
 router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
 
 
 @sign_in_router.post("/sign-in", responses=responses(401, 422, 429))
 def sign_in(body: SignIn, request: Request, response: Response) -> SessionRead:
     """Open a browser session. It sets a cookie hidden from scripts, and one to send back as `X-CSRF-Token`."""
-    opened = service.sign_in(body, request.client.host if request.client else "")
+    opened = service.sign_in(body, _browser(request))
     csrf = csrf_token(opened.secret)
     life_s = settings().session_hours * 3600
     secure = bool(settings().cookie_secure)
@@ -42,6 +56,15 @@ def sign_in(body: SignIn, request: Request, response: Response) -> SessionRead:
         SESSION_COOKIE, opened.secret, max_age=life_s, httponly=True, secure=secure, samesite="lax", path="/"
     )
     response.set_cookie(CSRF_COOKIE, csrf, max_age=life_s, secure=secure, samesite="lax", path="/")
+    response.set_cookie(
+        DEVICE_COOKIE,
+        opened.device,
+        max_age=_DEVICE_S,
+        httponly=True,
+        secure=secure,
+        samesite="strict",
+        path="/v1/auth/sign-in",
+    )
     return SessionRead(
         user=UserRead.model_validate(opened.user),
         tenant=TenantRead.model_validate(opened.tenant),
@@ -61,7 +84,7 @@ def sign_out(request: Request, response: Response, actor: Viewer) -> None:
     """End this browser session. An API key stays valid."""
     secret = request.cookies.get(SESSION_COOKIE)
     if actor.kind == "user" and secret:
-        service.sign_out(secret)
+        service.sign_out(secret, _browser(request))
     response.delete_cookie(SESSION_COOKIE, path="/")
     response.delete_cookie(CSRF_COOKIE, path="/")
 
@@ -70,6 +93,11 @@ def sign_out(request: Request, response: Response, actor: Viewer) -> None:
 def read_session(request: Request, actor: Viewer) -> SessionRead:
     """Return the signed-in user. For an API key, `user` is the key and there is no CSRF token."""
     return _session_of(request, actor)
+
+
+def _browser(request: Request) -> service.Browser:
+    address = request.client.host if request.client else ""
+    return service.Browser(address, request.headers.get("User-Agent", ""), request.cookies.get(DEVICE_COOKIE))
 
 
 def _session_of(request: Request, actor: Actor) -> SessionRead:
@@ -120,7 +148,18 @@ def list_members(session: SessionDep, actor: Viewer, page: Paging) -> Page[Membe
     )
 
 
-@router.get("/audit-entries", tags=["audit"], response_model=Page[AuditEntryRead])
-def list_audit_entries(session: SessionDep, actor: Owner, page: Paging) -> Slice[AuditEntry]:
+@router.get("/audit-entries", tags=["audit"], response_model=Page[AuditEntryRead], responses=responses(422))
+def list_audit_entries(
+    session: SessionDep,
+    actor: Owner,
+    page: Paging,
+    action: Annotated[
+        str | None, Query(max_length=100, description="Only this action; `session.` for all that begin so")
+    ] = None,
+    actor_name: Annotated[str | None, Query(max_length=320, description="Only of this person or key")] = None,
+    from_: Annotated[datetime | None, Query(alias="from", description="Not before this time")] = None,
+    to: Annotated[datetime | None, Query(description="Before this time")] = None,
+) -> Slice[AuditEntry]:
     """List the entries of the audit log, newest first."""
-    return paginate(session, select(AuditEntry), page, AuditEntry.created_at, AuditEntry.id, descending=True)
+    statement = queries.audit_entries(action, actor_name, from_, to)
+    return paginate(session, statement, page, AuditEntry.created_at, AuditEntry.id, descending=True)

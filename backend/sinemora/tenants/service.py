@@ -31,12 +31,26 @@ class OwnerCreated:
 
 @dataclass(frozen=True)
 class SignInResult:
-    """New browser session: user, tenant, role, and the secret for the cookie."""
+    """New browser session: user, tenant, role, the secret for its cookie, and a token of the browser."""
 
     user: User
     tenant: Tenant
     role: Role
     secret: str
+    device: str
+
+
+@dataclass(frozen=True)
+class Browser:
+    """Sender of a sign-in or sign-out: its address, its `User-Agent`, and its device token if it has one."""
+
+    address: str
+    user_agent: str
+    device: str | None = None
+
+    def described(self) -> dict[str, str]:
+        """Return the fields of an audit entry."""
+        return {"address": self.address, "user_agent": self.user_agent[:200]}
 
 
 def create_owner(tenant_name: str, email: str, password: str | None = None) -> OwnerCreated:
@@ -69,18 +83,27 @@ def create_owner(tenant_name: str, email: str, password: str | None = None) -> O
         return OwnerCreated(tenant.id, user.id, created, generated)
 
 
-def sign_in(body: SignIn, address: str) -> SignInResult:
+def sign_in(body: SignIn, browser: Browser) -> SignInResult:
     """Open a browser session. ProductError `bad_credentials` (401), `too_many_attempts` (429).
 
-    An unknown user costs the same time as a wrong password. Failures are counted, see `throttle`.
+    An unknown user costs the same time as a wrong password. Failures are counted, see `throttle`, and recorded.
     """
     email = body.email.strip().lower()
-    counted = throttle.begin(email, address)
     now = datetime.now(UTC)
     with system_session() as session:
         user = queries.user_by_email(session, email)
+    device = browser.device
+    known = user is not None and device is not None and throttle.is_known_device(user.password_hash, device)
+    try:
+        counted = throttle.begin(email, browser.address, device if known else None)
+    except ProductError:
+        if user is not None and throttle.is_first_refusal(email):
+            _record(user, "session.locked", browser)
+        raise
     # Outside a transaction: hashing is slow and needs no connection.
     fits = check_password(user.password_hash if user else None, body.password.get_secret_value())
+    if user is not None and not fits:
+        _record(user, "session.refused", browser)
     with system_session() as session:
         membership = queries.first_membership(session, user.id) if user and fits else None
         if user is None or membership is None:
@@ -95,13 +118,26 @@ def sign_in(body: SignIn, address: str) -> SignInResult:
                 expires_at=now + timedelta(hours=settings().session_hours),
             )
         )
-        return SignInResult(user, session.get_one(Tenant, membership.tenant_id), membership.role, secret)
+        audit.record_session(session, membership.tenant_id, user, "session.created", browser.described())
+        tenant = session.get_one(Tenant, membership.tenant_id)
+        return SignInResult(user, tenant, membership.role, secret, throttle.device_token(user.password_hash))
 
 
-def sign_out(secret: str) -> None:
+def sign_out(secret: str, browser: Browser) -> None:
     """End the browser session with this cookie. An expired session is no error."""
     with system_session() as session:
+        row = queries.signed_in(session, digest(secret), datetime.now(UTC))
         queries.end_session(session, digest(secret))
+        if row is not None:
+            _, membership, tenant = row
+            audit.record_session(session, tenant.id, membership.user, "session.ended", browser.described())
+
+
+def _record(user: User, action: str, browser: Browser) -> None:
+    """Record what happened at the sign-in of a user in the audit log of each of their tenants."""
+    with system_session() as session:
+        for membership in queries.memberships(session, user.id):
+            audit.record_session(session, membership.tenant_id, user, action, browser.described())
 
 
 def create_api_key(session: Session, actor: Actor, body: ApiKeyCreate) -> tuple[ApiKey, str]:

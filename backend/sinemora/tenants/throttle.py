@@ -1,10 +1,15 @@
 """Limits of failed sign-ins.
 
-Attempts are counted for the pair of account and address, and with a ten times higher limit for the account and for the
-address alone. So a stranger who guesses is locked out, not the owner; nor is a whole office for one of its members.
+Attempts are counted for the pair of account and network, and with a ten times higher limit for the account and for the
+network alone. So a stranger who guesses is locked out, not a whole office for one of its members.
+
+A browser from which the account signed in before has a cookie (`device_token`) and a separate count, so that nobody can
+lock people out of their own browsers (OWASP, "Device cookies").
 """
 
 import hashlib
+import hmac
+import secrets
 
 from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
@@ -13,25 +18,30 @@ from sinemora.kit.http import rate_limit
 _WIDE_FACTOR = 10
 
 
-def begin(email: str, address: str) -> list[str]:
+def begin(email: str, address: str, device: str | None = None) -> list[str]:
     """Count an attempt before it is made, so that parallel attempts count too. Return the keys counted.
 
-    ProductError `too_many_attempts` (429). Without Redis nothing is counted; only hashing slows attempts down.
+    `device` is a token that `is_known_device` accepted. ProductError `too_many_attempts` (429). Without Redis nothing
+    is counted; only hashing slows attempts down.
     """
     allowed = settings().sign_in_attempts
     window_s = settings().sign_in_window_s
+    network = rate_limit.network_of(address)
     limits = {
-        _key("pair", email, address): allowed,
+        _key("pair", email, network): allowed,
         _key("account", email): allowed * _WIDE_FACTOR,
-        _key("address", address): allowed * _WIDE_FACTOR,
+        _key("address", network): allowed * _WIDE_FACTOR,
     }
+    if device is not None:
+        limits = {_key("device", email, device): allowed}
     for key, most in limits.items():
         attempts = rate_limit.count(key, window_s)
         if attempts is not None and attempts > most:
             raise ProductError(
                 "too_many_attempts",
                 429,
-                f"Too many sign-in attempts: wait {max(1, window_s // 60)} minutes.",
+                f"Too many sign-in attempts: wait {max(1, window_s // 60)} minutes,"
+                " or use a browser in which you signed in before.",
                 headers={"Retry-After": str(window_s)},
             )
     return list(limits)
@@ -41,6 +51,28 @@ def forgive(counted: list[str]) -> None:
     """Undo the count of an attempt that succeeded."""
     for key in counted:
         rate_limit.uncount(key)
+
+
+def is_first_refusal(email: str) -> bool:
+    """Return whether this is the first refused attempt at an account in the window: only that one is recorded."""
+    return rate_limit.count(_key("refused", email), settings().sign_in_window_s) == 1
+
+
+def device_token(password_hash: str) -> str:
+    """Return the token of a browser from which the account signed in. It ends with the password."""
+    nonce = secrets.token_urlsafe(12)
+    return f"{nonce}.{_mac(password_hash, nonce)}"
+
+
+def is_known_device(password_hash: str, token: str) -> bool:
+    """Return whether `device_token` made a token for this account and its present password."""
+    nonce, _, mac = token.partition(".")
+    return hmac.compare_digest(_mac(password_hash, nonce).encode(), mac.encode())
+
+
+def _mac(password_hash: str, nonce: str) -> str:
+    # The salted hash never leaves the database, so it serves as the key.
+    return hmac.new(password_hash.encode(), f"sinemora device {nonce}".encode(), hashlib.sha256).hexdigest()
 
 
 def _key(*words: str) -> str:

@@ -16,6 +16,7 @@ class Scenario(Identified, Versioned, TenantOwned, Base):
     """Saved changes to a mesh and its applications; every evaluation uses current measurements."""
 
     __tablename__ = "scenarios"
+    rows_max = 1_000
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "id"),

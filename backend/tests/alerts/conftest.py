@@ -128,7 +128,7 @@ def mailbox() -> Iterator[Mailbox]:
 @pytest.fixture
 def local(monkeypatch: pytest.MonkeyPatch, mailbox: Mailbox) -> Iterator[None]:
     """Settings with local receivers, a secret key and a mail server."""
-    monkeypatch.setenv("SINEMORA_RECEIVER_NETWORKS", "local")
+    monkeypatch.setenv("SINEMORA_RECEIVER_NETWORKS", "127.0.0.0/8")
     monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
     monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{mailbox.port}")
     config.settings.cache_clear()

@@ -12,6 +12,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.tenants import throttle
+from sinemora.tenants.access import DEVICE_COOKIE
 from sinemora.tenants.tasks import sweep
 from tests.callers import PASSWORD, Caller, Member
 
@@ -159,3 +160,55 @@ def test_neither_passwords_nor_cookies_are_kept(owner: Member):
     assert all(user.startswith("$argon2id$") for user in users)
     secret = owner.cookies["sinemora_session"]
     assert all(secret not in row and secret.encode().hex() not in row for row in sessions)
+
+
+def test_a_known_browser_is_not_locked_out_by_others(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    opened = attempt(client, owner.email, PASSWORD)
+    cookie = f"{DEVICE_COOKIE}={opened.cookies[DEVICE_COOKIE]}"
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 2)
+    while attempt(client, owner.email, "wrong password").status_code != 429:
+        pass
+    body = {"email": owner.email, "password": PASSWORD}
+    known = client.post("/v1/auth/sign-in", json=body, headers={"Cookie": cookie})
+    assert known.status_code == 200
+    assert attempt(client, owner.email, PASSWORD).status_code == 429
+
+
+def test_a_made_up_device_counts_as_a_stranger(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 2)
+    body = {"email": owner.email, "password": "wrong password"}
+    statuses = [
+        client.post("/v1/auth/sign-in", json=body, headers={"Cookie": f"{DEVICE_COOKIE}=n{n}.00"}).status_code
+        for n in range(4)
+    ]
+    assert statuses == [401, 401, 429, 429]
+
+
+def test_addresses_of_one_ipv6_network_count_together(database: Engine, redis: Redis):
+    for n in range(settings().sign_in_attempts):
+        throttle.begin("v6@sinemora.example", f"2001:db8:1:2::{n:x}")
+    with pytest.raises(ProductError, match="Too many"):
+        throttle.begin("v6@sinemora.example", "2001:db8:1:2:ffff::1")
+    throttle.begin("v6@sinemora.example", "2001:db8:1:3::1")
+
+
+def test_the_audit_log_has_sign_ins(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 2)
+    for _ in range(4):
+        attempt(client, owner.email, "wrong password")
+    entries = owner.get("/v1/audit-entries", params={"action": "session."}).json()["items"]
+    actions = [entry["action"] for entry in entries]
+    assert actions.count("session.refused") == 2
+    assert actions.count("session.locked") == 1
+    assert all(entry["detail"]["address"] and entry["actor_name"] == owner.email for entry in entries)
+    assert owner.get("/v1/audit-entries", params={"action": "mesh.created"}).json()["items"] == []
+    assert owner.post("/v1/auth/sign-out").status_code == 204
+
+
+def test_the_audit_log_is_filtered(owner: Member):
+    owner.created("/v1/meshes", {"name": "m"})
+    entry = owner.get("/v1/audit-entries", params={"action": "mesh.created"}).json()["items"][0]
+    same = {"actor_name": owner.email, "from": entry["created_at"]}
+    assert owner.get("/v1/audit-entries", params=same).json()["items"][0]["id"] == entry["id"]
+    assert owner.get("/v1/audit-entries", params={"to": entry["created_at"], "action": "mesh."}).json()["items"] == []
+    assert owner.get("/v1/audit-entries", params={"actor_name": "someone@else"}).json()["items"] == []

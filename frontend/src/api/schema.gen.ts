@@ -10049,6 +10049,14 @@ export interface operations {
     list_audit_entries: {
         parameters: {
             query?: {
+                /** @description Only this action; `session.` for all that begin so */
+                action?: string | null;
+                /** @description Only of this person or key */
+                actor_name?: string | null;
+                /** @description Not before this time */
+                from?: string | null;
+                /** @description Before this time */
+                to?: string | null;
                 /** @description Items per page */
                 limit?: number;
                 /** @description `next_cursor` of the previous page */

@@ -78,7 +78,7 @@ def product() -> Iterator[tuple[Product, Listener]]:
     listener = Listener()
     threading.Thread(target=listener.serve_forever, daemon=True).start()
     with running() as stack, tempfile.TemporaryDirectory(prefix="sinemora-bench-") as folder:
-        os.environ |= {"SINEMORA_RECEIVER_NETWORKS": "local"}
+        os.environ |= {"SINEMORA_RECEIVER_NETWORKS": "127.0.0.0/8"}
         programs = [
             [*_CELERY, "worker", "--queues=fast,bulk", "--concurrency=2", "--without-gossip", "--without-mingle"],
             [*_CELERY, "beat", f"--schedule={folder}/beat", "--pidfile="],

@@ -9,12 +9,13 @@ from sinemora.alerts.evidence.schemas import EvidenceKeys, SignedEvidence
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.routes import BoundedRoute
 from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
 )
-public_router = APIRouter(prefix="/v1", tags=["alerts"], responses=responses(429))
+public_router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["alerts"], responses=responses(429))
 
 
 @router.get("/incidents/{incident_id}/evidence", responses=responses(404, 409))

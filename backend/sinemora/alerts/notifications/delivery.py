@@ -150,13 +150,14 @@ def _affected(one: dict[str, Any]) -> str:
 def _post(url: str, body: bytes, headers: dict[str, str] | None = None) -> str:
     try:
         answer = egress_policy.post(
-            url, body, headers or {"Content-Type": "application/json"}, settings().receiver_networks
+            url, body, headers or {"Content-Type": "application/json"}, settings().allowed_receivers
         )
     except EgressRefused as error:
         raise PermanentError(str(error)) from None
     except EgressError as error:
         raise RetryableError(str(error)) from None
-    summary = f"{answer.status} {answer.body[:200].decode(errors='replace')}".strip()
+    # The status alone: a body may be the page of a server that only the operator should read.
+    summary = f"HTTP status {answer.status}"
     if answer.status in (408, 425, 429) or answer.status >= 500:
         raise RetryableError(summary, answer.retry_after_s)
     if not 200 <= answer.status < 300:

@@ -1,6 +1,6 @@
 """Use cases of receivers and of the routing tree."""
 
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
@@ -22,12 +22,31 @@ from sinemora.kit.http.etag import IfMatch
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
+RECIPIENTS_MAX = 20
+_SECRET_MAX = 2_000
+_URL_MAX = 2_000
+
+
+class _Secrets(NamedTuple):
+    """Names of secrets that a kind of receiver needs, and of those it may have."""
+
+    needed: tuple[str, ...]
+    known: tuple[str, ...]
+
+
+_SETTINGS = {
+    ReceiverKind.email: ("to",),
+    ReceiverKind.webhook: ("url",),
+    ReceiverKind.slack: (),
+    ReceiverKind.teams: (),
+    ReceiverKind.pagerduty: ("url",),
+}
 _SECRETS = {
-    ReceiverKind.email: (),
-    ReceiverKind.webhook: (),
-    ReceiverKind.slack: ("url",),
-    ReceiverKind.teams: ("url",),
-    ReceiverKind.pagerduty: ("routing_key",),
+    ReceiverKind.email: _Secrets((), ()),
+    ReceiverKind.webhook: _Secrets((), ("key",)),
+    ReceiverKind.slack: _Secrets(("url",), ("url",)),
+    ReceiverKind.teams: _Secrets(("url",), ("url",)),
+    ReceiverKind.pagerduty: _Secrets(("routing_key",), ("routing_key",)),
 }
 
 
@@ -61,6 +80,13 @@ def update_receiver(
         row.name = body.name
     secret = encryption.decrypt(row.secret) if body.secret is None else body.secret
     settings = row.settings if body.settings is None else body.settings
+    if row.secret is not None and body.secret is None and _server(settings) != _server(row.settings):
+        raise ProductError(
+            "secret_needed_again",
+            422,
+            "Secret needed again: it was given for another server. Send `secret` together with the new `settings.url`.",
+            errors=[{"pointer": "#/secret", "message": "needed with a URL on another server"}],
+        )
     _check(ReceiverKind(row.kind), settings, secret)
     row.settings = settings
     if body.secret is not None:
@@ -143,23 +169,55 @@ def _receiver_name_free(session: Session, name: str) -> None:
 
 
 def _check(kind: ReceiverKind, settings: dict[str, Any], secret: dict[str, str]) -> None:
-    for name in _SECRETS[kind]:
-        if not secret.get(name):
-            raise ProductError(
-                "receiver_invalid", 422, f"Secret missing: a receiver of kind {kind} needs `secret.{name}`."
+    """Refuse settings and secrets that the kind lacks, does not have or cannot use. ProductError `receiver_invalid`."""
+    for field, given, known in (("settings", settings, _SETTINGS[kind]), ("secret", secret, _SECRETS[kind].known)):
+        if unknown := sorted(set(given) - set(known)):
+            raise _invalid(
+                f"#/{field}/{unknown[0]}",
+                f"Unknown {field}: a receiver of kind {kind} has {', '.join(known) or 'none'}, not {unknown[0]}.",
             )
+    for name in _SECRETS[kind].needed:
+        if not secret.get(name):
+            raise _invalid(f"#/secret/{name}", f"Secret missing: a receiver of kind {kind} needs `secret.{name}`.")
+    for name, value in secret.items():
+        if len(value) > _SECRET_MAX:
+            raise _invalid(f"#/secret/{name}", f"Secret too long: at most {_SECRET_MAX} characters.")
     if kind is ReceiverKind.email:
         to = settings.get("to")
         if not isinstance(to, list) or not to or not all(isinstance(one, str) and _address(one) for one in to):
-            raise ProductError(
-                "receiver_invalid",
-                422,
+            raise _invalid(
+                "#/settings/to",
                 "Invalid recipients: `settings.to` must be a list of e-mail addresses such as a@example.com.",
             )
-    urls = [settings.get("url")] if kind is ReceiverKind.webhook else [settings.get("url"), secret.get("url")]
-    for url in urls if kind is ReceiverKind.webhook else [one for one in urls if one]:
-        if not isinstance(url, str) or urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-            raise ProductError("receiver_invalid", 422, "Invalid URL: use an address like https://example.com/hooks/1.")
+        if len(to) > RECIPIENTS_MAX:
+            raise _invalid("#/settings/to", f"Too many recipients: at most {RECIPIENTS_MAX}; use a mailing list.")
+    urls = [("settings", settings.get("url")), ("secret", secret.get("url"))]
+    for field, url in urls[:1] if kind is ReceiverKind.webhook else [one for one in urls if one[1]]:
+        if not _is_url(url):
+            raise _invalid(f"#/{field}/url", "Invalid URL: use an address like https://example.com/hooks/1.")
+
+
+def _invalid(pointer: str, detail: str) -> ProductError:
+    return ProductError("receiver_invalid", 422, detail, errors=[{"pointer": pointer, "message": detail}])
+
+
+def _is_url(url: Any) -> bool:
+    if not isinstance(url, str) or len(url) > _URL_MAX:
+        return False
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # http://[::1, or a port above 65535
+        return False
+
+
+def _server(settings: dict[str, Any]) -> tuple[str, str] | None:
+    """Return scheme and authority of the URL in the settings, to which secrets are sent; None without one."""
+    url = settings.get("url")
+    if not _is_url(url):
+        return None
+    parts = urlsplit(str(url))
+    return parts.scheme, parts.netloc.lower()
 
 
 def _address(text: str) -> bool:

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Depends, Header, Request, Response
-from fastapi.routing import APIRoute
 from sqlalchemy import ForeignKey, LargeBinary, delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -19,6 +18,7 @@ from starlette.concurrency import run_in_threadpool
 
 from sinemora.kit.db import Base, SessionDep, TenantOwned
 from sinemora.kit.errors import ProductError
+from sinemora.kit.http.routes import BoundedRoute
 
 KEPT = timedelta(hours=24)
 
@@ -52,7 +52,9 @@ async def _claim(
         return
     upload = getattr(request.state, "upload", None)
     body = await request.body() if upload is None else upload.sha256
-    fingerprint = hashlib.sha256(b"\0".join([request.method.encode(), request.url.path.encode(), body])).digest()
+    query = request.url.query.encode()
+    parts = [request.method.encode(), request.url.path.encode(), query, body]
+    fingerprint = hashlib.sha256(b"\0".join(parts)).digest()
     request.state.claimed = await run_in_threadpool(
         _claim_row, session, request.state.caller, idempotency_key, fingerprint
     )
@@ -100,7 +102,7 @@ def delete_old_keys(session: Session, now: datetime) -> int:
     return int(deleted.rowcount)  # type: ignore[attr-defined]
 
 
-class ProductRoute(APIRoute):
+class ProductRoute(BoundedRoute):
     """Route whose POST honours `Idempotency-Key`. `secret_once` marks one whose response has a secret."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:

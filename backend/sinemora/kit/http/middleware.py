@@ -14,13 +14,15 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sinemora.kit.errors import internal_error, problem
+from sinemora.kit.errors import ProductError, internal_error, problem
 from sinemora.kit.observability import tracing
 from sinemora.kit.observability.telemetry import REQUEST_SECONDS, REQUESTS
 
 log = structlog.get_logger(__name__)
 _logger = logging.getLogger(__name__)
 
+_HOST = re.compile(rb"[A-Za-z0-9._:\[\]-]{0,255}")
+_NUL = re.compile(rb"%00|\0")
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 # Responses of the API are data, not pages: the policy forbids scripts, frames and loads.
@@ -46,18 +48,15 @@ class HttpMiddleware:
 
     `request.state.frameable`: other sites may show the page, as its Content-Security-Policy allows.
 
-    `larger` is a pattern of paths and their body limit in bytes, in place of `body_limit_bytes`.
+    A body may be `body_limit_bytes` long unless its route puts another limit into `request.state.body_limit_bytes`.
     """
 
-    def __init__(
-        self, app: ASGIApp, *, hsts: bool, body_limit_bytes: int, larger: tuple[re.Pattern[str], int] | None = None
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, hsts: bool, body_limit_bytes: int) -> None:
         self.app = app
         self._security = [
             (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in security_headers(hsts).items()
         ]
         self.body_limit_bytes = body_limit_bytes
-        self.larger = larger
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -76,15 +75,15 @@ class HttpMiddleware:
         started = time.perf_counter()
         response_begun = False
         received_bytes = 0
-        limit_bytes = self.body_limit_bytes
-        if self.larger is not None and self.larger[0].fullmatch(scope["path"]):
-            limit_bytes = self.larger[1]
+        state["body_limit_bytes"] = self.body_limit_bytes
+        declared_bytes = _content_length(scope)
 
         async def receive_limited() -> Message:
             nonlocal received_bytes
-            message = await receive()
+            limit_bytes = state["body_limit_bytes"]
+            message: Message = {} if declared_bytes > limit_bytes else await receive()
             received_bytes += len(message.get("body", b""))
-            if received_bytes > limit_bytes:
+            if max(received_bytes, declared_bytes) > limit_bytes:
                 # The only exception that FastAPI does not replace while it reads a body.
                 raise HTTPException(413, f"Body too large: at most {limit_bytes} bytes are allowed.")
             return message
@@ -98,6 +97,9 @@ class HttpMiddleware:
             await send(message)
 
         try:
+            if refusal := _refusal(scope):
+                await problem(Request(scope, receive), refusal)(scope, receive, send_with_headers)
+                return
             await self.app(scope, receive_limited, send_with_headers)
         except Exception:
             log.exception("request failed", method=scope["method"], path=scope["path"])
@@ -135,6 +137,24 @@ class HttpMiddleware:
 @lru_cache(maxsize=4096)
 def _metrics_of(method: str, route: str, status: int) -> tuple[Counter, Histogram]:
     return REQUESTS.labels(method, route, str(status)), REQUEST_SECONDS.labels(method, route)
+
+
+def _refusal(scope: Scope) -> ProductError | None:
+    """Return the refusal of a request whose head no route can use; None for a good one."""
+    host = next((value for name, value in scope["headers"] if name == b"host"), b"")
+    if not _HOST.fullmatch(host):
+        return ProductError("host_invalid", 400, "Invalid Host header: send a host name or address, and a port if any.")
+    if "\0" in scope["path"] or _NUL.search(scope.get("query_string", b"")):
+        return ProductError(
+            "request_invalid", 422, "Invalid request: its address contains the character U+0000, which is never stored."
+        )
+    return None
+
+
+def _content_length(scope: Scope) -> int:
+    """Return the announced length of the body, bytes; 0 when it is not announced."""
+    length = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+    return int(length) if length.isdigit() else 0
 
 
 def _request_id(scope: Scope) -> str:

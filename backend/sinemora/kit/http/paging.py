@@ -15,6 +15,7 @@ from sqlalchemy import Select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from sinemora.kit.errors import ProductError
+from sinemora.kit.http import strict_json
 
 T = TypeVar("T")
 
@@ -65,7 +66,7 @@ def decode_cursor(cursor: str, kinds: Sequence[type]) -> list[Any]:
     `cursor_invalid`.
     """
     try:
-        raw = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        raw = strict_json.parse(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         if not isinstance(raw, list) or len(raw) != len(kinds):
             raise ValueError("other columns")
         readers: dict[type, Callable[[str], Any]] = {datetime: datetime.fromisoformat, UUID: UUID, int: int, str: str}

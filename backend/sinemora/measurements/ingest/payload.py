@@ -1,17 +1,22 @@
 """Bodies of reports: their content coding and their two media types. `validation` checks the messages inside."""
 
 import threading
+from typing import Any
 
 import zstandard
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from sinemora.kit.errors import ProductError
+from sinemora.kit.http import strict_json
 from sinemora.measurements.ingest.agent_pb2 import Report
 
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
 PROTOBUFS = (PROTOBUF, "application/protobuf")
 ZSTD = "zstd"
+JSON_BYTES_MAX = 1 << 20
+JSON_OBJECTS_MAX = 2_000
+JSON_VALUES_MAX = 100_000
 _PIECE = 64 << 10
 _WINDOW_MAX = 8 << 20
 _local = threading.local()
@@ -82,10 +87,37 @@ def message_of(body: bytes, media_type: str) -> Report:
             f"A report is {PROTOBUF} or {JSON}, not {media_type or 'a body without Content-Type'}.",
         )
     try:
-        json_format.Parse(body, report, max_recursion_depth=20)
-    except (json_format.ParseError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        json_format.ParseDict(_bounded_json(body), report, max_recursion_depth=20)
+    except (json_format.ParseError, RecursionError, ValueError) as error:
         raise MalformedReport("", f"The body is no JSON form of a Report: {error}") from error
     return report
+
+
+def _bounded_json(body: bytes) -> Any:
+    """Parse JSON of a bounded size. ProductError 413, MalformedReport; ValueError of `strict_json`.
+
+    The protobuf library needs up to 40 µs for each object, so a short body with many windows would occupy a thread
+    for half a minute.
+    """
+    if len(body) > JSON_BYTES_MAX:
+        raise ProductError(
+            "body_too_large", 413, f"A report in JSON may be {JSON_BYTES_MAX} bytes long; {PROTOBUF} may be longer."
+        )
+    document = strict_json.parse(body)
+    if not isinstance(document, dict):
+        raise MalformedReport("", "The body is no JSON object.")
+    waiting, objects, values = [document], 0, 0
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict | list):
+            objects += isinstance(one, dict)
+            values += len(one)
+            waiting += one.values() if isinstance(one, dict) else one
+        if objects > JSON_OBJECTS_MAX or values > JSON_VALUES_MAX:
+            raise MalformedReport(
+                "", f"JSON of more than {JSON_OBJECTS_MAX:,} objects or {JSON_VALUES_MAX:,} values; send {PROTOBUF}"
+            )
+    return document
 
 
 def not_protobuf(error: DecodeError) -> MalformedReport:

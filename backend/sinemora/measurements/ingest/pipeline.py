@@ -27,7 +27,7 @@ from sinemora.measurements.ingest.batching import BatchQueue, Limits
 from sinemora.measurements.ingest.group_commit import BatchWriter
 from sinemora.measurements.ingest.key_cache import KeyCache, TenantKeys
 from sinemora.measurements.ingest.payload import JSON
-from sinemora.measurements.ingest.rate_quota import RateQuotas
+from sinemora.measurements.ingest.rate_quota import RateQuotas, ReportRates
 from sinemora.measurements.ingest.validation import Body, Window
 from sinemora.measurements.live.hub import LiveHub
 from sinemora.measurements.live.publisher import Publisher
@@ -85,6 +85,7 @@ class IngestPipeline:
         self.publisher = Publisher()
         self._rosters = inserts.RosterKeys()
         self._quotas = RateQuotas()
+        self._report_rates = ReportRates()
         self._stored = metrics.REPORTS.labels("stored")
         self._large = ThreadPoolExecutor(_THREADS, "large-reports")
         capacity = settings().ingest_queue_reports
@@ -105,6 +106,7 @@ class IngestPipeline:
 
     async def _take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
         now_s, arrived_s = time.time(), time.monotonic()
+        self._report_rates.take(agent.agent_id, arrived_s)
         keys = self.keys.kept(agent.tenant_id) or await self.keys.of(agent.tenant_id, set(), [], arrived_s)
         decoded = await self._decode(Received(agent, Body(body, media_type, encoding, agent.vm_key), now_s, keys))
         admitted = decoded.admitted
@@ -182,7 +184,7 @@ def _decode(batch: Sequence[Received]) -> list[Decoded | ProductError]:
     results: list[Decoded | ProductError] = []
     known: list[Decoded] = []
     submissions: list[Submission] = []
-    contents = validation.read([received.body for received in batch], settings().body_limit_bytes)
+    contents = validation.read([received.body for received in batch], settings().report_limit_bytes)
     for received, content in zip(batch, contents, strict=True):
         if isinstance(content, ProductError):
             results.append(content)

@@ -1,4 +1,4 @@
-"""Rate quotas of reported windows: a token bucket a tenant, filled at its quota, two minutes deep.
+"""Rate quotas: a token bucket of windows for each tenant, two minutes deep, and one of reports for each agent.
 
 Agents send what they spooled during an outage faster than it was measured. A refusal names the time after which to
 retry; the agent keeps the report until then. Each process counts for itself.
@@ -7,11 +7,13 @@ retry; the agent keeps the report until then. Each process counts for itself.
 import math
 from uuid import UUID
 
+from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
 from sinemora.kit.lru_cache import LruCache
 
 DEPTH_S = 120.0
 _TENANTS_KEPT = 10_000
+_AGENTS_KEPT = 50_000
 
 
 class RateQuotas:
@@ -39,3 +41,26 @@ class RateQuotas:
                 limit=per_s,
             )
         self._left.put(tenant_id, (left - windows, now_s))
+
+
+class ReportRates:
+    """Token buckets of the reports of all agents, a minute deep; one object a process. Time is monotonic, s."""
+
+    def __init__(self) -> None:
+        self._left: LruCache[UUID, tuple[float, float]] = LruCache(_AGENTS_KEPT)
+
+    def take(self, agent_id: UUID, now_s: float) -> None:
+        """Count a report before it is decoded. ProductError `reports_too_many` (429) with `Retry-After`."""
+        depth = settings().agent_reports_per_minute
+        left, at_s = self._left.get(agent_id) or (float(depth), now_s)
+        left = min(depth, left + (now_s - at_s) * depth / 60)
+        if left < 1:
+            wait_s = math.ceil((1 - left) * 60 / depth)
+            raise ProductError(
+                "reports_too_many",
+                429,
+                f"Too many reports: more than {depth} in a minute from one agent. Send this one again in {wait_s} s.",
+                headers={"Retry-After": str(wait_s)},
+                limit=depth,
+            )
+        self._left.put(agent_id, (left - 1, now_s))

@@ -12,8 +12,8 @@ import asyncio
 import json
 import re
 import time
-from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -23,6 +23,7 @@ import structlog
 from redis import RedisError
 from redis.asyncio import Redis
 
+from sinemora.kit.errors import ProductError
 from sinemora.kit.redis import async_client
 from sinemora.measurements import metrics
 from sinemora.measurements.live.publisher import CHANNELS, KEPT_EVENTS, STREAMS
@@ -31,8 +32,11 @@ log = structlog.get_logger(__name__)
 
 QUIET_S = 0.5
 LONGEST_WAIT_S = 2.0
-HEARTBEAT_S = 15.0
-# Streams end after this time, so that an ended session stops receiving; browsers reconnect automatically.
+# Also the interval of comments, which keep proxies from closing a silent stream.
+CHECK_S = 10.0
+STREAMS_MAX = 50
+"""Open streams of one session or key, in each process."""
+# Streams end after this time; browsers reconnect automatically.
 STREAM_S = 1800.0
 _QUEUE_MAX = 32
 _BACK_OFF_S = (0.2, 5.0)
@@ -59,16 +63,34 @@ class LiveHub:
     """Event streams of all listeners; one object a process, on its event loop."""
 
     def __init__(self) -> None:
+        self._streams: Counter[str] = Counter()
         self._listeners: dict[str, set[asyncio.Queue[Event | None]]] = defaultdict(set)
         self._pending: dict[tuple[str, str], tuple[float, asyncio.TimerHandle]] = {}
         self._task = asyncio.create_task(self._listen())
 
-    async def events(self, mesh_id: UUID, last_event_id: str | None = None) -> AsyncIterator[str]:
-        """Yield the stream of one listener: the events missed since `last_event_id`, then new ones."""
+    def admit(self, caller: str) -> None:
+        """Refuse a caller with too many streams. ProductError `streams_too_many` (429)."""
+        if self._streams[caller] >= STREAMS_MAX:
+            raise ProductError(
+                "streams_too_many",
+                429,
+                f"Too many live streams: {STREAMS_MAX} are open. Close one, or use another API key.",
+                headers={"Retry-After": "10"},
+            )
+
+    async def events(
+        self, mesh_id: UUID, caller: str, is_signed_in: Callable[[], Awaitable[bool]], last_event_id: str | None = None
+    ) -> AsyncIterator[str]:
+        """Yield the stream of one listener: the events missed since `last_event_id`, then new ones.
+
+        It ends within `CHECK_S` of the end of the caller's session or key.
+        """
         queue: asyncio.Queue[Event | None] = asyncio.Queue(_QUEUE_MAX)
         self._listeners[str(mesh_id)].add(queue)
         metrics.LISTENERS.inc()
+        self._streams[caller] += 1
         ends_s = time.monotonic() + STREAM_S
+        checked_s = time.monotonic()
         try:
             yield "retry: 2000\n\n: listening\n\n"
             # New events already wait in the queue, so none is lost between the two.
@@ -78,8 +100,12 @@ class LiveHub:
             if resumed_at is not None:
                 yield f"id: {_id(resumed_at)}\n\n"
             while time.monotonic() < ends_s:
+                if time.monotonic() - checked_s >= CHECK_S:
+                    if not await is_signed_in():
+                        return
+                    checked_s = time.monotonic()
                 try:
-                    new_event = await asyncio.wait_for(queue.get(), HEARTBEAT_S)
+                    new_event = await asyncio.wait_for(queue.get(), CHECK_S)
                 except TimeoutError:
                     yield ": still here\n\n"
                     continue
@@ -89,6 +115,9 @@ class LiveHub:
                     yield str(new_event)
         finally:
             metrics.LISTENERS.dec()
+            self._streams[caller] -= 1
+            if not self._streams[caller]:
+                del self._streams[caller]
             listeners = self._listeners[str(mesh_id)]
             listeners.discard(queue)
             if not listeners:

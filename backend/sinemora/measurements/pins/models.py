@@ -14,6 +14,7 @@ class Pin(Identified, TenantOwned, Base):
     """Pin: keeps a mesh's measurements in [`started_at`, `ended_at`) at every tier, until it is deleted."""
 
     __tablename__ = "pins"
+    rows_max = 1_000
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "id"),

@@ -11,6 +11,13 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+
+import re2
+
+_REGEX_OPTIONS = re2.Options()
+_REGEX_OPTIONS.log_errors = False
+_REGEX_OPTIONS.max_mem = 1 << 20  # bytes of a compiled expression; `((a{1,99}){1,99})` is refused
 
 Labels = tuple[tuple[str, str], ...]  # sorted by name; "__name__" is the metric's
 Vector = dict[Labels, float]
@@ -27,6 +34,17 @@ class PromQlError(ValueError):
     """Invalid or unsupported expression; the message names the part and its position."""
 
 
+@lru_cache(maxsize=256)
+def _regex(text: str) -> "re2._Regexp[str]":
+    # RE2, as in Prometheus: the time is linear in the length of the label. Python's `re` may take exponential time.
+    return re2.compile(text, _REGEX_OPTIONS)
+
+
+def _reason(error: re2.error) -> str:
+    reason = error.args[0] if error.args else ""
+    return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+
+
 @dataclass(frozen=True)
 class Matcher:
     """Condition on a label: `=`, `!=`, `=~`, `!~`."""
@@ -40,7 +58,7 @@ class Matcher:
         actual = labels.get(self.label, "")
         if self.operator in ("=", "!="):
             return (actual == self.value) == (self.operator == "=")
-        return (re.fullmatch(self.value, actual) is not None) == (self.operator == "=~")
+        return (_regex(self.value).fullmatch(actual) is not None) == (self.operator == "=~")
 
 
 @dataclass(frozen=True)
@@ -295,9 +313,9 @@ class _Parser:
                 value = re.sub(r"\\(.)", r"\1", self._of("string")[1:-1])
                 if operator.endswith("~"):
                     try:
-                        re.compile(value)
-                    except re.error as error:
-                        raise PromQlError(f"invalid regular expression {value!r}: {error}") from None
+                        _regex(value)
+                    except re2.error as error:
+                        raise PromQlError(f"invalid regular expression {value!r}: {_reason(error)}") from None
                 matchers.append(Matcher(label, operator, value))
                 if not self._is("}"):
                     self._expect(",")

@@ -17,12 +17,13 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import ProductError
+from sinemora.kit.http.routes import BoundedRoute
 from sinemora.measurements.prometheus import promql, samples
 from sinemora.measurements.prometheus.promql import NAME, Expression, Labels, PromQlError, Selector, Vector
 from sinemora.tenants.access import SignedIn, Viewer
 
 # Prometheus documents these routes, so openapi.json does not contain them.
-router = APIRouter(prefix="/v1/prometheus", dependencies=[SignedIn], include_in_schema=False)
+router = APIRouter(prefix="/v1/prometheus", dependencies=[SignedIn], route_class=BoundedRoute, include_in_schema=False)
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 POINTS_MAX = 500

@@ -1,0 +1,86 @@
+"""Routes whose body is read late and strictly: after authentication, up to the route's limit, as strict JSON.
+
+FastAPI reads and parses a body before any dependency runs, authentication included, on the event loop. So a stranger's
+body would be parsed, and a large one would delay all other requests.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+
+from sinemora.kit.config import Settings, settings
+from sinemora.kit.errors import BodyError
+from sinemora.kit.http import rate_limit, strict_json
+
+PUBLIC_BODY_BYTES = 16 << 10
+"""Limit of a body that is read without authentication."""
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+Authenticate = Callable[[Request], Awaitable[object]]
+_early: dict[Callable[..., Any], Authenticate] = {}
+
+
+def before_body(dependency: Callable[..., Any], authenticate: Authenticate) -> None:
+    """Await `authenticate` before the body of each route that has `dependency` among its dependencies."""
+    _early[dependency] = authenticate
+
+
+def accepts(limit: Callable[[Settings], int]) -> Callable[[Endpoint], Endpoint]:
+    """Mark an endpoint with its own limit of the body, bytes, in place of `body_limit_bytes`."""
+
+    def mark(endpoint: Endpoint) -> Endpoint:
+        endpoint.body_limit = limit  # type: ignore[attr-defined]
+        return endpoint
+
+    return mark
+
+
+def body_limit(endpoint: Callable[..., Any]) -> Callable[[Settings], int] | None:
+    """Return the limit that `accepts` gave an endpoint; None without one."""
+    limit: Callable[[Settings], int] | None = getattr(endpoint, "body_limit", None)
+    return limit
+
+
+class StrictRequest(Request):
+    """Request whose JSON body is parsed strictly."""
+
+    async def json(self) -> Any:
+        """Return the parsed body. Raises BodyError, `json.JSONDecodeError`."""
+        if not hasattr(self, "_json"):
+            try:
+                self._json = strict_json.parse(await self.body())
+            except json.JSONDecodeError:
+                raise
+            except strict_json.StrictJsonError as error:
+                raise BodyError(error.pointer, error.message) from None
+        return self._json
+
+
+class BoundedRoute(APIRoute):
+    """Route that authenticates before it reads a body, and limits the body's size.
+
+    Without authentication the caller's address is limited, and the body is at most `PUBLIC_BODY_BYTES` long.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return a handler that authenticates, then calls the route."""
+        handler = super().get_route_handler()
+        early = [_early[one.dependency] for one in self.dependencies if one.dependency in _early]
+        limit = body_limit(self.endpoint)
+        anonymous = not early and self.methods is not None and "POST" in self.methods
+
+        async def handle(request: Request) -> Response:
+            if anonymous:
+                await run_in_threadpool(rate_limit.limit_address, request)
+                request.state.body_limit_bytes = PUBLIC_BODY_BYTES
+            for authenticate in early:
+                await authenticate(request)
+            if limit is not None:
+                request.state.body_limit_bytes = limit(settings())
+            return await handler(StrictRequest(request.scope, request.receive))
+
+        return handle

@@ -1,0 +1,164 @@
+"""No tenant can stop another: regular expressions, stored objects, live streams, replays."""
+
+import asyncio
+import time
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from sinemora.kit.db import Base, TenantOwned
+from sinemora.kit.errors import ProductError
+from sinemora.measurements.live import hub
+from sinemora.measurements.live.hub import LiveHub
+from sinemora.meshes.models import Mesh
+from tests.callers import Member
+
+
+@pytest.mark.parametrize("regex", ["([a-z_]+)+!", "(a|a)*b", "(..?)+!", "(x+x+)+y"])
+def test_a_regular_expression_takes_linear_time(owner: Member, make_mesh: Any, regex: str):
+    make_mesh(owner, 2)
+    began = time.process_time()
+    query = f'{{__name__=~"{regex}", mesh=~"{regex}"}}'
+    answer = owner.get("/v1/prometheus/api/v1/query", params={"query": query})
+    assert answer.status_code == 200
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize("regex", ["(?=a)", "(((a{1,99}){1,99}){1,99})", "("])
+def test_what_re2_refuses_is_explained(owner: Member, regex: str):
+    answer = owner.get("/v1/prometheus/api/v1/query", params={"query": f'up{{a=~"{regex}"}}'})
+    assert answer.status_code in (400, 422)
+    assert "regular expression" in answer.json()["error"] or "characters" in answer.json()["error"]
+
+
+def test_brackets_inside_one_another_are_refused(owner: Member):
+    answer = owner.get("/v1/prometheus/api/v1/query", params={"query": "(" * 3000})
+    assert answer.status_code in (400, 422)
+
+
+def _tables() -> list[type[TenantOwned]]:
+    return [mapper.class_ for mapper in Base.registry.mappers if issubclass(mapper.class_, TenantOwned)]
+
+
+# Rows that another limit bounds: a quota, the retention, a parent with `rows_max`, or one row for each parent.
+BOUNDED_OTHERWISE = {
+    *("Job", "JobChunk", "IdempotencyKey", "MeshVm", "AnnotationTarget", "Vm", "Agent", "AgentEvent", "TenantQuota"),
+    *("BrowserSession", "AuditEntry", "AlertState", "LateDataProgress", "Incident", "IncidentEvent", "AlertRouting"),
+    *("Delivery", "RecommendationSchedule", "MetricPath", "MetricProgress", "MetricPoint", "Edge", "ApplicationZone"),
+    *("Separation", "VmCapacity"),
+}
+
+
+def test_every_table_of_a_tenant_is_bounded():
+    assert {model.__name__ for model in _tables() if model.rows_max is None} == BOUNDED_OTHERWISE
+
+
+def test_a_tenant_cannot_store_without_end(owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Mesh, "rows_max", 2)
+    answers = [owner.post("/v1/meshes", json={"name": f"mesh-{n}"}) for n in range(3)]
+    assert [answer.status_code for answer in answers] == [201, 201, 409]
+    assert (answers[-1].json()["code"], answers[-1].json()["limit"]) == ("too_many_objects", 2)
+
+
+def test_a_replay_compares_the_query(owner: Member):
+    key = {"Idempotency-Key": str(uuid4()), "Content-Type": "text/csv"}
+    csv = b"rtt_us,performance\n0,1.0\n50,0.9\n100,0.8\n200,0.7\n400,0.5\n"
+    first = owner.post("/v1/curves", params={"name": "A"}, content=csv, headers=key)
+    again = owner.post("/v1/curves", params={"name": "A"}, content=csv, headers=key)
+    other = owner.post("/v1/curves", params={"name": "B"}, content=csv, headers=key)
+    assert again.status_code == first.status_code
+    assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
+
+
+def test_a_live_stream_ends_with_its_key(servers: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(hub, "CHECK_S", 0.05)
+
+    async def listen() -> tuple[float, float]:
+        live, valid = LiveHub(), True
+
+        async def is_signed_in() -> bool:
+            return valid
+
+        began_s, ended_s = time.monotonic(), None
+        stream = live.events(uuid4(), "api_key:1", is_signed_in)
+        async for _ in stream:
+            if time.monotonic() - began_s > 0.3 and valid:
+                valid, ended_s = False, time.monotonic()
+        await live.close()
+        return time.monotonic() - (ended_s or 0), ended_s or 0
+
+    late_s, revoked_at = asyncio.run(listen())
+    assert revoked_at > 0
+    assert late_s < 2
+
+
+def test_streams_of_one_caller_are_counted(servers: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(hub, "STREAMS_MAX", 2)
+
+    async def open_three() -> str:
+        live = LiveHub()
+        streams = []
+
+        async def is_signed_in() -> bool:
+            return True
+
+        try:
+            for _ in range(3):
+                live.admit("user:1")
+                stream = live.events(uuid4(), "user:1", is_signed_in)
+                await anext(stream)
+                streams.append(stream)
+        except ProductError as error:
+            return error.code
+        finally:
+            for stream in streams:
+                await stream.aclose()
+            await live.close()
+        return ""
+
+    assert asyncio.run(open_three()) == "streams_too_many"
+
+
+PAGERDUTY = {"name": "p", "kind": "pagerduty", "secret": {"routing_key": "OWNERS-KEY"}}
+
+
+@pytest.fixture
+def secret_key(monkeypatch: pytest.MonkeyPatch) -> Any:
+    from sinemora.kit import config
+
+    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
+    config.settings.cache_clear()
+    yield
+    config.settings.cache_clear()
+
+
+@pytest.mark.usefixtures("secret_key")
+def test_a_secret_does_not_travel_to_another_server(owner: Member):
+    target = owner.created("/v1/receivers", PAGERDUTY | {"settings": {"url": "https://events.example/v2"}})
+    path = f"/v1/receivers/{target['id']}"
+    for url in ("https://thief.example/v2", "http://events.example/v2", "https://events.example:8443/v2"):
+        moved = owner.patch(path, json={"settings": {"url": url}})
+        assert (moved.status_code, moved.json()["code"]) == (422, "secret_needed_again")
+    assert owner.patch(path, json={"settings": {}}).json()["code"] == "secret_needed_again"
+    assert owner.patch(path, json={"settings": {"url": "https://events.example/v3"}}).status_code == 200
+    again = {"settings": {"url": "https://new.example/"}, "secret": {"routing_key": "NEW"}}
+    assert owner.patch(path, json=again).status_code == 200
+
+
+@pytest.mark.usefixtures("secret_key")
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"kind": "email", "settings": {"to": [f"a{n}@example.com" for n in range(21)]}}, "#/settings/to"),
+        ({"kind": "webhook", "settings": {"url": "http://[::1"}}, "#/settings/url"),
+        ({"kind": "webhook", "settings": {"url": "http://a:99999/"}}, "#/settings/url"),
+        ({"kind": "webhook", "settings": {"url": "https://a.example/", "x": "y" * 9000}}, "#/settings/x"),
+        ({"kind": "slack", "secret": {"url": "https://a.example/" + "x" * 3000}}, "#/secret/url"),
+        ({"kind": "webhook", "settings": {"url": "https://a.example/"}, "secret": {"k": "v"}}, "#/secret/k"),
+    ],
+)
+def test_receivers_take_only_what_they_use(owner: Member, fields: dict[str, Any], pointer: str):
+    answer = owner.post("/v1/receivers", json={"name": "r", **fields})
+    assert (answer.status_code, answer.json()["code"]) == (422, "receiver_invalid"), answer.text
+    assert answer.json()["errors"][0]["pointer"] == pointer
