@@ -1,10 +1,9 @@
 """Run migrations as the owner of the schema: one transaction a version, locks and statements limited to seconds."""
 
 from alembic import context
-from sqlalchemy import Connection, MetaData, create_engine, pool, text
-from sqlalchemy.engine import make_url
+from sqlalchemy import MetaData, create_engine, pool, text
 
-from sinemora import migrate
+from sinemora import grants, migrate
 from sinemora.kit.config import settings
 
 # Any constant: two deployments that migrate at once take turns.
@@ -31,23 +30,6 @@ def _modelled(name: str | None, kind: str, *_: object) -> bool:
     return kind != "table" or metadata is None or name in metadata.tables
 
 
-def _grant(connection: Connection) -> None:
-    """Grant the application's role reading and writing only, unless it is the owner itself."""
-    role = make_url(settings().database_url).username
-    owner = connection.scalar(text("SELECT current_user"))
-    if role is None or role == owner:
-        return
-    name = connection.dialect.identifier_preparer.quote(role)
-    for what in (
-        f"GRANT USAGE ON SCHEMA public TO {name}",
-        f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {name}",
-        f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {name}",
-        f"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {name}",
-        f"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE ON SEQUENCES TO {name}",
-    ):
-        connection.execute(text(what))
-
-
 def _migrate() -> None:
     engine = create_engine(settings().database_owner_url, poolclass=pool.NullPool)
     with engine.connect() as connection:
@@ -65,7 +47,8 @@ def _migrate() -> None:
         )
         with context.begin_transaction():
             context.run_migrations()
-        _grant(connection)
+        if metadata is None and context.get_head_revision() in context.get_context().get_current_heads():
+            grants.apply(connection)
         connection.commit()
 
 

@@ -35,7 +35,7 @@ from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.pool import NullPool
 
 from sinemora import migrate
-from sinemora.embedded.servers.postgres import OWNER_ROLE, PostgresServer
+from sinemora.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
 from sinemora.embedded.servers.valkey import ValkeyServer
 from sinemora.kit import config, db, security
 from sinemora.kit import redis as kit_redis
@@ -79,6 +79,7 @@ def servers() -> Iterator[Servers]:
         config.Settings.model_config["env_file"] = None
         os.environ["SINEMORA_DATABASE_URL"] = postgres.dsn()
         os.environ["SINEMORA_DATABASE_OWNER_URL"] = postgres.dsn(OWNER_ROLE)
+        os.environ["SINEMORA_DATABASE_SYSTEM_URL"] = postgres.dsn(SYSTEM_ROLE)
         os.environ["SINEMORA_REDIS_URL"] = valkey.url()
         # All callers of the tests have one address.
         os.environ["SINEMORA_ANONYMOUS_LIMIT_PER_MINUTE"] = "1000000"
@@ -88,7 +89,7 @@ def servers() -> Iterator[Servers]:
         migrate.upgrade()
         owner_engine = create_engine(config.settings().database_owner_url, poolclass=NullPool)
         yield Servers(postgres, valkey, owner_engine)
-        db.engine().dispose()
+        db.dispose()
     finally:
         valkey.stop()
         if isinstance(postgres, ExternalPostgres):
@@ -119,6 +120,7 @@ def forget_settings() -> None:
     """Clear caches of settings and connections, so that the next use reads them again."""
     config.settings.cache_clear()
     db.engine.cache_clear()
+    db.system_engine.cache_clear()
     kit_redis.client.cache_clear()
 
 

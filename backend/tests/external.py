@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import psycopg
 from psycopg import sql
 
-from sinemora.embedded.servers.postgres import APP_ROLE, DATABASE, OWNER_ROLE, SUPERUSER
+from sinemora.embedded.servers.postgres import APP_ROLE, DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE
 
 SETTING = "SINEMORA_TEST_DATABASE_URL"
 _PASSWORD = "for-tests-only"
@@ -38,7 +38,7 @@ class ExternalPostgres:
         with self._superuser() as connection:
             # Several test processes may come here at once.
             connection.execute("SELECT pg_advisory_lock(8420)")
-            for role in (OWNER_ROLE, APP_ROLE):
+            for role in (OWNER_ROLE, APP_ROLE, SYSTEM_ROLE):
                 if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
                     connection.execute(
                         sql.SQL("CREATE ROLE {} NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE").format(

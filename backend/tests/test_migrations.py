@@ -16,13 +16,13 @@ from sqlalchemy import Engine, NullPool, create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from sinemora import migrate
-from sinemora.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, PostgresServer
+from sinemora.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from sinemora.kit import config
 from sinemora.recommendations.schemas import VerifiedOutcome
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0012_one_optimiser"
+NEWEST = "0013_system_role"
 
 
 @dataclass
@@ -75,6 +75,7 @@ def schema(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> Iterator[Schema
     owner = servers.postgres.dsn(OWNER_ROLE, "migrations")
     monkeypatch.setenv("SINEMORA_DATABASE_URL", servers.postgres.dsn(database="migrations"))
     monkeypatch.setenv("SINEMORA_DATABASE_OWNER_URL", owner)
+    monkeypatch.setenv("SINEMORA_DATABASE_SYSTEM_URL", servers.postgres.dsn(SYSTEM_ROLE, "migrations"))
     config.settings.cache_clear()
     yield Schema(create_engine(owner.replace("postgresql://", "postgresql+psycopg://"), poolclass=NullPool))
     config.settings.cache_clear()
@@ -97,7 +98,7 @@ def test_there_is_one_newest_version():
 
 def test_a_migration_gives_up_on_a_lock_and_leaves_the_schema_as_it_was(schema: Schema):
     """The previous version serves meanwhile; its sessions queue behind a migration that waits for a lock."""
-    migrate.upgrade()
+    migrate.upgrade("0012_one_optimiser")
     with schema.owner.connect() as reader:
         reader.execute(text("SELECT count(*) FROM annotations"))  # a transaction left open holds its lock
         with pytest.raises(OperationalError, match="lock timeout"):

@@ -82,6 +82,7 @@ def write_settings(folder: Path) -> None:
         "TLS_DIR": str(folder / "tls"),
         "API_REPLICAS": "2",
         "DATABASE_PASSWORD": secrets.token_hex(24),
+        "DATABASE_SYSTEM_PASSWORD": secrets.token_hex(24),
         "DATABASE_OWNER_PASSWORD": secrets.token_hex(24),
         "REDIS_PASSWORD": secrets.token_hex(24),
         "BUILD_NETWORK": "host",

@@ -13,7 +13,7 @@ from pathlib import Path
 from sinemora.embedded.data_folder import DataFolder, checkout
 from sinemora.embedded.programs import Program
 from sinemora.embedded.servers import valkey
-from sinemora.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, PostgresServer
+from sinemora.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from sinemora.embedded.servers.service_user import ServiceUser, service_user
 from sinemora.embedded.servers.valkey import ValkeyServer
 from sinemora.kit import config
@@ -86,6 +86,9 @@ def environment(settings: Settings, folder: DataFolder, engines: Engines) -> dic
     if engines.postgres:
         env["SINEMORA_DATABASE_URL"] = engines.postgres.dsn()
         env["SINEMORA_DATABASE_OWNER_URL"] = engines.postgres.dsn(OWNER_ROLE)
+        env["SINEMORA_DATABASE_SYSTEM_URL"] = engines.postgres.dsn(SYSTEM_ROLE)
+    else:  # the services do not get the URL of the owner, which this one may default to
+        env["SINEMORA_DATABASE_SYSTEM_URL"] = settings.database_system_url
     if engines.valkey:
         env["SINEMORA_REDIS_URL"] = engines.valkey.url()
     if "retention_raw_days" not in settings.model_fields_set:

@@ -133,7 +133,8 @@ class _Launch:
         if self.engines.postgres:
             self.engines.postgres.provision()
         else:
-            for url in dict.fromkeys((self.settings.database_owner_url, self.settings.database_url)):
+            urls = self.settings.database_owner_url, self.settings.database_url, self.settings.database_system_url
+            for url in dict.fromkeys(urls):
                 self._await_database(url)
         if not self.engines.valkey:
             self._await_redis(self.settings.redis_url)

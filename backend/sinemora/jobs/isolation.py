@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import NoReturn, TypeVar, cast
 
 from sinemora.jobs.heartbeat import Reporter
-from sinemora.kit.db import engine
+from sinemora.kit.db import dispose
 
 T = TypeVar("T")
 
@@ -105,7 +105,7 @@ def _be_child(work: Callable[[Reporter], object], to_worker: "Connection[object,
     try:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
-        engine().dispose(close=False)  # these connections are the worker's
+        dispose(close=False)  # these connections are the worker's
         threading.Thread(target=_end_with, args=(worker,), name="lifeline", daemon=True).start()
         to_worker.send(work(_Relay(to_worker)))
         status = 0

@@ -16,6 +16,7 @@ _POSTGRES = ("postgresql+psycopg",), "postgresql://USER:PASSWORD@HOST:5432/DATAB
 _ADDRESSES = {
     "database_url": _POSTGRES,
     "database_owner_url": _POSTGRES,
+    "database_system_url": _POSTGRES,
     "redis_url": (("redis", "rediss", "unix"), "redis://:PASSWORD@HOST:6379/0 or unix:///path/to/socket?db=0"),
     "public_url": (("http", "https"), "https://sinemora.example.com"),
     "traces_url": (("http", "https"), "http://collector:4318/v1/traces"),
@@ -23,7 +24,10 @@ _ADDRESSES = {
 _FRAMING_HOST = re.compile(r"\*|none|(https?://)?(\*\.)?[A-Za-z0-9.-]+(:([0-9]+|\*))?")
 _NEED_HOST = ("redis", "rediss", "http", "https")  # PostgreSQL's may be a socket named in the query
 # Not repeated on a terminal or in a log.
-_SECRET = {"owner_password", "secret_key", "smtp_url", "database_url", "database_owner_url", "redis_url", "traces_url"}
+_SECRET = {
+    *("owner_password", "secret_key", "smtp_url", "redis_url", "traces_url"),
+    *("database_url", "database_owner_url", "database_system_url"),
+}
 
 
 class Settings(BaseSettings):
@@ -40,6 +44,7 @@ class Settings(BaseSettings):
 
     database_url: str = ""
     database_owner_url: str = ""
+    database_system_url: str = ""
     database_pool_size: int = Field(20, ge=1, le=200)
     redis_url: str = ""
     service_user: str = "sinemora"
@@ -86,7 +91,7 @@ class Settings(BaseSettings):
     smtp_url: SecretStr | None = None
     smtp_from: str = "sinemora@sinemora.example"
 
-    @field_validator("database_url", "database_owner_url")
+    @field_validator("database_url", "database_owner_url", "database_system_url")
     @classmethod
     def _psycopg(cls, url: str) -> str:
         """Add the driver, so that the usual form of the address works."""
@@ -95,7 +100,9 @@ class Settings(BaseSettings):
                 return "postgresql+psycopg://" + url.removeprefix(scheme)
         return url
 
-    @field_validator("database_url", "database_owner_url", "redis_url", "public_url", "traces_url")
+    @field_validator(
+        "database_url", "database_owner_url", "database_system_url", "redis_url", "public_url", "traces_url"
+    )
     @classmethod
     def _address(cls, url: str, info: ValidationInfo) -> str:
         """Refuse an address that no client could open. The message omits the address: it may contain a password."""
@@ -127,6 +134,7 @@ class Settings(BaseSettings):
     def _derive(self) -> "Settings":
         self.public_url = (self.public_url or self.local_url).rstrip("/")
         self.database_owner_url = self.database_owner_url or self.database_url
+        self.database_system_url = self.database_system_url or self.database_owner_url
         if self.cookie_secure is None:
             self.cookie_secure = self.public_url.startswith("https://")
         return self

@@ -89,9 +89,27 @@ SessionMaker = sessionmaker(expire_on_commit=False)
 
 @lru_cache
 def engine() -> Engine:
-    """Return the engine of this process; it connects as the application's role."""
+    """Return the engine of this process for work as one tenant; it connects as the application's role."""
+    return _engine(settings().database_url)
+
+
+@lru_cache
+def system_engine() -> Engine:
+    """Return the engine of this process for work across tenants; it connects as the system role."""
+    if settings().database_system_url == settings().database_url:
+        return engine()
+    return _engine(settings().database_system_url)
+
+
+def dispose(*, close: bool = True) -> None:
+    """Forget all connections. A forked child does not close them (`close=False`), since its parent uses them."""
+    engine().dispose(close=close)
+    system_engine().dispose(close=close)
+
+
+def _engine(url: str) -> Engine:
     pool = create_engine(
-        settings().database_url,
+        url,
         pool_size=settings().database_pool_size,
         max_overflow=settings().database_pool_size,
         pool_timeout=5,
@@ -129,7 +147,8 @@ def _tenant_key(tenant_id: UUID) -> int:
 def _transaction(tenant_id: UUID | None, tenant_key: int | None) -> Iterator[Session]:
     """Open a transaction. It sends nothing to the database before the first statement."""
     info = {"tenant_id": tenant_id, "tenant_key": tenant_key}
-    with SessionMaker(bind=engine(), info=info) as session, session.begin():
+    bind = system_engine() if tenant_id is None else engine()
+    with SessionMaker(bind=bind, info=info) as session, session.begin():
         yield session
 
 

@@ -280,7 +280,7 @@ def test_the_manifest_of_the_documentation_is_taken(owner: Member, make_mesh):
 @pytest.mark.parametrize(
     ("document", "code", "pointer", "words"),
     [
-        ("a: [", "manifest_invalid", None, "line 1"),
+        ("a: [", "manifest_invalid", None, "line 2"),
         ("tasks: []", "manifest_invalid", None, "it has one key"),
         ("applications:\n- name: x\n", "manifest_invalid", "#/applications/0/mesh", "required"),
         (

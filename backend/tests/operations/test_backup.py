@@ -10,6 +10,7 @@ import pytest
 import zstandard
 from sqlalchemy import text
 
+from sinemora.embedded.servers.postgres import SYSTEM_ROLE
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.operations import backup, catalogue, tenant
@@ -175,8 +176,8 @@ def test_a_backup_is_one_moment(world, servers):
     at = datetime.now(UTC)
 
     def write(_: str) -> None:
-        with psycopg.connect(servers.postgres.dsn(), autocommit=True) as connection:
-            connection.execute("SELECT set_config('sinemora.tenant_key', '*', false)")
+        with psycopg.connect(servers.postgres.dsn(SYSTEM_ROLE), autocommit=True) as connection:
+            connection.execute("SELECT set_config('sinemora.tenant_id', '*', false)")
             connection.execute("INSERT INTO rollup_marks (tenant_key, mesh_key, minute) VALUES (1, 1, %s)", [at])
 
     before = rows("SELECT count(*) FROM rollup_marks")

@@ -20,11 +20,11 @@ from uuid import UUID
 import psutil
 
 from sinemora import migrate, tables
-from sinemora.embedded.servers.postgres import OWNER_ROLE, PostgresServer
+from sinemora.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
 from sinemora.embedded.servers.valkey import ValkeyServer
 from sinemora.inventory.models import Agent, Vm, Zone
 from sinemora.kit.config import Settings, settings
-from sinemora.kit.db import engine, tenant_session
+from sinemora.kit.db import dispose, engine, system_engine, tenant_session
 from sinemora.kit.security import digest
 from sinemora.meshes.models import Mesh, MeshVm
 from sinemora.tenants.models import ApiKey
@@ -181,6 +181,7 @@ def running(frontend: Path | None = None) -> Iterator[Product]:
         os.environ |= {
             "SINEMORA_DATABASE_URL": postgres.dsn(),
             "SINEMORA_DATABASE_OWNER_URL": postgres.dsn(OWNER_ROLE),
+            "SINEMORA_DATABASE_SYSTEM_URL": postgres.dsn(SYSTEM_ROLE),
             "SINEMORA_REDIS_URL": valkey.url(),
             "SINEMORA_PORT": str(port),
             "SINEMORA_QUOTA_WINDOWS_PER_S": "1e9",
@@ -189,7 +190,7 @@ def running(frontend: Path | None = None) -> Iterator[Product]:
         }
         if frontend is not None:
             os.environ["SINEMORA_FRONTEND_DIR"] = str(frontend)
-        for cached in (settings, engine):
+        for cached in (settings, engine, system_engine):
             cached.cache_clear()
         migrate.upgrade()
         password = secrets.token_urlsafe(12)
@@ -213,7 +214,7 @@ def running(frontend: Path | None = None) -> Iterator[Product]:
         if product is not None:
             product.api.terminate()
             product.api.wait(20)
-        engine().dispose()
+        dispose()
         valkey.stop()
         postgres.stop()
         shutil.rmtree(folder, ignore_errors=True)

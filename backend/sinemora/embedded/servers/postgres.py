@@ -32,6 +32,7 @@ from sinemora.embedded.servers.sockets import private_dir, socket_dir
 SUPERUSER = "postgres"
 OWNER_ROLE = "sinemora_owner"
 APP_ROLE = "sinemora_app"
+SYSTEM_ROLE = "sinemora_system"
 DATABASE = "sinemora"
 _PORT = 5432  # only names the socket file
 _SETTINGS = {
@@ -127,12 +128,12 @@ class PostgresServer:
     def provision(self, database: str = DATABASE) -> None:
         """Create the roles and the database if they are missing; safe to repeat.
 
-        The owner role owns the schema and runs migrations; the application role is neither superuser nor may it
-        bypass row-level security.
+        The owner role owns the schema and runs migrations. The application role works as one tenant, the system role
+        across tenants; neither is a superuser or may bypass row-level security.
         """
         with psycopg.connect(self.dsn(SUPERUSER, "postgres"), autocommit=True) as connection:
             known = {row[0] for row in connection.execute("SELECT rolname FROM pg_roles")}
-            for role in {OWNER_ROLE, APP_ROLE} - known:
+            for role in {OWNER_ROLE, APP_ROLE, SYSTEM_ROLE} - known:
                 connection.execute(
                     sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE").format(
                         sql.Identifier(role)
@@ -146,8 +147,8 @@ class PostgresServer:
                 )
             connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(sql.Identifier(database)))
             connection.execute(
-                sql.SQL("GRANT CONNECT, TEMPORARY ON DATABASE {} TO {}").format(
-                    sql.Identifier(database), sql.Identifier(APP_ROLE)
+                sql.SQL("GRANT CONNECT, TEMPORARY ON DATABASE {} TO {}, {}").format(
+                    sql.Identifier(database), sql.Identifier(APP_ROLE), sql.Identifier(SYSTEM_ROLE)
                 )
             )
 
@@ -253,4 +254,4 @@ class PostgresServer:
         return EmbeddedError(f"PostgreSQL {what}. The end of its log:\n{tail}", f"The whole log: {self.log}")
 
 
-_ROLES = (SUPERUSER, OWNER_ROLE, APP_ROLE)
+_ROLES = (SUPERUSER, OWNER_ROLE, APP_ROLE, SYSTEM_ROLE)

@@ -69,14 +69,14 @@ def collector(servers: Servers, database: Engine, redis: Redis, monkeypatch: pyt
     result = Collector()
     monkeypatch.setenv("SINEMORA_TRACES_URL", result.url)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    db.engine().dispose()
+    db.dispose()
     forget_settings()
     # Celery has read its configuration before there was a broker.
     monkeypatch.setitem(celery.conf, "broker_url", broker_url(settings().redis_url))
     celery._after_fork()  # no connections of before
     yield result
     tracing.stop()
-    db.engine().dispose()
+    db.dispose()
     monkeypatch.undo()
     celery._after_fork()
     forget_settings()

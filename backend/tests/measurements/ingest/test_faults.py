@@ -23,7 +23,7 @@ from redis import Redis
 from sqlalchemy import text
 
 from sinemora import migrate
-from sinemora.embedded.servers.postgres import OWNER_ROLE, PostgresServer
+from sinemora.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
 from sinemora.kit import db
 from sinemora.kit.db import system_session
 from sinemora.main import create_app
@@ -133,13 +133,14 @@ def http_on_small_disk(small_disk: Path, servers: Servers, redis: Redis, monkeyp
         postgres.provision()
         monkeypatch.setenv("SINEMORA_DATABASE_URL", postgres.dsn())
         monkeypatch.setenv("SINEMORA_DATABASE_OWNER_URL", postgres.dsn(OWNER_ROLE))
-        db.engine().dispose()
+        monkeypatch.setenv("SINEMORA_DATABASE_SYSTEM_URL", postgres.dsn(SYSTEM_ROLE))
+        db.dispose()
         forget_settings()
         db._tenant_key.cache_clear()
         migrate.upgrade()
         with TestClient(create_app(), raise_server_exceptions=False) as http:
             yield http, postgres
-        db.engine().dispose()
+        db.dispose()
     finally:
         postgres.stop()
         monkeypatch.undo()

@@ -16,7 +16,7 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from sinemora.inventory.agents import AgentIdentity
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import system_engine, system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.codec import frame
 from sinemora.measurements.ingest import pipeline
@@ -572,8 +572,8 @@ def test_row_level_security_hides_the_frames_of_others(mesh, other_owner, make_m
             connection.execute(text("SELECT set_config('sinemora.tenant_key', :key, true)"), {"key": str(key)})
             assert [connection.scalar(text(f"SELECT count(*) FROM {table}")) for table in tables] == seen
     day = time.strftime("%Y%m%d", time.gmtime(window_start()))
-    with database.begin() as connection:
-        connection.execute(text("SELECT set_config('sinemora.tenant_key', '*', true)"))
+    with system_engine().begin() as connection:
+        connection.execute(text("SELECT set_config('sinemora.tenant_id', '*', true)"))
         assert connection.scalar(text("SELECT count(*) FROM probe_frames")) == 2
         if timescaledb is None:  # partitions have no way round their parent; chunks cannot have policies
             assert connection.scalar(text(f"SELECT count(*) FROM probe_frames_{day}")) == 0

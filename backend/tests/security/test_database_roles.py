@@ -1,0 +1,111 @@
+"""SQL injected under the application's role reaches one tenant, and neither the schema nor the audit log."""
+
+from typing import Any
+
+import pytest
+from psycopg.errors import InsufficientPrivilege
+from sqlalchemy import text
+from sqlalchemy.exc import ProgrammingError
+
+from sinemora.kit.db import engine, system_engine, system_session, tenant_session
+from tests.callers import Member
+
+EVERY_TENANT = "SELECT set_config('sinemora.tenant_id', '*', true), set_config('sinemora.tenant_key', '*', true)"
+
+
+def _tables() -> list[str]:
+    with engine().connect() as connection:
+        rows = connection.execute(
+            text("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')")
+        )
+        return [str(name) for (name,) in rows]
+
+
+@pytest.fixture
+def injected(owner: Member, other_owner: Member, make_mesh: Any) -> Any:
+    """Return a function that runs SQL in a session of the first tenant, after the attempt to be every tenant."""
+    make_mesh(owner, 2)
+    make_mesh(other_owner, 2)
+
+    def run(statement: str, **values: object) -> list[Any]:
+        with tenant_session(owner.tenant_id) as session:
+            connection = session.connection()
+            connection.execute(text(EVERY_TENANT))
+            result = connection.execute(text(statement), values)
+            return list(result) if result.returns_rows else []
+
+    return run
+
+
+def test_no_setting_shows_another_tenant(injected: Any, other_owner: Member):
+    columns = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'"
+    with engine().connect() as connection:
+        names = {(str(table), str(column)) for table, column in connection.execute(text(columns))}
+    for table in _tables():
+        if (table, "tenant_id") in names:
+            shown = injected(f"SELECT count(*) FROM {table} WHERE tenant_id = :other", other=other_owner.tenant_id)
+        elif (table, "tenant_key") in names:
+            shown = injected(f"SELECT count(*) FROM {table} WHERE tenant_key = :other", other=other_owner.tenant_key)
+        else:
+            continue
+        assert shown[0][0] == 0, table
+    assert injected("SELECT count(*) FROM users WHERE email = :email", email=other_owner.email)[0][0] == 0
+    assert injected("SELECT count(*) FROM tenants")[0][0] == 0
+
+
+def test_every_table_of_a_tenant_has_both_policies():
+    with engine().connect() as connection:
+        rows = connection.execute(text("SELECT tablename, policyname, roles::text, qual FROM pg_policies")).all()
+    by_table: dict[str, set[str]] = {}
+    for table, policy, roles, condition in rows:
+        by_table.setdefault(table, set()).add(policy)
+        if policy == "tenant":
+            assert "OR" not in str(condition), table
+        else:
+            assert roles == "{sinemora_owner,sinemora_system}", table
+    assert all(policies == {"tenant", "system"} for policies in by_table.values())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT drop_measurements_before('spikes', '2999-01-01')",
+        "SELECT forget_measurements_before('spikes', '2999-01-01')",
+        "SELECT make_measurement_partitions('2026-01-01', '2026-01-02')",
+        "SELECT tune_measurement_partitions()",
+        "UPDATE audit_entries SET actor_name = 'nobody'",
+        "DELETE FROM audit_entries",
+        "TRUNCATE audit_entries",
+        "UPDATE alembic_version SET version_num = '0001'",
+        "DELETE FROM alembic_version",
+        "CREATE TABLE mine (a int)",
+        "ALTER TABLE zones DISABLE ROW LEVEL SECURITY",
+        "DROP POLICY tenant ON zones",
+        "SET ROLE sinemora_system",
+        "SET SESSION AUTHORIZATION sinemora_owner",
+    ],
+)
+def test_the_role_of_requests_cannot(injected: Any, statement: str):
+    with pytest.raises(ProgrammingError) as refused:
+        injected(statement)
+    assert isinstance(refused.value.orig, InsufficientPrivilege)
+
+
+@pytest.mark.parametrize("statement", ["UPDATE audit_entries SET actor_name = ''", "DELETE FROM audit_entries"])
+def test_the_system_role_cannot_rewrite_the_audit_log_either(owner: Member, statement: str):
+    with pytest.raises(ProgrammingError), system_session() as session:
+        session.execute(text(statement))
+
+
+def test_the_system_role_sees_every_tenant_only_in_its_sessions(owner: Member, other_owner: Member):
+    with system_session() as session:
+        assert session.scalar(text("SELECT count(*) FROM tenants")) >= 2
+    with system_engine().connect() as connection:
+        assert connection.scalar(text("SELECT count(*) FROM tenants")) == 0
+
+
+def test_deleting_a_tenant_takes_its_audit_log(owner: Member):
+    with system_session() as session:
+        session.execute(text("DELETE FROM tenants WHERE id = :id"), {"id": owner.tenant_id})
+        left = session.scalar(text("SELECT count(*) FROM audit_entries WHERE tenant_id = :id"), {"id": owner.tenant_id})
+    assert left == 0
