@@ -1,6 +1,7 @@
 """Calibration of recommendations: do intervals hold the truth, and do probabilities come true? `SEED=` selects worlds.
 
-`ONLY=` one group: calibration, verdicts (of applied moves), optimality (against brute force, `TENANTS=` of them).
+`ONLY=` one group: calibration, verdicts (of applied moves), optimality (against brute force, `TENANTS=` of
+them), service (first answer, cancel, recovery).
 
 A world has VMs, applications with published curves, and round trips through the look-back and the hour after it. The
 optimiser sees the look-back. The truth is the mean gain over the hour after it, under the true curves.
@@ -21,7 +22,7 @@ from uuid import UUID
 
 import numpy as np
 
-from lab.benchmarks import optimality, verdicts
+from lab.benchmarks import optimality, solver_service, verdicts
 from lab.benchmarks.figures import comment, finish, report
 from lab.incidents import network
 from lab.incidents.traces import TRACES
@@ -84,6 +85,7 @@ def main(seed: int, worlds: int, tenants: int) -> None:
         "calibration": lambda: calibrate(seed, worlds),
         "verdicts": lambda: verdicts.main(seed),
         "optimality": lambda: optimality.main(seed, tenants),
+        "service": lambda: solver_service.main(seed),
     }
     only = os.environ.get("ONLY")
     if only and only not in groups:

@@ -115,9 +115,9 @@ def test_the_child_ends_with_its_worker(owner, make_kind, sent):
     job_id = ask(owner, make_kind(work, Queue.solve))
     worker = os.fork()
     if worker == 0:
-        from sinemora.kit.db import engine
+        from sinemora.kit.db import dispose
 
-        engine().dispose(close=False)
+        dispose(close=False)
         executor.run(owner.tenant_id, job_id)
         os._exit(0)
     child = int(wait_for_note(owner, job_id))

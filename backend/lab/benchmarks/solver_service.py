@@ -1,0 +1,119 @@
+"""The solver as users meet it: the first recommendation after a start, a cancelled search, a killed solver.
+
+A product runs with a solver and a watcher as the supervisor starts them. Beat is replaced by this process, which sends
+the sweep of lost jobs in beat's interval.
+"""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lab.benchmarks.figures import comment, report
+from lab.benchmarks.optimality import question
+from lab.benchmarks.recommending.api import Api
+from lab.benchmarks.recommending.tenants import declare, large
+from lab.benchmarks.storing import product
+from sinemora.embedded.data_folder import DataFolder
+from sinemora.embedded.services import services
+from sinemora.jobs import tasks
+from sinemora.kit.celery import celery
+from sinemora.kit.config import settings
+from sinemora.kit.redis import broker_url
+
+TIMES = 3
+_WAIT_S = 120
+_LONG = {"name": "Long", "machines": 1250, "hours": 6, "policies": ["gang_budget"]}
+
+
+def main(seed: int) -> None:
+    """Print the medians of `TIMES` runs of each figure."""
+    with product.running() as running, tempfile.TemporaryDirectory() as folder:
+        # Read at import, when the settings named no server.
+        celery.conf.broker_url = broker_url(settings().redis_url)
+        api = Api(running, "solver")
+        tenant = large(np.random.default_rng((seed, 100)), 100)
+        declare(api, "first", tenant)
+        comment("waiting for the first recommendation of new processes")
+        firsts, cancels, recoveries = [], [], []
+        for _ in range(TIMES):
+            running.restart()
+            with _program("watcher", Path(folder)), _program("solver", Path(folder)):
+                firsts.append(_first_s(api, question("first", tenant)))
+        for _ in range(TIMES):
+            with _program("watcher", Path(folder)):
+                cancel_s, recovered_s = _killed_and_cancelled_s(api, Path(folder))
+            cancels.append(cancel_s)
+            recoveries.append(recovered_s)
+        report("recommendations_first_after_start_s", float(np.median(firsts)), runs=TIMES)
+        report("recommendations_cancel_s", float(np.median(cancels)), runs=TIMES)
+        report("recommendations_recovered_s", float(np.median(recoveries)), runs=TIMES)
+
+
+def _first_s(api: Api, asked: dict[str, Any]) -> float:
+    """Return the seconds from the request for a recommendation to its result; the processes have just started."""
+    _await_solver()
+    started = time.perf_counter()
+    job = api.send("POST", "/v1/recommendations", asked)
+    _await(api, job["id"], lambda now: now["state"] == "succeeded")
+    return time.perf_counter() - started
+
+
+def _killed_and_cancelled_s(api: Api, folder: Path) -> tuple[float, float]:
+    """Return the seconds from a cancel to the end of the job, and from the death of a solver to the next attempt."""
+    job = api.send("POST", "/v1/simulations/runs", _LONG)["id"]
+    with _program("solver", folder) as first:
+        _await(api, job, lambda now: now["attempt"] == 1 and bool(now["note"]))
+        os.killpg(first.pid, signal.SIGKILL)
+        killed = time.perf_counter()
+        first.wait()
+        with _program("solver", folder):  # as the supervisor starts it again
+            _await(api, job, lambda now: now["attempt"] == 2 and bool(now["note"]))
+            recovered_s = time.perf_counter() - killed
+            cancelled = time.perf_counter()
+            api.send("POST", f"/v1/jobs/{job}/cancel", {})
+            _await(api, job, lambda now: now["state"] == "cancelled")
+            return time.perf_counter() - cancelled, recovered_s
+
+
+def _await(api: Api, job: str, is_so: Any) -> None:
+    """Wait until a job is as it should be; sweep meanwhile. Raises TimeoutError."""
+    until, swept = time.monotonic() + _WAIT_S, time.monotonic()
+    while not is_so(api.send("GET", f"/v1/jobs/{job}")):
+        if time.monotonic() > until:
+            raise TimeoutError(f"job {job} did not get there in {_WAIT_S} s")
+        if time.monotonic() - swept >= tasks.SWEEP_S:
+            swept = time.monotonic()
+            tasks.sweep.apply_async()
+        time.sleep(0.02)
+
+
+def _await_solver() -> None:
+    """Wait until the solver takes tasks. Raises TimeoutError."""
+    until = time.monotonic() + _WAIT_S
+    while not any(name.startswith("solver@") for name in celery.control.inspect(timeout=0.5).ping() or ()):
+        if time.monotonic() > until:
+            raise TimeoutError("no solver")
+
+
+@contextmanager
+def _program(name: str, folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a worker as the supervisor starts it."""
+    (program,) = [one for one in services(settings(), DataFolder(folder), {**os.environ}) if one.name == name]
+    with (folder / f"{name}.log").open("ab") as log:
+        process = subprocess.Popen(
+            program.command, start_new_session=True, env=program.environment, stdout=log, stderr=log
+        )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
