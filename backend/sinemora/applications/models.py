@@ -4,7 +4,17 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Double, ForeignKeyConstraint, Index, Numeric, UniqueConstraint, func, text
+from sqlalchemy import (
+    CheckConstraint,
+    Double,
+    FetchedValue,
+    ForeignKeyConstraint,
+    Index,
+    Numeric,
+    UniqueConstraint,
+    func,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.inventory.models import Vm, Zone
@@ -95,6 +105,11 @@ class Task(Identified, TenantOwned, Base):
     slots: Mapped[int]
     cpu_millicores: Mapped[int]
     memory_mib: Mapped[int]
+    # Written by a trigger; null where unknown.
+    placed_at: Mapped[datetime | None] = mapped_column(server_default=FetchedValue(), server_onupdate=FetchedValue())
+    waiting_since: Mapped[datetime | None] = mapped_column(
+        server_default=FetchedValue(), server_onupdate=FetchedValue()
+    )
 
     vm: Mapped[Vm | None] = relationship(viewonly=True, lazy="joined")
 

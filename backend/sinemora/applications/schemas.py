@@ -146,7 +146,10 @@ class CurveAttached(Read):
 
 
 class TaskRead(Read):
-    """Task and its VM; `vm` is null while the task waits."""
+    """Task and its VM; `vm` is null while the task waits.
+
+    `placed_at`: since when it runs on this VM; `waiting_since`: since when it waits for one; null where unknown.
+    """
 
     id: UUID
     name: str
@@ -156,6 +159,8 @@ class TaskRead(Read):
     slots: int
     cpu_millicores: int
     memory_mib: int
+    placed_at: datetime | None = None
+    waiting_since: datetime | None = None
 
 
 class EdgeRead(Read):

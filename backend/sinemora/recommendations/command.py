@@ -18,6 +18,7 @@ app.add_typer(
     help="Show recommendations, decide on them, read outcomes (API key).",
 )
 
+_POINTS = "100 divided by the predicted performance: 105 is a loss of 5 %."
 Id = Annotated[str, Argument(help="Id of the recommendation.")]
 
 
@@ -34,9 +35,16 @@ def recommend(
     moves_max: Annotated[int, Option(help="Maximum number of moves.")] = 10,
     move_cost: Annotated[float | None, Option(help="Minimum gain of a move, as a share.")] = None,
     application: Annotated[list[str] | None, Option(help="Only this application; repeatable.")] = None,
+    p_m: Annotated[int | None, Option(help=f"Only nomora: cost up to which a VM is preferred. {_POINTS}")] = None,
+    p_r: Annotated[int | None, Option(help="Only nomora: cost up to which a rack is preferred.")] = None,
+    omega: Annotated[float | None, Option(help="Only nomora: cost of a waiting task per second.")] = None,
+    gamma: Annotated[int | None, Option(help="Only nomora: cost of a waiting task.")] = None,
+    beta: Annotated[float | None, Option(help="Only nomora: discount of a task's VM per second of its run.")] = None,
     explain: Annotated[bool, Option("--explain", help="Only nomora: print every arc of the solved network.")] = False,
 ) -> None:
     """Search for moves worth making on a mesh (API key)."""
+    given = {"p_m": p_m, "p_r": p_r, "omega": omega, "gamma": gamma, "beta": beta}
+    parameters = {name: value for name, value in given.items() if value is not None}
     request = {
         "mesh": mesh,
         "policy": policy,
@@ -46,6 +54,7 @@ def recommend(
         "minutes": minutes,
         "moves_max": moves_max,
         "move_cost": move_cost,
+        "nomora": parameters or None,
         "explain": explain,
         "applications": application or [],
     }

@@ -100,7 +100,9 @@ def build_result(
             min_gain=solution.min_gain,
         ),
         price_change_per_hour=_price_change(instance, here, solution.after),
-        network=solved_arcs(solution) if request.explain else None,
+        network=solved_arcs(solution, options.published) if request.explain and options.published else None,
+        nomora=request.nomora,
+        racks_from=solution.racks_from,
     )
 
 

@@ -9,7 +9,7 @@ from sinemora.recommendations.schemas import NetworkArc
 ARCS_MAX = 5_000
 
 
-def solved_arcs(solution: Solution) -> list[NetworkArc]:
+def solved_arcs(solution: Solution, parameters: Parameters) -> list[NetworkArc]:
     """Return every arc of the stars' flow network with its flow; empty if no star was placed.
 
     ProductError `network_too_large`: more than `ARCS_MAX` arcs.
@@ -17,7 +17,7 @@ def solved_arcs(solution: Solution) -> list[NetworkArc]:
     if solution.problem is None or solution.plan is None:
         return []
     decided = solution.problem.with_roots(solution.plan.root)
-    arcs = explain(decided, Parameters(aggregate=True))
+    arcs = explain(decided, parameters)
     if len(arcs) > ARCS_MAX:
         raise ProductError(
             "network_too_large",

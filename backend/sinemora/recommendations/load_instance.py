@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.applications import attach, queries
-from sinemora.applications.models import Application
+from sinemora.applications.models import Application, Task
 from sinemora.applications.performance import Flags, Indices
 from sinemora.applications.reading import links_of
 from sinemora.kit.errors import ProductError
@@ -177,6 +177,7 @@ def _load_deployments(
     machine_of = {machine.id: at for at, machine in enumerate(machines)}
     place = {application.id: at for at, application in enumerate(applications)}
     deployments = []
+    now = datetime.now(UTC)
     for application in applications:
         apart = {place[other.other_id] for other in application.apart_from if other.other_id in place}
         apart |= {
@@ -187,10 +188,7 @@ def _load_deployments(
         deployments.append(
             Deployment(
                 **{field: getattr(application, field) for field in fields},
-                tasks=tuple(
-                    TaskDemand(task.id, task.name, task.pinned, task.slots, task.cpu_millicores, task.memory_mib)
-                    for task in application.tasks
-                ),
+                tasks=tuple(_demand(task, now) for task in application.tasks),
                 root=roots[0] if roots else None,
                 links=links_of(application),
                 sensitivity=attach.sensitivity(application, entries[application.id]),
@@ -201,6 +199,15 @@ def _load_deployments(
             )
         )
     return tuple(deployments)
+
+
+def _demand(task: Task, now: datetime) -> TaskDemand:
+    running_s, waited_s = (
+        0.0 if since is None else max((now - since).total_seconds(), 0.0)
+        for since in (task.placed_at, task.waiting_since)
+    )
+    fields = (task.id, task.name, task.pinned, task.slots, task.cpu_millicores, task.memory_mib)
+    return TaskDemand(*fields, running_s, waited_s)
 
 
 def root_positions(application: Application) -> list[int]:

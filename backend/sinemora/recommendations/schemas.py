@@ -12,8 +12,10 @@ from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.schemas import Span
 from sinemora.placement.costs import Objective
 from sinemora.placement.problem import Risk
+from sinemora.recommendations.core.racks import RackSource
 from sinemora.recommendations.core.verdict import Verdict
 from sinemora.recommendations.models import RecommendationState, Trigger
+from sinemora.simulation.schemas import PublishedParameters
 
 MOVES_MAX = 10
 MINUTES = 30
@@ -67,6 +69,10 @@ class RecommendationRequest(Write):
         float | None,
         Field(ge=0, le=1, description="Minimum gain of a move; default: the value of each application"),
     ] = None
+    nomora: Annotated[
+        PublishedParameters | None,
+        Field(description="Only nomora: its parameters; omitted ones have the published values"),
+    ] = None
     explain: Annotated[
         bool, Field(description="Only nomora: include every arc of the solved network, at most 5,000")
     ] = False
@@ -77,6 +83,10 @@ class RecommendationRequest(Write):
             raise ValueError("the policy nomora has one objective, slowdown; omit the objective or choose best")
         if self.policy is Policy.NOMORA and self.risk is not None:
             raise ValueError("the policy nomora has no risk measure; omit `risk` or choose best")
+        if self.nomora is not None and self.policy is not Policy.NOMORA:
+            raise ValueError("only the policy nomora has these parameters; omit `nomora` or choose the policy nomora")
+        if self.nomora is None and self.policy is Policy.NOMORA:
+            self.nomora = PublishedParameters()
         if self.explain and self.policy is not Policy.NOMORA:
             raise ValueError("only the policy nomora has a flow network to explain; omit `explain` or choose nomora")
         return self
@@ -282,7 +292,8 @@ class RecommendationResult(Read):
     """Result of a recommendation. `network` is present if `explain` was requested.
 
     `binding`: the limits whose relaxation would gain most, best first, after the moves; null in results of versions
-    that did not look for them, as is `optimality`. Older versions had other policies.
+    that did not look for them, as is `optimality`. Older versions had other policies. `nomora`: parameters of the
+    published policy. `racks_from`: its racks are the hosts of VMs, or clusters of VMs whose round trips are alike.
     """
 
     policy: str
@@ -298,6 +309,8 @@ class RecommendationResult(Read):
     evidence: Evidence
     price_change_per_hour: float | None
     network: list[NetworkArc] | None = None
+    nomora: PublishedParameters | None = None
+    racks_from: RackSource | None = None
 
 
 class JudgedBy(StrEnum):

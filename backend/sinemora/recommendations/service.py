@@ -18,6 +18,7 @@ from sinemora.meshes.service import mesh_state
 from sinemora.placement import progress
 from sinemora.placement.costs import Objective
 from sinemora.placement.policies.limits import InfeasibleError
+from sinemora.placement.policies.nomora import Parameters
 from sinemora.placement.problem import ProblemError
 from sinemora.recommendations import explanation, load_instance, outcomes, preconditions, queries
 from sinemora.recommendations.core import optimize
@@ -28,7 +29,6 @@ from sinemora.recommendations.schemas import (
     Accuracy,
     AccuracyEntry,
     MoveRead,
-    Policy,
     RecommendationRead,
     RecommendationRequest,
     RecommendationResult,
@@ -93,7 +93,7 @@ def recommend(
 
 def options_of(request: RecommendationRequest) -> optimize.Options:
     """Translate a request into options of the optimiser."""
-    published = request.policy is Policy.NOMORA
+    published = None if request.nomora is None else Parameters(**request.nomora.model_dump(), aggregate=True)
     return optimize.Options(
         published=published,
         objective=request.objective or (Objective.slowdown if published else Objective.loss),

@@ -95,8 +95,12 @@ class PolicyOutcome(Write):
         return self
 
 
-class NomoraParameters(Write):
-    """Parameters of the published policy: thresholds of preference, and costs of waiting and of preemption."""
+class PublishedParameters(Write):
+    """Parameters of the published policy: thresholds of preference, and costs of waiting and of preemption.
+
+    Costs are points: 100 divided by the predicted performance, so 105 is a loss of 5 percent (Popescu,
+    UCAM-CL-TR-937, section 6.3).
+    """
 
     p_m: Annotated[int, Field(ge=0, le=1_000_000, description="Cost up to which a machine is preferred")] = 105
     p_r: Annotated[int, Field(ge=0, le=1_000_000, description="Cost up to which a rack is preferred")] = 110
@@ -105,6 +109,11 @@ class NomoraParameters(Write):
         WAITING_COST
     )
     beta: Annotated[Amount, Field(description="Discount of a task's machine per second of its run (beta)")] = 0.0
+
+
+class NomoraParameters(PublishedParameters):
+    """Parameters of the published policy in a simulation."""
+
     aggregate: Annotated[bool, Field(description="One node per job; the optimum is the same")] = True
 
 

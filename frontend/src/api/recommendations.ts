@@ -29,7 +29,7 @@ export const accuracyQuery = queryOptions({
 
 export type QuestionInput = Pick<
   RecommendationInput,
-  'mesh' | 'policy' | 'objective' | 'risk' | 'moves_max' | 'minutes' | 'explain'
+  'mesh' | 'policy' | 'objective' | 'risk' | 'moves_max' | 'minutes' | 'explain' | 'nomora'
 >
 
 export const useAskForMoves = () =>

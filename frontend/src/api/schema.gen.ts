@@ -6237,7 +6237,7 @@ export interface components {
         };
         /**
          * NomoraParameters
-         * @description Parameters of the published policy: thresholds of preference, and costs of waiting and of preemption.
+         * @description Parameters of the published policy in a simulation.
          */
         NomoraParameters: {
             /**
@@ -7063,6 +7063,45 @@ export interface components {
             total: components["schemas"]["GainRead"] | null;
         };
         /**
+         * PublishedParameters
+         * @description Parameters of the published policy: thresholds of preference, and costs of waiting and of preemption.
+         *
+         *     Costs are points: 100 divided by the predicted performance, so 105 is a loss of 5 percent (Popescu,
+         *     UCAM-CL-TR-937, section 6.3).
+         */
+        PublishedParameters: {
+            /**
+             * P M
+             * @description Cost up to which a machine is preferred
+             * @default 105
+             */
+            p_m: number;
+            /**
+             * P R
+             * @description Cost up to which a rack is preferred
+             * @default 110
+             */
+            p_r: number;
+            /**
+             * Omega
+             * @description Cost of a waiting task per second (omega)
+             * @default 0
+             */
+            omega: number;
+            /**
+             * Gamma
+             * @description Cost of a waiting task (gamma)
+             * @default 1001
+             */
+            gamma: number;
+            /**
+             * Beta
+             * @description Discount of a task's machine per second of its run (beta)
+             * @default 0
+             */
+            beta: number;
+        };
+        /**
          * PutTask
          * @description Move of a task to another VM; `vm` null unplaces it.
          */
@@ -7103,6 +7142,12 @@ export interface components {
          * @enum {string}
          */
         Queue: "fast" | "bulk" | "solve";
+        /**
+         * RackSource
+         * @description Origin of the racks.
+         * @enum {string}
+         */
+        RackSource: "hosts" | "round_trips";
         /**
          * RankedApplication
          * @description An application and its predicted performance now; null while no link is measured.
@@ -7273,6 +7318,8 @@ export interface components {
              * @description Minimum gain of a move; default: the value of each application
              */
             move_cost?: number | null;
+            /** @description Only nomora: its parameters; omitted ones have the published values */
+            nomora?: components["schemas"]["PublishedParameters"] | null;
             /**
              * Explain
              * @description Only nomora: include every arc of the solved network, at most 5,000
@@ -7366,6 +7413,8 @@ export interface components {
              * @description Minimum gain of a move; default: the value of each application
              */
             move_cost?: number | null;
+            /** @description Only nomora: its parameters; omitted ones have the published values */
+            nomora?: components["schemas"]["PublishedParameters"] | null;
             /**
              * Explain
              * @description Only nomora: include every arc of the solved network, at most 5,000
@@ -7378,7 +7427,8 @@ export interface components {
          * @description Result of a recommendation. `network` is present if `explain` was requested.
          *
          *     `binding`: the limits whose relaxation would gain most, best first, after the moves; null in results of versions
-         *     that did not look for them, as is `optimality`. Older versions had other policies.
+         *     that did not look for them, as is `optimality`. Older versions had other policies. `nomora`: parameters of the
+         *     published policy. `racks_from`: its racks are the hosts of VMs, or clusters of VMs whose round trips are alike.
          */
         RecommendationResult: {
             /** Policy */
@@ -7403,6 +7453,8 @@ export interface components {
             price_change_per_hour: number | null;
             /** Network */
             network: components["schemas"]["NetworkArc"][] | null;
+            nomora: components["schemas"]["PublishedParameters"] | null;
+            racks_from: components["schemas"]["RackSource"] | null;
         };
         /**
          * RecommendationState
@@ -8065,6 +8117,8 @@ export interface components {
              * @description Minimum gain of a move; default: the value of each application
              */
             move_cost?: number | null;
+            /** @description Only nomora: its parameters; omitted ones have the published values */
+            nomora?: components["schemas"]["PublishedParameters"] | null;
             /**
              * Explain
              * @description Only nomora: include every arc of the solved network, at most 5,000
@@ -8691,6 +8745,8 @@ export interface components {
         /**
          * TaskRead
          * @description Task and its VM; `vm` is null while the task waits.
+         *
+         *     `placed_at`: since when it runs on this VM; `waiting_since`: since when it waits for one; null where unknown.
          */
         TaskRead: {
             /**
@@ -8711,6 +8767,10 @@ export interface components {
             cpu_millicores: number;
             /** Memory Mib */
             memory_mib: number;
+            /** Placed At */
+            placed_at: string | null;
+            /** Waiting Since */
+            waiting_since: string | null;
         };
         /**
          * TaskWrite

@@ -87,8 +87,9 @@ def _candidates(instance: Instance, solution: Solution, options: Options) -> Ite
             better = np.flatnonzero(gains > max(cost, solution.min_gain))
             if not better.size:
                 continue
+            roots_stay = options.published is not None or instance.training_risk is not None
             everywhere = [
-                *_task_limits(application, position, options.published or instance.training_risk is not None),
+                *_task_limits(application, position, roots_stay),
                 *_budgets(instance, solution, place, position, moved, options),
             ]
             for machine in better[np.argsort(-gains[better])][:_BEST_PLACES].tolist():

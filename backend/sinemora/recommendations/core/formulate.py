@@ -4,11 +4,12 @@ The solver places jobs: stars of a root and identical tasks. Here each task has 
 (with a size of their own, pinned, or of other applications) keep their slots.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sinemora.applications.performance import Flags
+from sinemora.applications.performance import Flags, Indices
 from sinemora.curves.core.curve import Floats
 from sinemora.curves.core.table import STEP_US, CurveTable
 from sinemora.placement.move_sequence import TaskMove
@@ -67,10 +68,12 @@ def solver_tasks(application: Deployment) -> list[int]:
     ]
 
 
-def formulate(instance: Instance, stars: list[int], assumed: ImputedMatrix) -> Problem:
-    """Return the placement problem of the applications `stars`."""
+def formulate(instance: Instance, stars: list[int], assumed: ImputedMatrix, racks: Indices | None = None) -> Problem:
+    """Return the placement problem of the applications `stars`; `racks` (default: hosts) of each machine."""
     slots = instance.free()[:, 0]
     entries: list[tuple[int, int, int]] = []
+    running_s: list[float] = []
+    waited_s = [0.0] * len(stars)
     allowed: dict[int, Flags] = {}
     spread: list[Spread] = []
     for job, place in enumerate(stars):
@@ -83,6 +86,9 @@ def formulate(instance: Instance, stars: list[int], assumed: ImputedMatrix) -> P
             if machine >= 0:
                 slots[machine] += 1
                 entries.append((job, machine, 1))
+                running_s.append(application.tasks[position].running_s)
+            else:
+                waited_s[job] = max(waited_s[job], application.tasks[position].waited_s)
         usable = _usable(instance, stars, place)
         if not usable.all():
             allowed[job] = usable
@@ -98,16 +104,17 @@ def formulate(instance: Instance, stars: list[int], assumed: ImputedMatrix) -> P
     roots = [
         int(application.at[application.root]) if application.root is not None else ANYWHERE for application in chosen
     ]
+    jobs = Jobs.of(
+        [len(solver_tasks(application)) for application in chosen],
+        [root if root >= 0 else ANYWHERE for root in roots],
+        list(range(len(chosen))),
+        [application.name for application in chosen],
+    )
     return Problem(
-        jobs=Jobs.of(
-            [len(solver_tasks(application)) for application in chosen],
-            [root if root >= 0 else ANYWHERE for root in roots],
-            list(range(len(chosen))),
-            [application.name for application in chosen],
-        ),
+        jobs=replace(jobs, waited_s=np.rint(waited_s).astype(np.int64)),
         machines=Machines(
             np.maximum(slots, 0),
-            instance.racks.astype(np.int64),
+            (instance.racks if racks is None else racks).astype(np.int64),
             instance.zones.astype(np.int64),
             [machine.name for machine in instance.machines],
         ),
@@ -116,6 +123,7 @@ def formulate(instance: Instance, stars: list[int], assumed: ImputedMatrix) -> P
         current=Assignment.of(entries) if entries else Assignment.nothing(),
         allowed=allowed,
         spread=tuple(spread),
+        running_s=np.rint(running_s).astype(np.int64) if running_s else None,
     )
 
 
@@ -144,6 +152,9 @@ def task_moves(instance: Instance, stars: list[int], problem: Problem, plan: Pla
         application = instance.applications[place]
         for position in solver_tasks(application):
             waiting.setdefault((job, int(application.at[position])), []).append(position)
+    for (job, _), positions in waiting.items():
+        # Those that have run for the shortest time move first.
+        positions.sort(key=_running_s(instance.applications[stars[job]]), reverse=True)
     moves = []
     for job, place in enumerate(stars):
         application = instance.applications[place]
@@ -160,6 +171,10 @@ def task_moves(instance: Instance, stars: list[int], problem: Problem, plan: Pla
             takes = instance.applications[place].tasks[task].takes
             moves.append(TaskMove((place, task), move.source, move.target, takes))
     return moves
+
+
+def _running_s(application: Deployment) -> Callable[[int], float]:
+    return lambda position: application.tasks[position].running_s
 
 
 def _usable(instance: Instance, stars: list[int], place: int) -> Flags:

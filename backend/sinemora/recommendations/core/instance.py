@@ -38,7 +38,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class TaskDemand:
-    """Resource demand of a task."""
+    """Resource demand of a task, and for how long it has run on its VM or waited for one; 0 where unknown."""
 
     id: UUID
     name: str
@@ -46,6 +46,8 @@ class TaskDemand:
     slots: int
     cpu_millicores: int
     memory_mib: int
+    running_s: float = 0.0
+    waited_s: float = 0.0
 
     @property
     def takes(self) -> tuple[int, int, int]:

@@ -16,7 +16,8 @@ from sinemora.placement import progress
 from sinemora.placement.costs import Objective
 from sinemora.placement.move_sequence import Step, TaskMove, ordered, together
 from sinemora.placement.plan import Plan
-from sinemora.placement.policies import by_name
+from sinemora.placement.policies import nomora
+from sinemora.placement.policies.nomora import Parameters
 from sinemora.placement.problem import Problem
 from sinemora.recommendations.core.constraints import Violation, first_violation
 from sinemora.recommendations.core.formulate import formulate, solvable_stars, task_moves
@@ -30,6 +31,7 @@ from sinemora.recommendations.core.holdout import (
 from sinemora.recommendations.core.infeasibility import diagnose_unplaced
 from sinemora.recommendations.core.instance import WAITING, Deployment, ImputedMatrix, Instance, impute
 from sinemora.recommendations.core.joint_placement import SearchResult, movable_tasks, place_jointly
+from sinemora.recommendations.core.racks import RackSource, racks_of
 from sinemora.recommendations.core.split import BLOCKS_LEAST
 from sinemora.recommendations.core.tail_risk import RiskModel, link_performance
 
@@ -45,10 +47,11 @@ POINTS = 1000
 class Options:
     """Settings of the optimiser. `move_cost` None: the value of each application.
 
-    `published`: the flow network of the published policy places the tasks of stars, without limits on moves.
+    `published`: parameters of the published policy, whose flow network then places the tasks of stars, without limits
+    on moves.
     """
 
-    published: bool = False
+    published: Parameters | None = None
     objective: Objective = Objective.loss
     moves_max: int = 10
     move_cost: float | None = None
@@ -83,6 +86,8 @@ class Solution:
     """
     unplaced: tuple[str, ...] = ()
     """Unplaced tasks and the limit to blame."""
+    racks_from: RackSource | None = None
+    """Origin of the racks of the published flow network; None without it."""
 
     @property
     def gap(self) -> float | None:
@@ -113,11 +118,12 @@ def solve(instance: Instance, options: Options) -> Solution:
     ]
     least_gain = max(noise, min(costs, default=0.0))
     stars = solvable_stars(instance) if options.published else []
-    problem, plan, proposed = None, None, []
+    problem, plan, proposed, racks_from = None, None, [], None
     if stars:
         progress.report(0.2, f"placing tasks of {len(stars)} stars on {len(instance.machines)} VMs")
-        problem = formulate(instance, stars, assumed)
-        plan = by_name.solve(problem, by_name.Policy.nomora_aggregated)
+        racks, racks_from = racks_of(instance, assumed)
+        problem = formulate(instance, stars, assumed, racks)
+        plan = nomora.solve(problem, options.published)
         proposed = task_moves(instance, stars, problem, plan)
     movers = movable_tasks(instance, stars)
     search, groups, steps = _place_and_judge(instance, options, assumed, proposed, movers, least_gain, noise)
@@ -137,7 +143,9 @@ def solve(instance: Instance, options: Options) -> Solution:
         if not steps and any((here[place] == WAITING).any() for place in chosen):
             raise why
         unplaced.append(str(why))
-    return Solution(steps, tuple(groups), tuple(kept), after, plan, problem, assumed, noise, first, tuple(unplaced))
+    return Solution(
+        steps, tuple(groups), tuple(kept), after, plan, problem, assumed, noise, first, tuple(unplaced), racks_from
+    )
 
 
 def _place_and_judge(

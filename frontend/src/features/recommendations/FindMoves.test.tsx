@@ -28,13 +28,24 @@ test('moves are requested with the chosen policy, and their page opens once they
   const router = await showPage(<FindMoves />)
   await userEvent.click(screen.getByText('Advanced'))
   await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Policy' }), 'NoMora, as published')
+  await userEvent.clear(screen.getByLabelText(/Discount per second/))
+  await userEvent.type(screen.getByLabelText(/Discount per second/), '0.5')
   await userEvent.click(screen.getByLabelText('Include the flow network'))
   await find()
   expect(await screen.findByText('placing tasks of 2 stars on 6 VMs')).toBeTruthy()
   expect(screen.getByRole('status').textContent).toContain('20 % done')
   await expect.poll(() => router.state.location.pathname, { timeout: 3_000 }).toBe('/recommendations/r')
   expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([
-    { mesh: 'm', policy: 'nomora', explain: true, moves_max: 10, minutes: 30, objective: null, risk: null },
+    {
+      mesh: 'm',
+      policy: 'nomora',
+      explain: true,
+      moves_max: 10,
+      minutes: 30,
+      objective: null,
+      risk: null,
+      nomora: { p_m: 105, p_r: 110, gamma: 1001, omega: 0, beta: 0.5 },
+    },
   ])
 })
 
@@ -49,7 +60,7 @@ test('a search that fails gives the reason, and the form keeps its choices', asy
   await find()
   expect(await screen.findByText('No application runs on this mesh.')).toBeTruthy()
   expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Paths count by' }).value).toBe('p99')
-  expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([{ policy: 'best', risk: 'p99' }])
+  expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([{ policy: 'best', risk: 'p99', nomora: null }])
 })
 
 test('a problem names the limits whose relaxation would help', async () => {

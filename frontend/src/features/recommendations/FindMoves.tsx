@@ -13,6 +13,7 @@ import { ActionError, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
 import { Waiting } from '~/ui/Waiting'
 import { OBJECTIVES, options, RISKS } from './names'
+import { PublishedParameters, parametersOf } from './PublishedParameters'
 import styles from './recommendations.module.css'
 import { strings } from './strings'
 
@@ -38,6 +39,7 @@ export function FindMoves() {
         policy: form.get('policy') as RecommendationInput['policy'],
         risk: (form.get('risk') || null) as NonNullable<RecommendationInput['risk']> | null,
         explain: form.get('explain') !== null,
+        nomora: form.get('policy') === 'nomora' ? parametersOf(form) : null,
         objective: (form.get('objective') || null) as NonNullable<RecommendationInput['objective']> | null,
       },
       { onSuccess: ({ id }) => setJobId(id) },
@@ -91,6 +93,7 @@ export function FindMoves() {
               value={policy}
               onChange={({ currentTarget }) => setPolicy(currentTarget.value)}
             />
+            {policy === 'nomora' && <PublishedParameters />}
             {policy === 'nomora' && <Checkbox name="explain" label={strings.includeArcs} />}
           </div>
         </details>

@@ -22,7 +22,8 @@ const minutes = (seconds: number) => (seconds / 60).toFixed(seconds < 600 ? 1 : 
 
 /** The basis of a recommendation: certificate, constraints, windows used and rejected alternatives. */
 export function Proof({ recommendation }: { recommendation: Recommendation }) {
-  const { certificate, constraints, evidence, optimality, price_change_per_hour, rejected } = recommendation.answer
+  const { certificate, constraints, evidence, nomora, optimality, price_change_per_hour, racks_from, rejected } =
+    recommendation.answer
   const { from, to } = evidence.window
   const clock = useClock()
   const policy = policyOf(POLICIES, recommendation.policy)
@@ -35,6 +36,13 @@ export function Proof({ recommendation }: { recommendation: Recommendation }) {
         {strings.objectiveUsed} <i>{OBJECTIVES[recommendation.answer.objective] ?? recommendation.answer.objective}</i>.{' '}
         {policy.line}
       </p>
+      {nomora && (
+        <p className={pageStyles.lead}>
+          {strings.parametersUsed(nomora.p_m, nomora.p_r, nomora.gamma, nomora.omega, nomora.beta)}{' '}
+          {racks_from === 'hosts' && strings.racksFromHosts}
+          {racks_from === 'round_trips' && strings.racksFromRoundTrips}
+        </p>
+      )}
       {optimality && <p className={pageStyles.lead}>{optimality.words}</p>}
       {certificate && (
         <p className={pageStyles.lead}>

@@ -20,6 +20,18 @@ export const strings = {
   maximumMoves: 'Maximum moves',
   lookBackMinutes: 'Look-back (min)',
   includeArcs: 'Include the flow network',
+  pM: 'VMs preferred up to (p_m)',
+  pR: 'Racks preferred up to (p_r)',
+  gamma: 'Cost of waiting (γ)',
+  omega: 'Cost of waiting per second (ω)',
+  beta: 'Discount per second of run (β)',
+  parametersHelp:
+    'Costs are 100 divided by the predicted performance: 105 is a loss of 5 %. With β above 0 a task that has run for long stays. The values shown are the published ones (UCAM-CL-TR-937, section 6.3).',
+  parametersUsed: (p_m: number, p_r: number, gamma: number, omega: number, beta: number) =>
+    `p_m ${p_m}, p_r ${p_r}, γ ${gamma}, ω ${omega}, β ${beta}.`,
+  racksFromHosts: 'Racks are the hosts that VMs state, pods are zones.',
+  racksFromRoundTrips:
+    'No VM states its host, so racks are VMs of a zone whose round trips are alike within 10 µs; pods are zones.',
   findMoves: 'Find moves',
   searchLower: 'the search for moves',
   searchCancelled: 'The search was cancelled. Nothing was stored.',

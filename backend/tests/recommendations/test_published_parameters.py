@@ -1,0 +1,130 @@
+"""Parameters of the published policy reach its network; tasks know their times; racks are hosts or clusters."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from sinemora.kit.db import system_session
+from tests.callers import MeshWorld
+from tests.recommendations.asking import NEAR, PATH, asked, declared, moved
+from tests.recommendations.measured_mesh import measured
+
+HOUR = timedelta(hours=1)
+
+
+def aged(column: str, by: timedelta) -> None:
+    """Let all tasks have run, or waited, for longer."""
+    with system_session() as session:
+        session.execute(text(f"UPDATE tasks SET {column} = {column} - :by"), {"by": by})
+
+
+def arcs(mesh: MeshWorld, worker: Any, **parameters: float) -> list[dict[str, Any]]:
+    answer = asked(mesh, worker, policy="nomora", explain=True, nomora=parameters)["answer"]
+    assert answer["nomora"] == {"p_m": 105, "p_r": 110, "gamma": 1001, "omega": 0, "beta": 0} | parameters
+    return list(answer["network"])
+
+
+def tasks(mesh: MeshWorld, application: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    found = mesh.owner.get(f"/v1/applications/{application['id']}").json()["tasks"]
+    return {task["name"]: task for task in found}
+
+
+def test_a_task_that_ran_for_long_stays_under_beta(mesh: MeshWorld, worker):
+    declared(mesh)
+    aged("placed_at", HOUR)
+    measured(mesh, NEAR)
+    assert asked(mesh, worker, policy="nomora")["steps"]
+    assert not asked(mesh, worker, policy="nomora", nomora={"beta": 1})["steps"]
+
+
+def test_the_discount_is_beta_times_the_running_time(mesh: MeshWorld, worker):
+    declared(mesh)
+    aged("placed_at", timedelta(seconds=20))
+    measured(mesh, NEAR)
+    free, discounted = (
+        {arc["head"]: arc["cost"] for arc in arcs(mesh, worker, beta=beta) if arc["tail"].startswith("T")}
+        for beta in (0, 2)
+    )
+    lower = {head: free[head] - cost for head, cost in discounted.items() if head in free and cost < free[head]}
+    assert lower
+    assert all(40 <= saved <= 100 for saved in lower.values()), lower  # 20 s and the seconds of the test
+
+
+def test_waiting_costs_gamma_and_omega(mesh: MeshWorld, worker):
+    declared(mesh)
+    body = {
+        "name": "waits",
+        "mesh": mesh.name,
+        "curve": "memcached-server",
+        "tasks": [{"name": "server", "vm": "a-1", "root": True}, {"name": "new"}],
+    }
+    mesh.owner.created("/v1/applications", body)
+    aged("waiting_since", timedelta(seconds=100))
+    measured(mesh, NEAR)
+    plain = {arc["cost"] for arc in arcs(mesh, worker, gamma=5000) if arc["head"].startswith("U")}
+    longer = {arc["cost"] for arc in arcs(mesh, worker, gamma=5000, omega=3) if arc["head"].startswith("U")}
+    assert plain == {5000}
+    assert 5300 <= max(longer) <= 5600
+
+
+def test_thresholds_decide_which_vms_and_racks_are_preferred(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+
+    def preferred(kind: str, **parameters: int) -> int:
+        found = arcs(mesh, worker, **parameters)
+        return sum(arc["tail"].startswith("T") and arc["head"].startswith(kind) for arc in found)
+
+    assert preferred("M", p_m=0) < preferred("M", p_m=1000)
+    assert preferred("R", p_r=0) == 0
+    assert preferred("R", p_r=1000) > 0
+
+
+def test_racks_are_hosts_where_vms_state_them(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+    measured_racks = asked(mesh, worker, policy="nomora")["answer"]
+    assert measured_racks["racks_from"] == "round_trips"
+    for agent in mesh.agents:
+        answer = mesh.owner.patch(f"/v1/vms/{agent.vm_id}/capacity", json={"host": "one"})
+        assert answer.status_code == 200, answer.text
+    answer = asked(mesh, worker, policy="nomora", explain=True)["answer"]
+    assert answer["racks_from"] == "hosts"
+    assert len({arc["head"] for arc in answer["network"] if arc["head"].startswith("R")}) == 1
+    assert asked(mesh, worker)["answer"]["racks_from"] is None
+
+
+@pytest.mark.parametrize(
+    ("request_", "pointer"),
+    [
+        ({"nomora": {"p_m": 105}}, "#"),
+        ({"policy": "nomora", "nomora": {"p_m": -1}}, "#/nomora/p_m"),
+        ({"policy": "nomora", "nomora": {"gamma": 1000}}, "#/nomora/gamma"),
+        ({"policy": "nomora", "nomora": {"beta": -0.1}}, "#/nomora/beta"),
+        ({"policy": "nomora", "nomora": {"q": 1}}, "#/nomora/q"),
+    ],
+)
+def test_wrong_parameters_are_pointed_at(mesh: MeshWorld, request_: dict[str, Any], pointer: str):
+    answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **request_})
+    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
+    assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+def test_tasks_know_since_when_they_run_or_wait(mesh: MeshWorld):
+    began = datetime.now(UTC)
+    application = declared(mesh)
+    first = tasks(mesh, application)["cache-1"]
+    assert began - timedelta(seconds=5) < datetime.fromisoformat(first["placed_at"]) < datetime.now(UTC) + HOUR
+    assert first["waiting_since"] is None
+    mesh.owner.patch(f"/v1/applications/{application['id']}", json={"move_cost": 0.5})
+    assert tasks(mesh, application)["cache-1"]["placed_at"] == first["placed_at"]
+    moved(mesh, application, {"cache-1": "c-2"})
+    again = tasks(mesh, application)["cache-1"]
+    assert again["placed_at"] > first["placed_at"]
+    vm = next(agent for agent in mesh.agents if agent.name == "c-2").vm_id
+    assert mesh.owner.delete(f"/v1/vms/{vm}", headers={"If-Match": "*"}).status_code == 204
+    waits = tasks(mesh, application)["cache-1"]
+    assert (waits["vm"], waits["placed_at"]) == (None, None)
+    assert waits["waiting_since"] >= again["placed_at"]
