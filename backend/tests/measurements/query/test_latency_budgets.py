@@ -145,15 +145,22 @@ def test_a_distance_separates_propagation(truth, metric, ways):
 
 
 def test_published_delays_are_of_the_same_provider_and_class(owner, make_mesh):
-    mesh = make_mesh(owner, 6)
-    zones = {zone["id"]: zone for zone in owner.get("/v1/zones").json()["items"]}
+    mesh = make_mesh(owner, 2)
+    for name in ("us-west1-a", "us-west1-b"):
+        zone = owner.created("/v1/zones", {"provider": "gcp", "region": "us-west1", "name": name})
+        vm = owner.created("/v1/vms", {"name": f"in {name}", "zone_id": zone["id"]})
+        assert owner.put(f"/v1/meshes/{mesh.id}/vms/{vm['id']}").status_code == 204
     roster = owner.get(f"/v1/meshes/{mesh.id}/roster").json()
-    first = roster["zones"][0]["id"]
-    same, whole = owner.get(
-        f"/v1/meshes/{mesh.id}/latency-budgets", params={"selections": [f"zones:{first}:{first}", "mesh"]}
-    ).json()["items"]
-    assert (same["provider"], same["path_class"]) == (zones[first]["provider"], "same_zone")
+    one, two = (zone["id"] for zone in roster["zones"] if zone["name"].startswith("us-west1"))
+    path = f"/v1/meshes/{mesh.id}/latency-budgets"
+    selections = [f"zones:{one}:{one}", f"zones:{one}:{two}", "mesh"]
+    same, between, whole = owner.get(path, params={"selections": selections}).json()["items"]
+    assert (same["provider"], same["path_class"], len(same["published"])) == ("gcp", "same_zone", 9)
+    (trace,) = between["published"]
+    assert (between["path_class"], trace["name"], trace["p50_ns"]) == ("between_zones", "GCE-USW2-1", 180_660)
     assert (whole["provider"], whole["path_class"], whole["published"]) == (None, None, [])
+    rounds = owner.get(path, params={"selections": selections[1], "metric": "round_trip"}).json()["items"][0]
+    assert rounds["published"][0]["p99_ns"] == 2 * 526_840
 
 
 def test_nothing_measured_has_no_figures(owner, make_mesh):
