@@ -16,6 +16,36 @@ export const strings = {
     `${source}: ${traces} ${traces === 1 ? 'trace' : 'traces'} between two VMs, ${first === last ? first : `${first} to ${last}`}.`,
   noPublishedHint: (places: string) =>
     `We know of no published distribution of one-way delays ${places} of this provider.`,
+  propagation: 'Propagation in fibre',
+  processing: 'Hosts, hypervisors and switches',
+  baseTogether: 'Propagation, hosts, hypervisors and switches',
+  queueing: 'Queueing and scheduling',
+  nic: 'NIC and its bus',
+  kernel: 'Kernel and network stack',
+  hypervisor: 'Hypervisor',
+  switches: 'Switches',
+  noDelays: 'No measurements in this range. Choose a longer range.',
+  referenceShort: 'Reference, sum',
+  referenceOf: (source: string) => `Reference, not measured here (${source})`,
+  contribution: 'Contribution',
+  source: 'Source',
+  sharesOf: (title: string) => `Shares of the delay, ${title}`,
+  share: 'Share',
+  measured: 'Measured',
+  lowest: 'Lowest delay',
+  baseVerdict: (verdict: 'below' | 'within' | 'above', sum: string, separated: boolean) => {
+    const what = separated ? 'Hosts, hypervisors and switches take' : 'The lowest delay is'
+    if (verdict === 'below')
+      return `${what} less than the reference adds up to (${sum}): packets bypass the kernel or the hypervisor, or the VMs share a host.`
+    if (verdict === 'within') return `${what} within what the reference adds up to (${sum}).`
+    return `${what} more than the reference adds up to (${sum}): ${separated ? 'the fibre takes detours, or a queue never empties.' : 'propagation over a long distance, or a queue that never empties.'}`
+  },
+  distanceTooLong: 'The distance is too long: light in fibre needs longer than the lowest delay.',
+  distanceNotResolved: 'The clock error is too large to separate this distance.',
+  publishedStatistic: (provider: string, statistic: string) => `${provider}, ${statistic}`,
+  publishedTraces: (source: string, traces: number) =>
+    `Grey: ${traces} published ${traces === 1 ? 'trace' : 'traces'} (${source}).`,
+  noPublishedTraces: (provider: string) => `No delays of ${provider} were published for paths like this.`,
   never: 'Never',
   ago: (age: string) => `${age} ago`,
   cancel: 'Cancel',
