@@ -20,9 +20,8 @@ import { Term } from './Term'
 interface Props {
   budget: Budget
   reference: readonly ReferencePart[]
-  referenceSource: string
   publishedSource: string
-  /** Only the sentence and the bars, for a narrow place. */
+  /** Only the sentences and the bars, for a narrow place. */
   brief?: boolean
 }
 
@@ -49,7 +48,7 @@ const percent = (share: number) => `${share * 100}%`
 const fromTo = (low: number, high: number) => strings.fromTo(formatDelay(low), formatDelay(high))
 
 /** One direction: where its delay comes from, over what was published of such components and clouds. */
-export function LatencyBudget({ budget, reference, referenceSource, publishedSource, brief = false }: Props) {
+export function LatencyBudget({ budget, reference, publishedSource, brief = false }: Props) {
   if (!isMeasured(budget)) return <p className={pageStyles.quiet}>{strings.noDelays}</p>
   const { base, p50, p99, provider, published } = budget
   const [least, most] = sumOf(reference)
@@ -79,17 +78,18 @@ export function LatencyBudget({ budget, reference, referenceSource, publishedSou
         ))}
       </p>
       {!brief && <Shares parts={[base, p50, p99]} title={budget.title} />}
-      {!brief && <Reference reference={reference} source={referenceSource} />}
       <p className={pageStyles.lead}>
         {budget.base_verdict &&
           strings.baseVerdict(budget.base_verdict, fromTo(least, most), budget.separation === 'separated')}{' '}
         {budget.separation === 'distance_too_long' && strings.distanceTooLong}
         {budget.separation === 'distance_not_resolved' && strings.distanceNotResolved}{' '}
-        {provider !== null &&
-          budget.path_class !== null &&
-          (published.length > 0
-            ? strings.publishedTraces(publishedSource, published.length)
-            : strings.noPublishedTraces(PROVIDERS[provider] ?? provider))}
+        {published.length > 0
+          ? strings.publishedTraces(
+              publishedSource,
+              published.length,
+              extents.map(([, low, high]) => fromTo(low, high)),
+            )
+          : provider !== null && PROVIDERS[provider] && strings.noPublishedTraces(PROVIDERS[provider])}
       </p>
     </div>
   )
@@ -178,14 +178,14 @@ function Shares({ parts: [base, p50, p99], title }: { parts: [Parts, Parts, Part
 }
 
 /** Published contributions of the components that process packets. */
-function Reference({ reference, source }: { reference: readonly ReferencePart[]; source: string }) {
+export function Reference({ reference, source }: { reference: readonly ReferencePart[]; source: string }) {
   return (
     <Records
       label={strings.referenceOf(source)}
       rows={reference}
       id={({ component }) => component}
       columns={[
-        { title: strings.referenceOf(source), cell: ({ component }) => COMPONENTS[component], as: 'head' },
+        { title: strings.component, cell: ({ component }) => COMPONENTS[component], as: 'head' },
         { title: strings.contribution, cell: ({ low_ns, high_ns }) => fromTo(low_ns, high_ns), as: 'number' },
         { title: strings.source, cell: (part) => part.source, as: 'wrap' },
       ]}

@@ -1,6 +1,6 @@
 """Shares of a measured delay: base delay (propagation, processing) and queueing, each with its bounds.
 
-The smallest delay of a range is the base delay, the rest is queueing (RFC 6817, sections 2.4.2 and 4.2). Queueing
+The smallest delay of a range is the base delay, the rest is queueing (RFC 6817: base delay, queueing delay). Queueing
 here also holds the scheduling of hosts and hypervisors: end-to-end measurements cannot tell them apart (D. A. Popescu,
 UCAM-CL-TR-937, 2019, sections 4.9 and 4.10). The base delay holds propagation and the processing of hosts, hypervisors
 and switches; only a known distance separates the two.
@@ -13,8 +13,8 @@ from statistics import median_low
 
 # A value of a sketch is the middle of its bin (LLQ16): it is at most this share away from the true percentile.
 PERCENTILE_ERROR = 1 / 128
-# Speed of light in vacuum (BIPM, exact) over the group index of single-mode fibre at 1550 nm (ITU-T G.652 fibres:
-# 1.468): 204,218 km/s, 4.9 ns a metre as measured in UCAM-CL-TR-937, section 2.6.3.
+# Speed of light in vacuum (exact) over the group index of single-mode fibre at 1550 nm (data sheet of Corning SMF-28:
+# 1.468): 204,218 km/s, 4.9 ns a metre as measured in UCAM-CL-TR-937, section 2.6.3. Fibres differ by half a per cent.
 FIBRE_KM_PER_S = 299_792.458 / 1.468
 
 

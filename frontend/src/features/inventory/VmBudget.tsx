@@ -21,18 +21,12 @@ function InMesh({ vmId, mesh }: { vmId: string; mesh: { id: string; name: string
   return (
     <Panel title={strings.budgetIn(mesh.name)} term="latency budget">
       <QueryResult query={query} waiting={useWaiting(options.queryKey)} what={strings.budgetLower}>
-        {({ items, reference, reference_source, published_source }) => (
+        {({ items, reference, published_source }) => (
           <div className={pageStyles.stack}>
             {items.map((item, at) => (
               <section key={item.selection} className={pageStyles.stack}>
                 <h3>{at === 0 ? strings.outboundPaths : strings.inboundPaths}</h3>
-                <LatencyBudget
-                  brief
-                  budget={item}
-                  reference={reference}
-                  referenceSource={reference_source}
-                  publishedSource={published_source}
-                />
+                <LatencyBudget brief budget={item} reference={reference} publishedSource={published_source} />
               </section>
             ))}
           </div>

@@ -10,20 +10,20 @@ import { strings } from './strings'
 /** Where the delays between two zones come from: medians over their paths. */
 export function ZoneBudget({ meshId, source, target }: { meshId: string; source: string; target: string }) {
   const selections = [`zones:${source}:${target}`]
-  const options = latencyBudgetsQuery(meshId, { selections, time: useTime(), span: '1h' })
+  const time = useTime()
+  const options = latencyBudgetsQuery(meshId, { selections, time, span: '1h' })
   const query = useQuery(options)
   return (
     <section aria-label={strings.budget} className={styles.budget}>
-      <h3>{strings.budget}</h3>
+      <h3>{time.span || time.from ? strings.budget : strings.budgetLastHour}</h3>
       <QueryResult query={query} waiting={useWaiting(options.queryKey)} what={strings.budgetLower}>
-        {({ items, reference, reference_source, published_source }) =>
+        {({ items, reference, published_source }) =>
           items.map((item) => (
             <LatencyBudget
               key={item.selection}
               brief
               budget={item}
               reference={reference}
-              referenceSource={reference_source}
               publishedSource={published_source}
             />
           ))

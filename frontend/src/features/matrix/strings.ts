@@ -108,6 +108,7 @@ export const strings = {
   stale: 'stale',
   withinItsClockError: 'within its clock error',
   budget: 'Latency budget',
+  budgetLastHour: 'Latency budget, last hour',
   budgetLower: 'the latency budget',
   selectedZonePair: 'Zone pair',
   zonePairSummary: (rows: number, columns: number) =>

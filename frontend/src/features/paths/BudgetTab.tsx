@@ -5,9 +5,9 @@ import { latencyBudgetsQuery } from '~/api/latencyBudgets'
 import { PATH_SPAN } from '~/api/measurements'
 import { useWaiting } from '~/api/waiting'
 import type { TimeSearch } from '~/lib/spans'
-import { LatencyBudget } from '~/ui/LatencyBudget'
+import { LatencyBudget, Reference } from '~/ui/LatencyBudget'
 import { NumberField } from '~/ui/NumberField'
-import { Panel } from '~/ui/Page'
+import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import styles from './paths.module.css'
 import { DISTANCE_KM_MAX, type PathSearch } from './search'
@@ -35,7 +35,7 @@ export function BudgetTab({ meshId, source, target, time, search: { rounds, km }
   const query = useQuery(options)
   return (
     <div className={styles.view}>
-      <div className={`${styles.controls} ${styles.wide}`}>
+      <div className={`${styles.budget} ${styles.wide}`}>
         <SegmentedControl
           aria-label={strings.ways}
           data={[
@@ -52,14 +52,13 @@ export function BudgetTab({ meshId, source, target, time, search: { rounds, km }
           <div className={styles.tab}>
             {items.map((item) => (
               <Panel key={item.selection} title={rounds ? strings.roundTripOf(item.title) : item.title}>
-                <LatencyBudget
-                  budget={item}
-                  reference={reference}
-                  referenceSource={reference_source}
-                  publishedSource={published_source}
-                />
+                <LatencyBudget budget={item} reference={reference} publishedSource={published_source} />
               </Panel>
             ))}
+            <Panel title={strings.referenceOf(reference_source)}>
+              <p className={pageStyles.lead}>{strings.referenceLead}</p>
+              <Reference reference={reference} source={reference_source} />
+            </Panel>
           </div>
         )}
       </QueryResult>
@@ -81,8 +80,7 @@ function Distance({ km, onChange }: { km: number | undefined; onChange: (km: num
       }}
     >
       <NumberField
-        aria-label={strings.distance}
-        placeholder={strings.distance}
+        label={strings.distance}
         min={0}
         max={DISTANCE_KM_MAX}
         step="any"

@@ -88,6 +88,9 @@ export const strings = {
   eachDirection: 'Each direction',
   roundTripOf: (path: string) => `Round trip, ${path}`,
   distance: 'Distance, km',
+  referenceOf: (source: string) => `Reference, not measured here (${source})`,
+  referenceLead:
+    'What components of hosts and networks take without waiting, as published. A measured delay cannot be divided between them.',
   distanceInvalid: 'Enter 0 to 50,000 km.',
   flowsTab: 'Flows',
   rawExchanges: 'Raw exchanges',
