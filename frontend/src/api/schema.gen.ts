@@ -5533,7 +5533,7 @@ export interface components {
         Kind: "threshold" | "baseline" | "loss" | "spike" | "silent" | "performance";
         /**
          * LatencyBudgetItem
-         * @description Latency budget of a selection; of several paths, each figure is the median over the `paths` with delays.
+         * @description Latency budget of a selection; of several paths, each figure is the lower median over the `paths` with delays.
          *
          *     Without delays the figures are null. `base_verdict` compares the base delay, without propagation where that is
          *     known, with the sum of `reference`. `provider` and `path_class` are null where zones of several pairs are selected.

@@ -6,10 +6,12 @@ UCAM-CL-TR-937, 2019, sections 4.9 and 4.10). The base delay holds propagation a
 and switches; only a known distance separates the two.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import median_low
+
+import numpy as np
+
+from sinemora.measurements.codec.llq16 import Ints
 
 # A value of a sketch is the middle of its bin (LLQ16): it is at most this share away from the true percentile.
 PERCENTILE_ERROR = 1 / 128
@@ -77,41 +79,35 @@ class Budget:
     p99: tuple[Share, ...]
 
 
-def delays_of_path(minimum_ns: int, p50_ns: int, p99_ns: int, clock_error_ns: int) -> Delays:
-    """Return the delays of one path with bounds by the clock error and, of percentiles, the sketch."""
+def typical(minimum_ns: Ints, p50_ns: Ints, p99_ns: Ints, clock_error_ns: Ints) -> Delays:
+    """Return the median over paths of each figure, with bounds by the clock error and, of percentiles, the sketch.
 
-    def bounded(delay_ns: int, error_ns: int) -> Bounded:
-        return Bounded(delay_ns, delay_ns - error_ns, delay_ns + error_ns)
-
-    sketch_ns = [int(abs(delay_ns) * PERCENTILE_ERROR) + 1 for delay_ns in (p50_ns, p99_ns)]
-    return Delays(
-        bounded(minimum_ns, clock_error_ns),
-        bounded(p50_ns, clock_error_ns + sketch_ns[0]),
-        bounded(p99_ns, clock_error_ns + sketch_ns[1]),
-    )
-
-
-def typical(paths: Sequence[Delays]) -> Delays:
-    """Return the median over one path or more of each figure and of each bound.
-
-    The k-th smallest of values that are all within bounds is between the k-th smallest bounds, so the bounds hold. The
-    lower median keeps the order: the smallest delay is never above the median. ValueError without paths.
+    Arrays have the shape (paths,). Each bound is the median of the paths' bounds: the k-th smallest of values within
+    bounds is between the k-th smallest bounds. The lower median keeps the order: the smallest delay is never above the
+    median. ValueError without paths.
     """
-    if not paths:
+    if not minimum_ns.size:
         raise ValueError("no paths")
 
-    def median(values: Sequence[Bounded]) -> Bounded:
-        return Bounded(
-            median_low(value.delay_ns for value in values),
-            median_low(value.low_ns for value in values),
-            median_low(value.high_ns for value in values),
-        )
+    def bounded(delay_ns: Ints, error_ns: Ints) -> Bounded:
+        return Bounded(lower_median(delay_ns), lower_median(delay_ns - error_ns), lower_median(delay_ns + error_ns))
 
     return Delays(
-        median([path.minimum for path in paths]),
-        median([path.p50 for path in paths]),
-        median([path.p99 for path in paths]),
+        bounded(minimum_ns, clock_error_ns),
+        bounded(p50_ns, clock_error_ns + _sketch_error_ns(p50_ns)),
+        bounded(p99_ns, clock_error_ns + _sketch_error_ns(p99_ns)),
     )
+
+
+def _sketch_error_ns(delay_ns: Ints) -> Ints:
+    error_ns: Ints = (np.abs(delay_ns) * PERCENTILE_ERROR).astype(np.int64) + 1
+    return error_ns
+
+
+def lower_median(values: Ints) -> int:
+    """Return the lower median."""
+    middle = (values.size - 1) // 2
+    return int(np.partition(values, middle)[middle])
 
 
 def fibre_delay_ns(distance_km: float) -> int:

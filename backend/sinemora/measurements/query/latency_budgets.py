@@ -15,9 +15,10 @@ from sinemora.measurements.aggregate.group_by import DecodedWindows, GroupedDist
 from sinemora.measurements.aggregate.matrix import Metric
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, MAX, MIN
+from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.latency_budget import published, reference, split
 from sinemora.measurements.latency_budget.published import Place
-from sinemora.measurements.latency_budget.split import Bounded, Cause, Delays, Share
+from sinemora.measurements.latency_budget.split import Bounded, Cause, Share
 from sinemora.measurements.query.budget import Budget
 from sinemora.measurements.query.latency_budgets_read import (
     LatencyBudgetItem,
@@ -45,7 +46,8 @@ def latency_budgets(session: Session, mesh: MeshState, request: LatencyBudgetsRe
     )
     merged = group_by.merge_by_key(_by_path(windows, selected, len(mesh.members), round_trip))
     of_selection = merged.keys // len(mesh.members) ** 2
-    delays = _delays(merged)
+    p50_ns, p99_ns = _percentiles(merged)
+    minimum_ns, error_ns = (merged.columns[column].astype(np.int64) for column in (MIN, CLOCK_ERROR))
     zones = zones_of(session, {member.zone_id for member in mesh.members})
     propagation_ns = None if request.distance_km is None else ways * split.fibre_delay_ns(request.distance_km)
     items = []
@@ -53,11 +55,12 @@ def latency_budgets(session: Session, mesh: MeshState, request: LatencyBudgetsRe
         at = np.flatnonzero(of_selection == number)
         item = _without_delays(paths, mesh, zones, ways)
         if at.size:
-            item = item.model_copy(update=_figures([delays[one] for one in at], propagation_ns, ways))
-            item.count = int(merged.columns[COUNT, at].sum())
-            item.clock_error_ns = (
-                None if round_trip else int(np.sort(merged.columns[CLOCK_ERROR, at])[(at.size - 1) // 2])
-            )
+            delays = split.typical(minimum_ns[at], p50_ns[at], p99_ns[at], error_ns[at])
+            figures = _figures(split.split(delays, propagation_ns), ways)
+            clock_error_ns = None if round_trip else split.lower_median(error_ns[at])
+            count = int(merged.columns[COUNT, at].sum())
+            known = {"paths": at.size, "count": count, "clock_error_ns": clock_error_ns}
+            item = item.model_copy(update=figures | known)
         items.append(item)
     read = LatencyBudgetsRead.model_construct(
         mesh_id=mesh.id,
@@ -89,14 +92,13 @@ def _by_path(
             yield group_by.with_keys(window, selected, (number * members + first) * members + second)
 
 
-def _delays(merged: GroupedDistributions) -> list[Delays]:
+def _percentiles(merged: GroupedDistributions) -> Ints:
+    """Return p50 and p99 of each path, ns, shape (2, paths)."""
     if not merged.keys.size:
-        return []
-    low, high = merged.columns[MIN], merged.columns[MAX]
+        return np.empty((2, 0), np.int64)
     bins = llq16.quantiles(merged.words, merged.lengths, (0.5, 0.99))
-    p50, p99 = np.clip(llq16.values_of(bins), low, high).tolist()
-    rows = zip(low.tolist(), p50, p99, merged.columns[CLOCK_ERROR].tolist(), strict=True)
-    return [split.delays_of_path(*row) for row in rows]
+    clipped: Ints = np.clip(llq16.values_of(bins), merged.columns[MIN], merged.columns[MAX])
+    return clipped
 
 
 def _without_delays(paths: SelectedPaths, mesh: MeshState, zones: Mapping[UUID, Zone], ways: int) -> LatencyBudgetItem:
@@ -143,12 +145,10 @@ def _place(zone: Zone) -> Place:
     return Place(zone.provider, zone.region, str(zone.id))
 
 
-def _figures(delays: list[Delays], propagation_ns: int | None, ways: int) -> dict[str, object]:
-    found = split.split(split.typical(delays), propagation_ns)
+def _figures(found: split.Budget, ways: int) -> dict[str, object]:
     # Without a known distance the base still holds propagation: it may then be above the reference for that reason.
     processing = next(share for share in found.base if share.cause in (Cause.BASE, Cause.PROCESSING)).delay
     return {
-        "paths": len(delays),
         "separation": found.separation,
         "base": _parts(found.delays.minimum, found.base),
         "p50": _parts(found.delays.p50, found.p50),

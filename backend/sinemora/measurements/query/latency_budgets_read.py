@@ -55,7 +55,7 @@ class PublishedTrace(Read):
 
 
 class LatencyBudgetItem(Read):
-    """Latency budget of a selection; of several paths, each figure is the median over the `paths` with delays.
+    """Latency budget of a selection; of several paths, each figure is the lower median over the `paths` with delays.
 
     Without delays the figures are null. `base_verdict` compares the base delay, without propagation where that is
     known, with the sum of `reference`. `provider` and `path_class` are null where zones of several pairs are selected.

@@ -1,5 +1,6 @@
 """Shares of a delay: their sum, their bounds, and what a distance separates."""
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -7,12 +8,18 @@ from hypothesis import strategies as st
 from sinemora.measurements.latency_budget.split import (
     Bounded,
     Cause,
+    Delays,
     Separation,
-    delays_of_path,
     fibre_delay_ns,
     split,
     typical,
 )
+
+
+def of_paths(*paths: tuple[int, int, int, int]) -> Delays:
+    """Return the typical delays of paths: smallest, p50, p99 and clock error of each, ns."""
+    return typical(*np.array(paths, np.int64).reshape(-1, 4).T)
+
 
 DELAYS_NS = st.integers(-50_000, 200_000_000)
 ERRORS_NS = st.integers(0, 5_000_000)
@@ -22,7 +29,7 @@ PROPAGATION_NS = st.none() | st.integers(0, 100_000_000)
 
 @given(PATHS, PROPAGATION_NS)
 def test_shares_add_up_to_the_measured_figure(paths, propagation_ns):
-    budget = split(typical([delays_of_path(*delays, error) for delays, error in paths]), propagation_ns)
+    budget = split(of_paths(*((*delays, error) for delays, error in paths)), propagation_ns)
     for shares, whole in (
         (budget.base, budget.delays.minimum),
         (budget.p50, budget.delays.p50),
@@ -46,9 +53,9 @@ def test_bounds_hold_the_true_shares(data):
         seen_ns = [delay + data.draw(st.integers(-error_ns, error_ns)) for delay in true_ns]
         seen_ns[1:] = [delay + int(delay * data.draw(st.floats(-1 / 129, 1 / 129))) for delay in seen_ns[1:]]
         assume(seen_ns == sorted(seen_ns))
-        true_paths.append(delays_of_path(*true_ns, 0))
-        paths.append(delays_of_path(*seen_ns, error_ns))
-    truth, budget = typical(true_paths), split(typical(paths), propagation_ns)
+        true_paths.append((*true_ns, 0))
+        paths.append((*seen_ns, error_ns))
+    truth, budget = of_paths(*true_paths), split(of_paths(*paths), propagation_ns)
     base_ns = truth.minimum.delay_ns
     true_ns = {
         Cause.PROPAGATION: propagation_ns,
@@ -74,13 +81,13 @@ def test_bounds_hold_the_true_shares(data):
 )
 def test_distance_separates_propagation_unless_light_needs_longer(distance_km, separation, causes):
     propagation_ns = None if distance_km is None else fibre_delay_ns(distance_km)
-    budget = split(delays_of_path(180_000, 312_000, 900_000, 20_000), propagation_ns)
+    budget = split(of_paths((180_000, 312_000, 900_000, 20_000)), propagation_ns)
     assert budget.separation == separation
     assert [share.cause for share in budget.p50] == causes
 
 
 def test_queueing_is_the_rest_above_the_smallest_delay():
-    budget = split(delays_of_path(180_000, 312_000, 900_000, 0), fibre_delay_ns(10))
+    budget = split(of_paths((180_000, 312_000, 900_000, 0)), fibre_delay_ns(10))
     assert [(share.cause.value, share.delay.delay_ns) for share in budget.p50] == [
         ("propagation", 48_967),
         ("processing", 131_033),
@@ -90,7 +97,7 @@ def test_queueing_is_the_rest_above_the_smallest_delay():
 
 
 def test_bounds_widen_with_the_clock_error_and_never_have_width_zero():
-    exact, uncertain = (split(delays_of_path(180_000, 312_000, 900_000, error), None) for error in (0, 30_000))
+    exact, uncertain = (split(of_paths((180_000, 312_000, 900_000, error)), None) for error in (0, 30_000))
     assert exact.base[0].delay == Bounded(180_000, 180_000, 180_000)  # a smallest delay is stored to the nanosecond
     assert uncertain.base[0].delay == Bounded(180_000, 150_000, 210_000)
     queueing = [budget.p50[-1].delay for budget in (exact, uncertain)]
@@ -99,8 +106,8 @@ def test_bounds_widen_with_the_clock_error_and_never_have_width_zero():
 
 
 def test_typical_is_the_median_of_each_figure():
-    paths = [delays_of_path(low, low + rise, low + 9 * rise, 10) for low, rise in ((100, 50), (300, 5), (200, 900))]
-    middle = typical(paths)
+    paths = [(low, low + rise, low + 9 * rise, 10) for low, rise in ((100, 50), (300, 5), (200, 900))]
+    middle = of_paths(*paths)
     assert (middle.minimum.delay_ns, middle.p50.delay_ns, middle.p99.delay_ns) == (200, 305, 550)
     with pytest.raises(ValueError, match="no paths"):
-        typical([])
+        of_paths()

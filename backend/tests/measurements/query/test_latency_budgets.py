@@ -110,6 +110,7 @@ def test_budgets_of_a_path_a_vm_a_zone_pair_and_the_mesh(truth):
     check(incoming, [delays[of] for of in delays if of[1] == one.vm_key])
     check(between, [delays[of] for of in delays if (keys[of[0]], keys[of[1]]) == (here, there)])
     check(mesh, list(delays.values()))
+    assert mesh["clock_error_ns"] == median_low(truth.error_ns.values())
     assert (path["title"], outgoing["title"]) == (f"{one.name} → {two.name}", f"from {one.name}")
     assert path["clock_error_ns"] == truth.error_ns[one.vm_key, two.vm_key]
     assert path["base"]["high_ns"] - path["base"]["low_ns"] == 2 * path["clock_error_ns"]
