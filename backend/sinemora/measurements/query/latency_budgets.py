@@ -147,13 +147,14 @@ def _place(zone: Zone) -> Place:
 
 def _figures(found: split.Budget, ways: int) -> dict[str, object]:
     # Without a known distance the base still holds propagation: it may then be above the reference for that reason.
-    processing = next(share for share in found.base if share.cause in (Cause.BASE, Cause.PROCESSING)).delay
+    minimum = found.delays.minimum
+    propagation_ns = sum(share.delay.delay_ns for share in found.base if share.cause is Cause.PROPAGATION)
     return {
         "separation": found.separation,
         "base": _parts(found.delays.minimum, found.base),
         "p50": _parts(found.delays.p50, found.p50),
         "p99": _parts(found.delays.p99, found.p99),
-        "base_verdict": reference.verdict(processing.low_ns, processing.high_ns, ways),
+        "base_verdict": reference.verdict(minimum.low_ns - propagation_ns, minimum.high_ns - propagation_ns, ways),
     }
 
 

@@ -145,6 +145,27 @@ def test_a_distance_separates_propagation(truth, metric, ways):
     assert [share["cause"] for share in far["items"][0]["p50"]["shares"]] == ["base", "queueing"]
 
 
+def test_verdict_on_the_base_delay_is_that_of_what_propagation_leaves(owner, make_mesh):
+    mesh = make_mesh(owner, 2)
+    one, two = mesh.agents
+    start = window_start(1, 60) - 120
+    sent_together(mesh.key, [(one, {two.vm_key: simple(400_000, 500, clock_error_ns=100)}, start)])
+    query = {"from": iso(start), "to": iso(start + 60)}
+
+    def verdict(source: UUID, target: UUID, **more: Any) -> str:
+        selections = f"path:{source}:{target}"
+        answer = mesh.owner.get(
+            f"/v1/meshes/{mesh.id}/latency-budgets", params={**query, "selections": selections, **more}
+        )
+        (item,) = answer.json()["items"]
+        return str(item["base_verdict"])
+
+    assert verdict(one.vm_id, two.vm_id) == "above"
+    assert verdict(one.vm_id, two.vm_id, distance_km=10) == "above"  # 49 of 400 µs: the fibre takes detours
+    assert verdict(one.vm_id, two.vm_id, distance_km=60) == "within"  # 294 of 400 µs
+    assert verdict(two.vm_id, one.vm_id) == "below"  # 0.5 µs
+
+
 def test_published_delays_are_of_the_same_provider_and_class(owner, make_mesh):
     mesh = make_mesh(owner, 2)
     for name in ("us-west1-a", "us-west1-b"):
