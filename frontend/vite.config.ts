@@ -32,6 +32,7 @@ const HELP = [
   'agent',
   'agent-measurements',
   'agent-interoperability',
+  'latency-budget',
   'alerts',
   'curves',
   'recommendations',

@@ -29,6 +29,10 @@ IMPORTED = {
         _MEASUREMENTS,
         "Write the measured delays of a path as tables of delaybox, to replay them into an application (API key).",
     ),
+    "latency-budget": (
+        _MEASUREMENTS,
+        "Show where measured delays come from: base delay, propagation, queueing (API key).",
+    ),
     "import": (_MEASUREMENTS, "Import a trace measured elsewhere into a mesh (API key)."),
     "applications": (
         "sinemora.applications.command",

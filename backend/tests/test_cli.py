@@ -41,7 +41,7 @@ def test_help_imports_no_command_and_no_settings() -> None:
         (["applicatons"], "Did you mean 'applications'?"),
         ([], "Missing command"),
         (["recommend", "--mesh", "a", "--policy", "gang"], "'best', 'nomora'"),
-        (["export", "weather", "--mesh", "a"], "comparison, distribution, losses"),
+        (["export", "weather", "--mesh", "a"], "comparison, distribution, latency-budgets, losses"),
         (["simulate", "--policy", "best"], "'never_move', 'exact', 'budget'"),
         (["receivers", "add", "a", "--kind", "fax"], "'email', 'webhook', 'slack', 'pagerduty', 'teams'"),
         (["recommend"], "--mesh"),

@@ -37,7 +37,7 @@ def main(seed: int) -> None:
     """Print the medians of `TIMES` runs of each figure."""
     with product.running() as running, tempfile.TemporaryDirectory() as folder:
         # Read at import, when the settings named no server.
-        celery.conf.broker_url = broker_url(settings().redis_url)
+        celery.conf.update(broker_url=broker_url(settings().redis_url))
         api = Api(running, "solver")
         tenant = large(np.random.default_rng((seed, 100)), 100)
         declare(api, "first", tenant)

@@ -33,6 +33,11 @@ def zone_named(session: Session, provider: str, region: str, name: str) -> Zone 
     ).one_or_none()
 
 
+def zones_of(session: Session, zone_ids: Collection[UUID]) -> dict[UUID, Zone]:
+    """Return the tenant's zones of these ids."""
+    return {zone.id: zone for zone in session.scalars(select(Zone).where(Zone.id.in_(zone_ids)))}
+
+
 def ensure_zone(session: Session, provider: str, region: str, name: str, physical_id: str | None = None) -> Zone:
     """Return the tenant's zone of this name, created if missing; safe when many agents enrol at once.
 

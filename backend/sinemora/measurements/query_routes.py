@@ -19,9 +19,11 @@ from sinemora.measurements.imports import service
 from sinemora.measurements.imports.readers import TraceKind
 from sinemora.measurements.query import deviations, spikes
 from sinemora.measurements.query.execute import format_of, respond
+from sinemora.measurements.query.latency_budgets_read import LatencyBudgetsRead
 from sinemora.measurements.query.requests import (
     ComparisonRequest,
     DistributionRequest,
+    LatencyBudgetsRequest,
     LossRequest,
     MatrixRequest,
     MoversRequest,
@@ -191,6 +193,12 @@ def read_many_series_of_body(context: QueryDep, query: SeriesRequest) -> Respons
 def read_distribution(context: QueryDep, query: Annotated[DistributionRequest, Query()]) -> Response:
     """Return the delays of selections as histogram and cumulative distribution."""
     return context("distribution", query)
+
+
+@router.get("/latency-budgets", response_model=LatencyBudgetsRead, responses=_responses(Format.BINARY))
+def read_latency_budgets(context: QueryDep, query: Annotated[LatencyBudgetsRequest, Query()]) -> Response:
+    """Return the shares of the delays of selections: propagation and processing, queueing; and published delays."""
+    return context("latency-budgets", query)
 
 
 @router.get("/variability", response_model=VariabilityRead, responses=_responses(Format.BINARY))

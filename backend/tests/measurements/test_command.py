@@ -94,3 +94,40 @@ def test_a_trace_goes_in_and_comes_out_again(owner, address, monkeypatch, tmp_pa
     assert "Invalid selection" in capsys.readouterr().err
     monkeypatch.setenv("SINEMORA_API_KEY", "")
     assert cli.main(["export", "windows", *common]) == 2
+
+
+def test_a_latency_budget_of_paths_vms_and_zones(owner, address, monkeypatch, tmp_path, capsys):
+    signed_in(owner, monkeypatch)
+    owner.created("/v1/meshes", {"name": "trace"})
+    start = int(time.time()) // 60 * 60 - 300
+    # From x to y 50 µs at least and 80 µs at the median; always 61 µs back.
+    delays_us = [50, 80, 80, 80, 90]
+    rows = "".join(f"{start + second},x,y,a,b,{us},61\n" for second, us in enumerate(delays_us))
+    trace = tmp_path / "trace.csv"
+    trace.write_text("at,source,target,source_zone,target_zone,outbound_us,inbound_us\n" + rows)
+    common = ["--mesh", "trace", "--url", address]
+    assert cli.main(["import", str(trace), *common]) == 0
+    capsys.readouterr()
+
+    def printed(*arguments: str) -> list[str]:
+        assert cli.main(["latency-budget", *arguments, *common]) == 0
+        return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+
+    path = printed("x", "y", "--distance-km", "2")
+    assert path[0] == "x → y, 5 delays"
+    assert [float(line.split()[0]) for line in path[2:5]] == pytest.approx([9.8, 40.2, 30], abs=1)
+    assert path[2].endswith("propagation in fibre")
+    assert "Reference, not measured here (UCAM-CL-TR-937):" in path
+    assert printed("x")[0] == "from x, 5 delays"
+    assert printed("a", "b", "--zones")[0] == "a → b, 5 delays"
+    mesh = printed()
+    assert mesh[0] == "all of trace, median of 2 paths, 10 delays"
+    assert printed("x", "y", "--round-trip")[2].split()[:4] == ["111.0", "µs", "(111.0", "to"]
+    assert "The distance is too long" in " ".join(printed("x", "y", "--round-trip", "--distance-km", "5000"))
+    empty = printed("x", "y", "--from", "2026-01-01T00:00:00Z", "--to", "2026-01-01T01:00:00Z")
+    assert empty[0] == "x → y: no delays in this range"
+    assert cli.main(["latency-budget", "x", "y", "--json", *common]) == 0
+    assert [item["title"] for item in json.loads(capsys.readouterr().out)["items"]] == ["x → y", "y → x"]
+    for refused, words in ((["x", "y", "z"], "at most two"), (["--zones"], "--zones needs"), (["w"], "Unknown VM: w")):
+        assert cli.main(["latency-budget", *refused, *common]) == 1
+        assert words in capsys.readouterr().err

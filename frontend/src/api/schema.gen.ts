@@ -1072,6 +1072,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/meshes/{mesh_id}/latency-budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Latency Budgets
+         * @description Return the shares of the delays of selections: propagation and processing, queueing; and published delays.
+         */
+        get: operations["read_latency_budgets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/meshes/{mesh_id}/variability": {
         parameters: {
             query?: never;
@@ -3237,7 +3257,7 @@ export interface components {
          */
         ApplicationOutcome: {
             application: components["schemas"]["Named"];
-            verdict: components["schemas"]["Verdict"];
+            verdict: components["schemas"]["sinemora__recommendations__core__verdict__Verdict"];
             /** Reason */
             reason: string;
             judged_by: components["schemas"]["JudgedBy"];
@@ -3685,6 +3705,12 @@ export interface components {
             host?: string | null;
         };
         /**
+         * Cause
+         * @description Part of a delay. `base`: propagation and processing together, where they cannot be separated.
+         * @enum {string}
+         */
+        Cause: "propagation" | "processing" | "base" | "queueing";
+        /**
          * CertificateRead
          * @description Proof of a flow network: cost of its placement and its lower bound, in cost points, for the tasks it places.
          */
@@ -3803,6 +3829,12 @@ export interface components {
             /** States */
             states: components["schemas"]["StateName"][][];
         };
+        /**
+         * Component
+         * @description Part of a path between two VMs that processes packets.
+         * @enum {string}
+         */
+        Component: "nic" | "kernel" | "hypervisor" | "switches";
         /**
          * ConditionModel
          * @description Condition under which a window of a path is a breach (docs/alerts.md).
@@ -5500,6 +5532,59 @@ export interface components {
          */
         Kind: "threshold" | "baseline" | "loss" | "spike" | "silent" | "performance";
         /**
+         * LatencyBudgetItem
+         * @description Latency budget of a selection; of several paths, each figure is the lower median over the `paths` with delays.
+         *
+         *     Without delays the figures are null. `base_verdict` compares the base delay, without propagation where that is
+         *     known, with the sum of `reference`. `provider` and `path_class` are null where zones of several pairs are selected.
+         *     `published` lists the traces of that provider and class; it is empty where nothing was published.
+         */
+        LatencyBudgetItem: {
+            /** Selection */
+            selection: string;
+            /** Title */
+            title: string;
+            /** Paths */
+            paths: number;
+            /** Count */
+            count: number;
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+            separation: components["schemas"]["Separation"] | null;
+            base: components["schemas"]["PartsRead"] | null;
+            p50: components["schemas"]["PartsRead"] | null;
+            p99: components["schemas"]["PartsRead"] | null;
+            base_verdict: components["schemas"]["sinemora__measurements__latency_budget__reference__Verdict"] | null;
+            /** Provider */
+            provider: string | null;
+            path_class: components["schemas"]["PathClass"] | null;
+            /** Published */
+            published: components["schemas"]["PublishedTrace"][];
+        };
+        /**
+         * LatencyBudgetsRead
+         * @description Latency budgets of selections, ns.
+         */
+        LatencyBudgetsRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            metric: components["schemas"]["Metric"];
+            window: components["schemas"]["Span"];
+            /** Distance Km */
+            distance_km: number | null;
+            /** Reference */
+            reference: components["schemas"]["ReferenceRead"][];
+            /** Reference Source */
+            reference_source: string;
+            /** Published Source */
+            published_source: string;
+            /** Items */
+            items: components["schemas"]["LatencyBudgetItem"][];
+        };
+        /**
          * LinkPerformance
          * @description Performance of one link: round trip (ns, null while unknown), state and performance.
          */
@@ -6712,6 +6797,20 @@ export interface components {
             positions: number[];
         };
         /**
+         * PartsRead
+         * @description Delay and its shares, which add up to `delay_ns` exactly.
+         */
+        PartsRead: {
+            /** Delay Ns */
+            delay_ns: number;
+            /** Low Ns */
+            low_ns: number;
+            /** High Ns */
+            high_ns: number;
+            /** Shares */
+            shares: components["schemas"]["ShareRead"][];
+        };
+        /**
          * PathApplication
          * @description Application with links over one path. `cost`: the part of its predicted loss of performance they cause.
          *
@@ -6747,6 +6846,12 @@ export interface components {
             /** Items */
             items: components["schemas"]["PathApplication"][];
         };
+        /**
+         * PathClass
+         * @description Places of the ends of a path, relative to one another.
+         * @enum {string}
+         */
+        PathClass: "same_zone" | "between_zones" | "between_regions" | "between_providers";
         /**
          * PathCosts
          * @description Costs of selections of paths, in the order of the request.
@@ -7100,6 +7205,33 @@ export interface components {
              * @default 0
              */
             beta: number;
+        };
+        /**
+         * PublishedTrace
+         * @description Delays of one trace between two VMs of a public cloud, for the ways of the metric.
+         */
+        PublishedTrace: {
+            /** Name */
+            name: string;
+            /**
+             * Started On
+             * Format: date
+             */
+            started_on: string;
+            /** Messages Per Second */
+            messages_per_second: number;
+            /** Mean Ns */
+            mean_ns: number;
+            /** P50 Ns */
+            p50_ns: number;
+            /** P99 Ns */
+            p99_ns: number;
+            /** P999 Ns */
+            p999_ns: number;
+            /** Max Ns */
+            max_ns: number;
+            /** Sd Ns */
+            sd_ns: number;
         };
         /**
          * PutTask
@@ -7518,6 +7650,19 @@ export interface components {
              * @description Name or id
              */
             zone: string;
+        };
+        /**
+         * ReferenceRead
+         * @description Published contribution of a component, for the ways of the metric. It was not measured here.
+         */
+        ReferenceRead: {
+            component: components["schemas"]["Component"];
+            /** Low Ns */
+            low_ns: number;
+            /** High Ns */
+            high_ns: number;
+            /** Source */
+            source: string;
         };
         /**
          * Resolution
@@ -8201,6 +8346,15 @@ export interface components {
             worst: components["schemas"]["ApplicationCost"] | null;
         };
         /**
+         * Separation
+         * @description Outcome of separating propagation from processing.
+         *
+         *     `distance_unknown`: nothing to separate by. `distance_not_resolved`: light needs longer than the smallest delay, by
+         *     less than the clock error. `distance_too_long`: by more, so the distance or the places of the VMs are wrong.
+         * @enum {string}
+         */
+        Separation: "separated" | "distance_unknown" | "distance_not_resolved" | "distance_too_long";
+        /**
          * SeriesItem
          * @description Time series of a selection, a value per step; `values` by statistic.
          */
@@ -8254,7 +8408,7 @@ export interface components {
             format?: components["schemas"]["Format"] | null;
             /**
              * Selections
-             * @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable
+             * @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`, or all paths of a VM: `from:VM_ID`, `to:VM_ID`; repeatable
              * @default [
              *       "mesh"
              *     ]
@@ -8299,6 +8453,19 @@ export interface components {
          * @enum {string}
          */
         Shape: "star" | "graph";
+        /**
+         * ShareRead
+         * @description Part of a delay. Its `delay_ns` adds up with those of the other shares; no bound is below zero.
+         */
+        ShareRead: {
+            /** Delay Ns */
+            delay_ns: number;
+            /** Low Ns */
+            low_ns: number;
+            /** High Ns */
+            high_ns: number;
+            cause: components["schemas"]["Cause"];
+        };
         /**
          * SignIn
          * @description Credentials of a sign-in.
@@ -9004,12 +9171,6 @@ export interface components {
             items: components["schemas"]["VariabilityItem"][];
         };
         /**
-         * Verdict
-         * @description Outcome of applied moves.
-         * @enum {string}
-         */
-        Verdict: "held" | "not_held" | "cannot_tell";
-        /**
          * VerdictKind
          * @description Cause of an incident. `undecided`: no usual values are known yet, or delays are usual.
          * @enum {string}
@@ -9032,7 +9193,7 @@ export interface components {
          *     wide, and `observed` may be null. `window`: the time that was compared, after the moves had settled.
          */
         VerifiedOutcome: {
-            verdict: components["schemas"]["Verdict"];
+            verdict: components["schemas"]["sinemora__recommendations__core__verdict__Verdict"];
             /** Reason */
             reason: string;
             judged_by: components["schemas"]["JudgedBy"];
@@ -9483,6 +9644,18 @@ export interface components {
             /** Message */
             message: string;
         };
+        /**
+         * Verdict
+         * @description Place of a measured base delay relative to the sum of the reference.
+         * @enum {string}
+         */
+        sinemora__measurements__latency_budget__reference__Verdict: "below" | "within" | "above";
+        /**
+         * Verdict
+         * @description Outcome of applied moves.
+         * @enum {string}
+         */
+        sinemora__recommendations__core__verdict__Verdict: "held" | "not_held" | "cannot_tell";
         /**
          * Scope
          * @description Scope of an API key.
@@ -13856,7 +14029,7 @@ export interface operations {
                 /** @description With zone, as in 2026-11-20T10:00:00Z */
                 to?: string | null;
                 format?: components["schemas"]["Format"] | null;
-                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
+                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`, or all paths of a VM: `from:VM_ID`, `to:VM_ID`; repeatable */
                 selections?: string[];
                 metric?: components["schemas"]["Metric"];
                 statistics?: components["schemas"]["Statistic"][];
@@ -14081,7 +14254,7 @@ export interface operations {
                 /** @description With zone, as in 2026-11-20T10:00:00Z */
                 to?: string | null;
                 format?: components["schemas"]["Format"] | null;
-                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
+                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`, or all paths of a VM: `from:VM_ID`, `to:VM_ID`; repeatable */
                 selections?: string[];
                 metric?: "one_way_delay" | "round_trip";
             };
@@ -14186,6 +14359,121 @@ export interface operations {
             };
         };
     };
+    read_latency_budgets: {
+        parameters: {
+            query?: {
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                from?: string | null;
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                to?: string | null;
+                format?: components["schemas"]["Format"] | null;
+                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`, or all paths of a VM: `from:VM_ID`, `to:VM_ID`; repeatable */
+                selections?: string[];
+                metric?: "one_way_delay" | "round_trip";
+                /** @description Great-circle distance between the ends, or length of the fibre. Without it, propagation is not separated from processing */
+                distance_km?: number | null;
+            };
+            header?: {
+                accept?: string;
+                /** @description `respond-async` (RFC 7240): always run as a job */
+                prefer?: string;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LatencyBudgetsRead"];
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description Job accepted. Poll `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     read_variability: {
         parameters: {
             query?: {
@@ -14194,7 +14482,7 @@ export interface operations {
                 /** @description With zone, as in 2026-11-20T10:00:00Z */
                 to?: string | null;
                 format?: components["schemas"]["Format"] | null;
-                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
+                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`, or all paths of a VM: `from:VM_ID`, `to:VM_ID`; repeatable */
                 selections?: string[];
                 metric?: "one_way_delay" | "round_trip";
                 intervals?: ("1m" | "10m" | "1h")[];
@@ -14308,7 +14596,7 @@ export interface operations {
                 /** @description With zone, as in 2026-11-20T10:00:00Z */
                 to?: string | null;
                 format?: components["schemas"]["Format"] | null;
-                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
+                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`, or all paths of a VM: `from:VM_ID`, `to:VM_ID`; repeatable */
                 selections?: string[];
                 interval?: "1h" | "1d";
             };
@@ -14421,7 +14709,7 @@ export interface operations {
                 /** @description With zone, as in 2026-11-20T10:00:00Z */
                 to?: string | null;
                 format?: components["schemas"]["Format"] | null;
-                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
+                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`, or all paths of a VM: `from:VM_ID`, `to:VM_ID`; repeatable */
                 selections?: string[];
                 metric?: "one_way_delay" | "round_trip";
                 /** @description Minutes instead of windows */
@@ -16472,7 +16760,7 @@ export interface operations {
     list_path_costs: {
         parameters: {
             query?: {
-                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
+                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`, or all paths of a VM: `from:VM_ID`, `to:VM_ID`; repeatable */
                 selections?: string[];
             };
             header?: never;

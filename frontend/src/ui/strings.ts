@@ -16,6 +16,37 @@ export const strings = {
     `${source}: ${traces} ${traces === 1 ? 'trace' : 'traces'} between two VMs, ${first === last ? first : `${first} to ${last}`}.`,
   noPublishedHint: (places: string) =>
     `We know of no published distribution of one-way delays ${places} of this provider.`,
+  propagation: 'Propagation in fibre',
+  processing: 'Hosts, hypervisors and switches',
+  baseTogether: 'Propagation, hosts, hypervisors and switches',
+  queueing: 'Queueing and scheduling',
+  nic: 'NIC and its bus',
+  kernel: 'Kernel and network stack',
+  hypervisor: 'Hypervisor',
+  switches: 'Switches',
+  noDelays: 'No measurements in this range. Choose a longer range.',
+  referenceShort: 'Reference, sum',
+  referenceOf: (source: string) => `Reference, not measured here (${source})`,
+  component: 'Component',
+  contribution: 'Contribution',
+  source: 'Source',
+  sharesOf: (title: string) => `Shares of the delay, ${title}`,
+  share: 'Share',
+  measured: 'Measured',
+  lowest: 'Lowest delay',
+  baseVerdict: (verdict: 'below' | 'within' | 'above', sum: string, separated: boolean) => {
+    const what = separated ? 'The time in hosts, hypervisors and switches' : 'The lowest delay'
+    if (verdict === 'below')
+      return `${what} is below the sum of the reference (${sum}): packets bypass the kernel or the hypervisor, or the VMs share a host.`
+    if (verdict === 'within') return `${what} is within the sum of the reference (${sum}), as far as its bounds tell.`
+    return `${what} is above the sum of the reference (${sum}): ${separated ? 'the fibre takes detours, or a queue never empties.' : 'propagation over a long distance, or a queue that never empties.'}`
+  },
+  distanceTooLong: 'The distance is too long: light in fibre needs longer than the lowest delay.',
+  distanceNotResolved: 'The clock error is too large to separate this distance.',
+  publishedStatistic: (provider: string, statistic: string) => `${provider}, ${statistic}`,
+  publishedTraces: (source: string, traces: number, [p50, p99]: readonly string[]) =>
+    `Published for this provider and such paths: p50 ${p50}, p99 ${p99}, in ${traces} ${traces === 1 ? 'trace' : 'traces'} (${source}).`,
+  noPublishedTraces: (provider: string) => `No delays of ${provider} were published for paths like this.`,
   never: 'Never',
   ago: (age: string) => `${age} ago`,
   cancel: 'Cancel',

@@ -18,7 +18,7 @@ from sinemora.jobs.registry import JobKind, register
 from sinemora.jobs.responses import accepted
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.encoding import compress
-from sinemora.measurements.query import compare, dispersion, export, spikes, time_series
+from sinemora.measurements.query import compare, dispersion, export, latency_budgets, spikes, time_series
 from sinemora.measurements.query.budget import JOB_FRAMES_MAX, REQUEST, Budget, OverBudget
 from sinemora.measurements.query.requests import REQUESTS, QueryRequest
 from sinemora.measurements.query.scan import QueryResponse, range_of
@@ -34,6 +34,7 @@ _QUERIES: dict[str, QueryFunction] = {
     "movers": compare.movers,
     "series": time_series.series,
     "distribution": dispersion.distribution,
+    "latency-budgets": latency_budgets.latency_budgets,
     "variability": dispersion.variability,
     "losses": time_series.losses,
     "windows": export.windows,
@@ -131,7 +132,7 @@ def _submit_job(
         ),
     }
     digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).digest()
-    title = f"{kind.capitalize()} of {mesh.name}"
+    title = f"{kind.replace('-', ' ').capitalize()} of {mesh.name}"
     return jobs.submit(session, actor, QUERY_JOB, title, params, digest=digest, fresh_for=_FRESH)
 
 

@@ -14,12 +14,15 @@ from sinemora.measurements.query.tables import Format
 from sinemora.measurements.schemas import By, MatrixMetric
 
 SELECTIONS_MAX = 200
+# Half the circumference of the Earth is 20,015 km; a length of fibre may be more.
+DISTANCE_KM_MAX = 50_000
 Selections = Annotated[
     list[str],
     Field(
         min_length=1,
         max_length=SELECTIONS_MAX,
-        description="`mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable",
+        description="`mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`, or all paths of a"
+        " VM: `from:VM_ID`, `to:VM_ID`; repeatable",
     ),
 ]
 At = Annotated[datetime | None, Field(description="With zone, as in 2026-11-20T10:00:00Z")]
@@ -120,6 +123,20 @@ class DistributionRequest(QueryRequest):
     metric: Literal[Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP] = Metric.ONE_WAY_DELAY
 
 
+class LatencyBudgetsRequest(DistributionRequest):
+    """Query of latency budgets: for several paths, of the median over them."""
+
+    distance_km: Annotated[
+        float | None,
+        Field(
+            ge=0,
+            le=DISTANCE_KM_MAX,
+            description="Great-circle distance between the ends, or length of the fibre. Without it, propagation is not"
+            " separated from processing",
+        ),
+    ] = None
+
+
 class VariabilityRequest(DistributionRequest):
     """Query of the distribution of the standard deviations of paths within intervals."""
 
@@ -168,6 +185,7 @@ REQUESTS: dict[str, type[QueryRequest]] = {
     "movers": MoversRequest,
     "series": SeriesRequest,
     "distribution": DistributionRequest,
+    "latency-budgets": LatencyBudgetsRequest,
     "variability": VariabilityRequest,
     "losses": LossRequest,
     "windows": WindowsRequest,

@@ -1,4 +1,4 @@
-"""Selections of paths: `mesh`, `path:SOURCE:TARGET` (VM ids) or `zones:SOURCE:TARGET` (zone ids)."""
+"""Selections of paths: `mesh`, `path:A:B`, `from:A`, `to:A` (ids of VMs) or `zones:A:B` (ids of zones)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,11 @@ from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import zone_runs
 
 WHOLE = "mesh"
-_FORM = "Selections are `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID` or `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`."
+_FORM = (
+    "Selections are `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`, `from:VM_ID` or"
+    " `to:VM_ID`."
+)
+_ENDS = {"path": 2, "zones": 2, "from": 1, "to": 1}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,13 +55,16 @@ def _paths(mesh: MeshState, selection: str) -> SelectedPaths:
         return SelectedPaths(selection, f"all of {mesh.name}", np.ones(size, bool), np.ones(size, bool))
     kind, _, rest = selection.partition(":")
     try:
-        source, target = (UUID(part) for part in rest.split(":"))
-        if kind not in ("path", "zones"):
+        ids = [UUID(part) for part in rest.split(":")]
+        if len(ids) != _ENDS.get(kind):
             raise ValueError
     except ValueError:
         raise ProductError("selection_invalid", 422, f"Invalid selection: {selection[:100]!r}. {_FORM}") from None
+    at = {member.id: place for place, member in enumerate(mesh.members)}
+    if kind in ("from", "to"):
+        return _paths_of_vm(mesh, selection, kind, at.get(ids[0]))
+    source, target = ids
     if kind == "path":
-        at = {member.id: place for place, member in enumerate(mesh.members)}
         if source == target or source not in at or target not in at:
             raise NotFound("path")
         rows, columns = np.zeros(size, bool), np.zeros(size, bool)
@@ -71,3 +78,13 @@ def _paths(mesh: MeshState, selection: str) -> SelectedPaths:
         rows, columns = ((place >= run.first) & (place < run.first + run.count) for run in (runs[source], runs[target]))
         names = [runs[source].name, runs[target].name]
     return SelectedPaths(selection, f"{names[0]} → {names[1]}", rows, columns)
+
+
+def _paths_of_vm(mesh: MeshState, selection: str, kind: str, place: int | None) -> SelectedPaths:
+    if place is None:
+        raise NotFound("vm")
+    one = np.arange(len(mesh.members)) == place
+    name = mesh.members[place].name
+    if kind == "from":
+        return SelectedPaths(selection, f"from {name}", one, ~one)
+    return SelectedPaths(selection, f"to {name}", ~one, one)

@@ -65,6 +65,8 @@ const ANSWERS = {
         worst: { ...named('a', 'checkout'), cost: 0.0412 },
       })),
     }),
+  'GET /v1/meshes/m/latency-budgets': ({ query }: Sent) =>
+    reply(200, { items: query.getAll('selections').map(budget), reference: [], published_source: 'table 4.3' }),
   'GET /v1/applications': [
     { ...named('a', 'checkout'), mesh: named('m', 'production'), tasks: [{ name: 'front', vm: named('web') }] },
     { ...named('b', 'other'), mesh: named('m', 'production'), tasks: [{ name: 'x', vm: null }] },
@@ -74,6 +76,20 @@ const ANSWERS = {
     incident('j', 'Delay at db', 'm', 'egress', 'db'),
     incident('k', 'The mesh elsewhere', 'n', 'mesh', null),
   ],
+}
+
+function budget(selection: string) {
+  const bounded = (us: number) => ({ delay_ns: us * 1e3, low_ns: us * 1e3, high_ns: us * 1e3 })
+  const base = { cause: 'base', ...bounded(60) }
+  const parts = (queueing: number) => ({
+    ...bounded(60 + queueing),
+    shares: [base, { cause: 'queueing', ...bounded(queueing) }],
+  })
+  return {
+    ...{ selection, title: selection, paths: 28, count: 900, clock_error_ns: null, separation: 'distance_unknown' },
+    ...{ base: { ...bounded(60), shares: [base] }, p50: parts(selection === 'from:web' ? 20 : 30), p99: parts(90) },
+    ...{ base_verdict: null, provider: null, path_class: null, published: [] },
+  }
 }
 
 function clocks(median_ns: (number | null)[], largest_ns: (number | null)[]) {
@@ -147,4 +163,13 @@ test('the range in the address is that of the clock errors', async () => {
   await (await clockPanel()).findByRole('img')
   const asked = sent.find(({ to }) => to === 'GET /v1/vms/web/clock-errors')?.query
   expect([asked?.get('from'), asked?.get('to')]).toEqual(['2026-11-20T08:00:00.000Z', '2026-11-20T09:00:00.000Z'])
+})
+
+test('a VM shows where its delays come from, outbound and inbound', async () => {
+  mockApi(ANSWERS)
+  await showPage(<VmPage vmId="web" />)
+  expect(await screen.findByRole('heading', { name: 'Latency budget in production' })).toBeTruthy()
+  const sentences = (await screen.findAllByText(/^Of the /)).map((sentence) => sentence.textContent)
+  expect(sentences[0]).toMatch(/^Of the 80\.0 µs at the median, 60\.0 µs is the lowest .* median over 28 paths\.$/)
+  expect(sentences[1]).toMatch(/^Of the 90\.0 µs at the median/)
 })

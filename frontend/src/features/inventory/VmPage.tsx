@@ -14,6 +14,7 @@ import { StatusMark } from '~/ui/StatusMark'
 import { AGENT_STATUS } from './agentStatus'
 import { cloudFacts, cloudOf, elsewhere, type Fact, healthFacts, kindOf, machineFacts, sentenceOf } from './machine'
 import { strings } from './strings'
+import { VmBudget } from './VmBudget'
 import { VmClocks } from './VmClocks'
 import { VmPaths } from './VmPaths'
 import { VmApplications, VmIncidents } from './VmUse'
@@ -27,7 +28,7 @@ const allVms = (
   </Button>
 )
 
-/** One VM: its paths, the errors of its clock, its incidents, the applications on it, its agent with the machine it reports and its events. */
+/** One VM: its paths, where their delays come from, the errors of its clock, its incidents, the applications on it, its agent with the machine it reports and its events. */
 export function VmPage({ vmId }: { vmId: string }) {
   const vm = useQuery({ ...vmQuery(vmId), refetchInterval: REFRESH_MS })
   const agentId = vm.data?.agent?.id
@@ -51,6 +52,7 @@ export function VmPage({ vmId }: { vmId: string }) {
         <Failed what={strings.theAgent} error={agent.error} retry={() => void agent.refetch()} />
       )}
       <VmPaths vmId={vmId} />
+      <VmBudget vmId={vmId} />
       <VmClocks vmId={vmId} />
       <VmIncidents vm={vm.data} meshIds={(paths.data?.meshes ?? []).map(({ mesh }) => mesh.id)} />
       <VmApplications vmId={vmId} />

@@ -65,6 +65,8 @@ export const strings = {
   allVms: 'All VMs',
   paths: 'Paths',
   pathsLower: 'the paths',
+  budgetIn: (mesh: string) => `Latency budget in ${mesh}`,
+  budgetLower: 'the latency budget',
   pathsIn: (mesh: string) => `Paths in ${mesh}`,
   inNoMesh: 'This VM is in no mesh: no paths from or to it are measured.',
   clockUnknown: 'unknown: no current window.',

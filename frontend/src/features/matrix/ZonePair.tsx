@@ -6,6 +6,7 @@ import styles from './matrix.module.css'
 import type { MatrixSearch } from './search'
 import { strings } from './strings'
 import { UsualFigures } from './UsualFigures'
+import { ZoneBudget } from './ZoneBudget'
 import { ZoneFigures } from './ZoneFigures'
 
 interface Props {
@@ -29,6 +30,7 @@ export function ZonePair({ meshId, zones: [source, target], when, shape, onAxis 
       </header>
       <ZoneFigures meshId={meshId} source={source.id} target={target.id} when={when} />
       {!when && <UsualFigures meshId={meshId} by="zone" source={source.id} target={target.id} />}
+      <ZoneBudget meshId={meshId} source={source.id} target={target.id} />
       <Group gap="xs">
         <Button variant="default" onClick={() => onAxis({ by: 'zone', scale: '' })}>
           {strings.showZones}

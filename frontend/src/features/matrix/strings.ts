@@ -107,6 +107,9 @@ export const strings = {
   metricBy: (metric: string, granularity: string) => `${metric} by ${granularity}`,
   stale: 'stale',
   withinItsClockError: 'within its clock error',
+  budget: 'Latency budget',
+  budgetLastHour: 'Latency budget, last hour',
+  budgetLower: 'the latency budget',
   selectedZonePair: 'Zone pair',
   zonePairSummary: (rows: number, columns: number) =>
     `${rows} ${rows === 1 ? 'VM' : 'VMs'} to ${columns} ${columns === 1 ? 'VM' : 'VMs'}; the colour scale is that of these paths.`,

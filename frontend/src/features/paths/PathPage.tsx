@@ -9,6 +9,7 @@ import { LoadingPage } from '~/ui/Page'
 import { useNamedPage } from '~/ui/pageName'
 import { Failed, Notice } from '~/ui/State'
 import { useTime } from '~/ui/time'
+import { BudgetTab } from './BudgetTab'
 import { Directions } from './Directions'
 import { DistributionTab } from './DistributionTab'
 import { ExchangesTab } from './ExchangesTab'
@@ -34,6 +35,7 @@ const TAB_NAMES: Record<Tab, string> = {
   history: strings.history,
   distribution: strings.distribution,
   symmetry: strings.symmetry,
+  budget: strings.budget,
   flows: strings.flowsTab,
   exchanges: strings.rawExchanges,
 }
@@ -100,6 +102,9 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
           <Directions {...ends}>
             {(outbound, inbound) => <SymmetryTab outbound={outbound} inbound={inbound} />}
           </Directions>
+        </Tabs.Panel>
+        <Tabs.Panel value="budget">
+          <BudgetTab {...ends} search={search} onSearch={onSearch} />
         </Tabs.Panel>
         <Tabs.Panel value="flows">
           <Flows path={path.data} />

@@ -2,16 +2,23 @@
 
 import * as v from 'valibot'
 import { STATISTICS, type Statistic } from '~/lib/dimensions'
-import { searchParser } from '~/lib/searchParams'
+import { flag, number, searchParser } from '~/lib/searchParams'
 
-export const TABS = ['history', 'distribution', 'symmetry', 'flows', 'exchanges'] as const
+export const TABS = ['history', 'distribution', 'symmetry', 'budget', 'flows', 'exchanges'] as const
 export type Tab = (typeof TABS)[number]
+
+/** Longest distance between the ends of a path, km: the most that the API takes. */
+export const DISTANCE_KM_MAX = 50_000
 
 export interface PathSearch {
   tab?: Tab
   statistic?: Statistic
   /** A spike whose exchanges are shown. */
   spike?: string
+  /** The latency budget of round trips. */
+  rounds?: true | undefined
+  /** Distance between the ends, for the latency budget. */
+  km?: number | undefined
 }
 
 export const pathSearch = searchParser<PathSearch>(
@@ -19,6 +26,8 @@ export const pathSearch = searchParser<PathSearch>(
     tab: v.picklist(TABS),
     statistic: v.picklist(STATISTICS),
     spike: v.pipe(v.string(), v.regex(/^\d+-\d+-\d+$/)),
+    rounds: flag,
+    km: v.pipe(number(0), v.maxValue(DISTANCE_KM_MAX)),
   },
   { tab: 'history', statistic: 'p50' },
 )

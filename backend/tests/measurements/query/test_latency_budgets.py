@@ -1,0 +1,259 @@
+"""Latency budgets over the API, against budgets computed from the delays that were sent."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from statistics import median_low
+from typing import Any
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest
+
+from sinemora.jobs import executor
+from sinemora.jobs.dispatch import TASKS
+from sinemora.measurements.query import execute
+from sinemora.measurements.query.budget import Budget
+from tests.callers import MeshWorld
+from tests.measurements.reports import AgentWindow, sent_together, window_start
+from tests.measurements.worlds import Raw, simple
+
+WINDOWS = 4
+
+
+def iso(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, UTC).isoformat()
+
+
+class Truth:
+    """Delays of every path in a range: (source, target) → ns, and the largest clock error of each pair."""
+
+    def __init__(self, mesh: MeshWorld) -> None:
+        self.mesh, self.start = mesh, window_start(1, 60) - 120
+        self.delays_ns: dict[tuple[int, int], list[int]] = {}
+        self.rounds_ns: dict[tuple[int, int], list[int]] = {}
+        self.error_ns: dict[tuple[int, int], int] = {}
+        random = np.random.default_rng(5)
+        sending: list[AgentWindow] = []
+        for n in range(WINDOWS):
+            for i, agent in enumerate(mesh.agents[:-1]):
+                peers = {peer.vm_key: self._peer(random) for peer in mesh.agents[i + 1 :]}
+                sending.append((agent, peers, self.start + 10 * n))
+                for key, raw in peers.items():
+                    for path, delays_ns in (
+                        ((agent.vm_key, key), raw.delays_ns[0]),
+                        ((key, agent.vm_key), raw.delays_ns[1]),
+                    ):
+                        self.delays_ns.setdefault(path, []).extend(delays_ns)
+                        self.error_ns[path] = max(raw.clock_error_ns, self.error_ns.get(path, 0))
+                    self.rounds_ns.setdefault((agent.vm_key, key), []).extend(raw.delays_ns[2])
+        sent_together(mesh.key, sending)
+
+    @staticmethod
+    def _peer(random: np.random.Generator) -> Raw:
+        there, back = (int(random.integers(40_000, 900_000)) for _ in range(2))
+        return simple(there, back, count=int(random.integers(2, 9)), clock_error_ns=int(random.integers(100, 5_000)))
+
+    def ask(self, selections: Sequence[str], **query: Any) -> dict[str, Any]:
+        answer = self.mesh.owner.get(
+            f"/v1/meshes/{self.mesh.id}/latency-budgets",
+            params={"selections": list(selections), "from": iso(self.start), "to": iso(self.start + 60), **query},
+        )
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+@pytest.fixture
+def truth(owner, make_mesh) -> Truth:
+    """Six VMs in three zones, a, b and c by the first letter of their names."""
+    return Truth(make_mesh(owner, 6))
+
+
+def expected(paths: list[list[int]]) -> tuple[int, int, int]:
+    """Return the lower medians over paths of the smallest delay, the p50 and the p99 (smallest of enough rank)."""
+
+    def rank(values: list[int], share: float) -> int:
+        return sorted(values)[max(1, int(np.ceil(share * len(values)))) - 1]
+
+    return (
+        median_low(min(path) for path in paths),
+        median_low(rank(path, 0.5) for path in paths),
+        median_low(rank(path, 0.99) for path in paths),
+    )
+
+
+def check(item: dict[str, Any], paths: list[list[int]]) -> None:
+    """Compare an item with its truth, percentiles within the resolution of sketches."""
+    low, p50, p99 = expected(paths)
+    assert (item["paths"], item["count"]) == (len(paths), sum(map(len, paths)))
+    assert item["base"]["delay_ns"] == low
+    for parts, value in ((item["p50"], p50), (item["p99"], p99)):
+        assert parts["delay_ns"] == pytest.approx(value, rel=1 / 128)
+        assert parts["low_ns"] <= value <= parts["high_ns"]
+        assert sum(share["delay_ns"] for share in parts["shares"]) == parts["delay_ns"]
+        assert parts["shares"][-1]["cause"] == "queueing"
+        assert parts["shares"][-1]["low_ns"] <= value - low <= parts["shares"][-1]["high_ns"]
+
+
+def test_budgets_of_a_path_a_vm_a_zone_pair_and_the_mesh(truth):
+    agents = truth.mesh.agents
+    one, two = agents[0], agents[1]
+    roster = truth.mesh.owner.get(f"/v1/meshes/{truth.mesh.id}/roster").json()
+    zone = {vm["id"]: vm["zone_id"] for vm in roster["vms"]}
+    keys = {agent.vm_key: zone[str(agent.vm_id)] for agent in agents}
+    here, there = keys[one.vm_key], next(id for id in keys.values() if id != keys[one.vm_key])
+    path, outgoing, incoming, between, mesh = truth.ask(
+        [f"path:{one.vm_id}:{two.vm_id}", f"from:{one.vm_id}", f"to:{one.vm_id}", f"zones:{here}:{there}", "mesh"]
+    )["items"]
+    delays = truth.delays_ns
+    check(path, [delays[one.vm_key, two.vm_key]])
+    check(outgoing, [delays[of] for of in delays if of[0] == one.vm_key])
+    check(incoming, [delays[of] for of in delays if of[1] == one.vm_key])
+    check(between, [delays[of] for of in delays if (keys[of[0]], keys[of[1]]) == (here, there)])
+    check(mesh, list(delays.values()))
+    assert mesh["clock_error_ns"] == median_low(truth.error_ns.values())
+    assert (path["title"], outgoing["title"]) == (f"{one.name} → {two.name}", f"from {one.name}")
+    assert path["clock_error_ns"] == truth.error_ns[one.vm_key, two.vm_key]
+    assert path["base"]["high_ns"] - path["base"]["low_ns"] == 2 * path["clock_error_ns"]
+
+
+def test_round_trips_have_no_clock_error_and_twice_the_reference(truth):
+    one, two = truth.mesh.agents[:2]
+    there, back, outgoing = truth.ask(
+        [f"path:{one.vm_id}:{two.vm_id}", f"path:{two.vm_id}:{one.vm_id}", f"from:{one.vm_id}"], metric="round_trip"
+    )["items"]
+    for item in (there, back):
+        check(item, [truth.rounds_ns[one.vm_key, two.vm_key]])
+        assert item["clock_error_ns"] is None
+        assert item["base"]["low_ns"] == item["base"]["high_ns"]
+    check(outgoing, [rounds for pair, rounds in truth.rounds_ns.items() if one.vm_key in pair])
+    one_way, both = (truth.ask(["mesh"], metric=metric)["reference"] for metric in ("one_way_delay", "round_trip"))
+    assert [(part["component"], 2 * part["low_ns"], 2 * part["high_ns"]) for part in one_way] == [
+        (part["component"], part["low_ns"], part["high_ns"]) for part in both
+    ]
+
+
+@pytest.mark.parametrize(("metric", "ways"), [("one_way_delay", 1), ("round_trip", 2)])
+def test_a_distance_separates_propagation(truth, metric, ways):
+    one, two = truth.mesh.agents[:2]
+    selection = [f"path:{one.vm_id}:{two.vm_id}"]
+    near, far = (truth.ask(selection, metric=metric, distance_km=km) for km in (2, 20_000))
+    item = near["items"][0]
+    assert (near["distance_km"], item["separation"]) == (2, "separated")
+    assert [share["cause"] for share in item["p50"]["shares"]] == ["propagation", "processing", "queueing"]
+    assert item["base"]["shares"][0]["delay_ns"] == ways * 9_793
+    assert far["items"][0]["separation"] == "distance_too_long"
+    assert [share["cause"] for share in far["items"][0]["p50"]["shares"]] == ["base", "queueing"]
+
+
+def test_verdict_on_the_base_delay_is_that_of_what_propagation_leaves(owner, make_mesh):
+    mesh = make_mesh(owner, 2)
+    one, two = mesh.agents
+    start = window_start(1, 60) - 120
+    sent_together(mesh.key, [(one, {two.vm_key: simple(400_000, 500, clock_error_ns=100)}, start)])
+    query = {"from": iso(start), "to": iso(start + 60)}
+
+    def verdict(source: UUID, target: UUID, **more: Any) -> str:
+        selections = f"path:{source}:{target}"
+        answer = mesh.owner.get(
+            f"/v1/meshes/{mesh.id}/latency-budgets", params={**query, "selections": selections, **more}
+        )
+        (item,) = answer.json()["items"]
+        return str(item["base_verdict"])
+
+    assert verdict(one.vm_id, two.vm_id) == "above"
+    assert verdict(one.vm_id, two.vm_id, distance_km=10) == "above"  # 49 of 400 µs: the fibre takes detours
+    assert verdict(one.vm_id, two.vm_id, distance_km=60) == "within"  # 294 of 400 µs
+    assert verdict(two.vm_id, one.vm_id) == "below"  # 0.5 µs
+
+
+def test_published_delays_are_of_the_same_provider_and_class(owner, make_mesh):
+    mesh = make_mesh(owner, 2)
+    for name in ("us-west1-a", "us-west1-b"):
+        zone = owner.created("/v1/zones", {"provider": "gcp", "region": "us-west1", "name": name})
+        vm = owner.created("/v1/vms", {"name": f"in {name}", "zone_id": zone["id"]})
+        assert owner.put(f"/v1/meshes/{mesh.id}/vms/{vm['id']}").status_code == 204
+    roster = owner.get(f"/v1/meshes/{mesh.id}/roster").json()
+    one, two = (zone["id"] for zone in roster["zones"] if zone["name"].startswith("us-west1"))
+    path = f"/v1/meshes/{mesh.id}/latency-budgets"
+    selections = [f"zones:{one}:{one}", f"zones:{one}:{two}", "mesh"]
+    same, between, whole = owner.get(path, params={"selections": selections}).json()["items"]
+    assert (same["provider"], same["path_class"], len(same["published"])) == ("gcp", "same_zone", 9)
+    (trace,) = between["published"]
+    assert (between["path_class"], trace["name"], trace["p50_ns"]) == ("between_zones", "GCE-USW2-1", 180_660)
+    assert (whole["provider"], whole["path_class"], whole["published"]) == (None, None, [])
+    rounds = owner.get(path, params={"selections": selections[1], "metric": "round_trip"}).json()["items"][0]
+    assert rounds["published"][0]["p99_ns"] == 2 * 526_840
+
+
+def test_nothing_measured_has_no_figures(owner, make_mesh):
+    mesh = make_mesh(owner, 2)
+    answer = owner.get(f"/v1/meshes/{mesh.id}/latency-budgets").json()
+    (item,) = answer["items"]
+    assert (item["paths"], item["count"], item["base"], item["p50"], item["base_verdict"]) == (0, 0, None, None, None)
+    assert {part["component"] for part in answer["reference"]} == {"nic", "kernel", "hypervisor", "switches"}
+    text = owner.get(f"/v1/meshes/{mesh.id}/latency-budgets", params={"format": "csv"}).text
+    assert text == "selection,title,figure,cause,delay_ns,low_ns,high_ns\n"
+
+
+def test_a_file_has_a_row_per_share(truth):
+    one, two = truth.mesh.agents[:2]
+    query = {"from": iso(truth.start), "to": iso(truth.start + 60), "selections": f"path:{one.vm_id}:{two.vm_id}"}
+    text = truth.mesh.owner.get(
+        f"/v1/meshes/{truth.mesh.id}/latency-budgets", params={**query, "format": "csv", "distance_km": 1}
+    ).text
+    assert [line.split(",")[2:4] for line in text.splitlines()[1:]] == [
+        [figure, cause]
+        for figure, causes in (
+            ("base", ("propagation", "processing")),
+            ("p50", ("propagation", "processing", "queueing")),
+            ("p99", ("propagation", "processing", "queueing")),
+        )
+        for cause in causes
+    ]
+
+
+def test_a_long_range_becomes_a_job_with_the_same_answer(truth, monkeypatch):
+    sent: list[dict[str, str]] = []
+    for task in TASKS.values():
+        monkeypatch.setattr(task, "apply_async", lambda kwargs, **_: sent.append(kwargs))
+    at_once = truth.ask(["mesh"], distance_km=3)
+    monkeypatch.setattr(execute, "REQUEST", Budget(0, lambda _: None))
+    answer = truth.mesh.owner.get(
+        f"/v1/meshes/{truth.mesh.id}/latency-budgets",
+        params={"from": iso(truth.start), "to": iso(truth.start + 60), "distance_km": 3},
+    )
+    assert answer.status_code == 202, answer.text
+    job = answer.json()
+    assert job["title"].startswith("Latency budgets of ")
+    executor.run(truth.mesh.owner.tenant_id, UUID(job["id"]))
+    done = truth.mesh.owner.get(f"/v1/jobs/{job['id']}").json()
+    assert truth.mesh.owner.get(done["output"]["href"]).json() == at_once
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        ({"selections": ["from:x"]}, 422, "selection_invalid"),
+        ({"selections": [f"from:{UUID(int=1)}:{UUID(int=2)}"]}, 422, "selection_invalid"),
+        ({"selections": [f"path:{UUID(int=1)}"]}, 422, "selection_invalid"),
+        ({"selections": [f"from:{UUID(int=1)}"]}, 404, "vm_unknown"),
+        ({"selections": [f"zones:{UUID(int=1)}:{UUID(int=2)}"]}, 404, "path_unknown"),
+        ({"distance_km": -1}, 422, "request_invalid"),
+        ({"distance_km": "nan"}, 422, "request_invalid"),
+        ({"distance_km": "far"}, 422, "request_invalid"),
+        ({"metric": "loss"}, 422, "request_invalid"),
+        ({"from": "2026-11-20T10:00:00Z", "to": "2026-11-20T09:00:00Z"}, 422, "range_invalid"),
+        ({"format": "binary"}, 422, "format_unsupported"),
+    ],
+)
+def test_requests_that_are_refused(owner, make_mesh, query, status, code):
+    mesh = make_mesh(owner, 2)
+    answer = owner.get(f"/v1/meshes/{mesh.id}/latency-budgets", params=query)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+def test_an_unknown_mesh_and_another_tenant(owner, other_owner, make_mesh):
+    mesh = make_mesh(owner, 2)
+    for caller, mesh_id in ((owner, uuid4()), (other_owner, mesh.id)):
+        answer = caller.get(f"/v1/meshes/{mesh_id}/latency-budgets")
+        assert (answer.status_code, answer.json()["code"]) == (404, "mesh_unknown")
