@@ -1,6 +1,6 @@
 """Types of the part of google-re2 that is used."""
 
-from typing import Generic, AnyStr
+from typing import AnyStr, Generic
 
 class error(Exception): ...
 
