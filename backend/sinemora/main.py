@@ -4,6 +4,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -48,6 +49,7 @@ from sinemora.recommendations import routes as recommendations
 from sinemora.saved_views import routes as saved_views
 from sinemora.simulation import routes as simulations
 from sinemora.tenants import routes as tenants
+from sinemora.tenants.access import describe_roles
 from sinemora.what_if import routes as scenarios
 
 ROUTERS = (
@@ -136,7 +138,7 @@ def create_app() -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     describe = app.openapi
-    app.openapi = lambda: errors.describe(describe())  # type: ignore[method-assign]
+    app.openapi = lambda: _described(describe())  # type: ignore[method-assign]
     if (packages := settings().packages_dir) is not None:
         serve_packages(app, packages)
     folder = settings().frontend_dir
@@ -145,6 +147,12 @@ def create_app() -> FastAPI:
     if tracing.start("sinemora-api"):
         tracing.trace_api(app)
     return app
+
+
+def _described(contract: dict[str, Any]) -> dict[str, Any]:
+    """Add to the OpenAPI document what FastAPI does not know: media types of failures, roles."""
+    describe_roles(contract, [route for router in ROUTERS for route in router.routes])
+    return errors.describe(contract)
 
 
 def _operation_id(route: APIRoute) -> str:

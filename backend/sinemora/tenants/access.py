@@ -1,17 +1,20 @@
 """Authentication and authorisation: session cookies, API keys, roles."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Depends, Request, Security
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.security.utils import get_authorization_scheme_param
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
+from starlette.routing import BaseRoute
 
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
@@ -182,6 +185,9 @@ def _by_cookie(request: Request, secret: str | None) -> Actor:
     return Actor(tenant.id, tenant.key, tenant.name, "user", membership.user_id, membership.user.email, membership.role)
 
 
+_required: dict[Callable[..., Any], Role] = {}
+
+
 def _at_least(role: Role) -> Callable[[Actor], Awaitable[Actor]]:
     # `async` although it awaits nothing: FastAPI calls other functions on a thread, which has to be waited for.
     async def allowed(actor: Annotated[Actor, Depends(signed_in)]) -> Actor:
@@ -189,7 +195,36 @@ def _at_least(role: Role) -> Callable[[Actor], Awaitable[Actor]]:
             raise ProductError("not_allowed", 403, f"Not allowed: this needs the role {role}, yours is {actor.role}.")
         return actor
 
+    _required[allowed] = role
     return allowed
+
+
+def describe_roles(contract: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
+    """Write the least role of each operation into the OpenAPI document: `x-required-role`, `none` for everyone.
+
+    Routes of agents take the credential of an agent: `agent`.
+    """
+    for route in routes:
+        if isinstance(route, APIRoute) and route.include_in_schema:
+            for method in route.methods or ():
+                operation = contract["paths"][route.path_format][method.lower()]
+                operation["x-required-role"] = _role_of(route, operation)
+
+
+def _role_of(route: APIRoute, operation: dict[str, Any]) -> str:
+    if any("agent" in scheme for scheme in operation.get("security", ())):
+        return "agent"
+    calls = [dependency.call for dependency in _flat(route.dependant)]
+    roles = [_required[call] for call in calls if call in _required]
+    if roles:
+        return max(roles, key=_RANK.__getitem__)
+    return Role.viewer if signed_in in calls else "none"
+
+
+def _flat(dependant: Dependant) -> Iterator[Dependant]:
+    yield dependant
+    for inner in dependant.dependencies:
+        yield from _flat(inner)
 
 
 # For `APIRouter(dependencies=[SignedIn])`: authentication runs before a route's dependencies, its session included.

@@ -1,0 +1,88 @@
+"""Every route times every kind of caller: the answers that the contract promises, read from `x-required-role`."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.callers import Caller, Member
+from tests.tenants.test_access import key_of
+from tests.test_every_route import filled, operations
+
+RANK = {"viewer": 0, "editor": 1, "owner": 2}
+REFUSALS = {401, 403}
+
+
+def test_every_operation_states_its_role():
+    assert {operation["x-required-role"] for _, _, operation in operations()} == {"none", "agent", *RANK}
+
+
+def allowed(method: str, path: str, caller: Caller) -> bool:
+    """Return whether a request with random ids and an empty body passes authentication and authorisation."""
+    answer = caller.request(method.upper(), filled(path, uuid4()), headers={"If-Match": "*"})
+    assert answer.status_code < 500, (method, path, answer.text)
+    return answer.status_code not in REFUSALS
+
+
+@pytest.fixture
+def callers(client: Caller, owner: Member, other_owner: Member, make_mesh: Any) -> dict[str, tuple[Caller, str | None]]:
+    """Return callers with their role; `agent` is one of its own, None for those without credentials that count."""
+    wrong = {"Authorization": f"Bearer sm_{uuid4()}"}
+    return {
+        "anonymous": (client, None),
+        "unknown key": (Caller(client.http, wrong), None),
+        "unknown session": (Caller(client.http, cookies={"sinemora_session": "x" * 43}), None),
+        "unknown embed": (Caller(client.http, {"Authorization": f"Bearer sme_{uuid4()}"}), None),
+        "key read": (key_of(owner, "read", name="reads"), "viewer"),
+        "key write": (key_of(owner, "write", name="writes"), "editor"),
+        "owner": (owner, "owner"),
+        "owner of another tenant": (other_owner, "owner"),
+        "agent": (make_mesh(owner, 1).agents[0], "agent"),
+    }
+
+
+def test_every_route_answers_every_caller_by_its_role(callers: dict[str, tuple[Caller, str | None]]):
+    wrong = []
+    for method, path, operation in operations():
+        required = operation["x-required-role"]
+        if path in ("/v1/auth/sign-out", "/v1/auth/sign-in"):
+            continue  # the first would end the session of the next request, the second has its own answers
+        for name, (caller, role) in callers.items():
+            if required == "none":
+                expected = True
+            elif "agent" in (required, role):
+                expected = required == role
+            else:
+                expected = role is not None and RANK[role] >= RANK[required]
+            if path == "/v1/auth/status" and role in (None, "agent") and "Authorization" in caller.headers:
+                expected = False  # a token that is none is an error, no session is not
+            if allowed(method, path, caller) != expected:
+                wrong.append((name, method, path, required))
+    assert wrong == []
+
+
+def test_an_owner_without_the_csrf_token_changes_nothing(owner: Member):
+    bare = Caller(owner.http, cookies={"sinemora_session": owner.cookies["sinemora_session"]})
+    for method, path, operation in operations():
+        if method == "get" or operation["x-required-role"] in ("none", "agent"):
+            continue
+        answer = bare.request(method.upper(), filled(path, uuid4()), headers={"If-Match": "*"})
+        assert (answer.status_code, answer.json()["code"]) == (403, "csrf_token_invalid"), (method, path)
+
+
+def test_unknown_ids_and_ids_of_another_tenant_are_alike(owner: Member, other_owner: Member, make_mesh: Any):
+    world = make_mesh(owner, 2)
+    ids = {"mesh_id": world.id, "vm_id": world.agents[0].vm_id, "agent_id": world.agents[0].agent_id}
+    for method, path, _ in operations():
+        parts = [part[1:-1] for part in path.split("/") if part.startswith("{")]
+        if not parts or not set(parts) <= set(ids) or path.startswith("/v1/agents/self"):
+            continue
+        known = path
+        for part in parts:
+            known = known.replace("{" + part + "}", str(ids[part]))
+        answers = [
+            other_owner.request(method.upper(), address, headers={"If-Match": "*"})
+            for address in (known, filled(path, uuid4()))
+        ]
+        assert answers[0].status_code == answers[1].status_code, (method, path, answers[0].text)
+        assert answers[0].json()["code"] == answers[1].json()["code"], (method, path)
