@@ -71,6 +71,12 @@ def find(session: Session, curve_id: str, number: int | None = None) -> tuple[En
     return catalogue.of_stored(curve, version), newest.number
 
 
+def find_own(session: Session, key: str) -> Entry:
+    """Return the newest version of the tenant's own curve with this id or name. ProductError `curve_unknown`."""
+    curve = queries.curve_named(session, key) or own(session, key)
+    return catalogue.of_stored(curve, queries.newest_versions(session, [curve.id])[curve.id])
+
+
 def own(session: Session, curve_id: str) -> StoredCurve:
     """Return the tenant's own curve. ProductError `curve_unknown`."""
     try:

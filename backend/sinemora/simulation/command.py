@@ -13,7 +13,11 @@ from typing import Annotated, Any
 import numpy as np
 from typer import Exit, Option, Typer
 
+from sinemora.curves.core import upload
+from sinemora.curves.core.curve import Curve
+from sinemora.curves.core.fit import fit
 from sinemora.curves.core.library import LIBRARY
+from sinemora.curves.core.observations import ObservationError
 from sinemora.kit.handover import HandoverError, upload_result
 from sinemora.placement.policies.nomora import Parameters
 from sinemora.placement.problem import WAITING_COST
@@ -25,12 +29,13 @@ from sinemora.simulation.core.schemes import Scheme
 from sinemora.simulation.core.simulate import World
 from sinemora.simulation.core.simulate import simulate as run_simulation
 from sinemora.simulation.core.state import State, StateError
-from sinemora.simulation.core.workload import Workload
+from sinemora.simulation.core.workload import Points, Workload
 
 _KEEP_EVERY_S = 20.0
 _WORLD = World()
 _NOMORA = _WORLD.nomora
 _CURVES = [entry.key for entry in LIBRARY]
+_CURVE_POINTS = 200
 _MIX = ", ".join(f"{key}={share:g}" for key, share in _WORLD.mix.items())
 _EPILOG = """\b
 Examples:
@@ -74,7 +79,12 @@ def simulate(
     pod_racks: Annotated[int, Option(help="Racks per pod.")] = _WORLD.pod_racks,
     mix: Annotated[
         list[str] | None,
-        Option(metavar="CURVE=SHARE", help="Share of the jobs with a published curve; repeatable.", show_default=_MIX),
+        Option(
+            metavar="CURVE=SHARE",
+            help="Share of the jobs with a published curve, or with one fitted to a file of samples (shop.csv=0.5);"
+            " repeatable.",
+            show_default=_MIX,
+        ),
     ] = None,
     step_s: Annotated[int, Option(help="Length of a step, in seconds.")] = _WORLD.step_s,
     round_s: Annotated[int, Option(help="Time between rounds of moves, in seconds.")] = _WORLD.round_s,
@@ -107,8 +117,8 @@ def simulate(
 ) -> None:
     """Compare placement policies through time. Write a JSON object for each."""
     try:
-        shares = _mix(mix) if mix else _WORLD.mix
-    except ValueError as error:
+        shares, own_curves = _mix(mix) if mix else (_WORLD.mix, {})
+    except (ValueError, OSError) as error:
         sys.stderr.write(f"simulate: {error}\n")
         raise Exit(2) from None
     world = World(
@@ -117,6 +127,7 @@ def simulate(
         rack_size=rack_size,
         pod_racks=pod_racks,
         mix=shares,
+        own_curves=own_curves,
         nomora=Parameters(p_m, p_r, omega, gamma, beta, aggregate=True),
         preemption=preemption,
         start_at_random=start_at_random,
@@ -164,20 +175,33 @@ def simulate(
         sys.stderr.write(f"Report: {upload.rstrip('/')}/simulations/{created['id']}\n")
 
 
-def _mix(given: list[str]) -> dict[str, float]:
-    """Return shares by curve, scaled to the sum of 1. Raises `ValueError`."""
+def _mix(given: list[str]) -> tuple[dict[str, float], dict[str, Points]]:
+    """Return shares by curve, scaled to the sum of 1, and the curves of files. Raises `ValueError`, `OSError`."""
     shares: dict[str, float] = {}
+    own: dict[str, Points] = {}
     for entry in given:
-        key, _, share = entry.partition("=")
+        key, _, share = entry.rpartition("=")
+        if Path(key).suffix in (".csv", ".json"):
+            curve, key = _fitted(Path(key)), Path(key).stem
+            at_us = np.linspace(0.0, curve.end_us, _CURVE_POINTS)
+            own[key] = tuple(zip(at_us.tolist(), curve(at_us).tolist(), strict=True))
         try:
             shares[key] = float(share)
         except ValueError:
             raise ValueError(f"--mix {entry}: expected CURVE=SHARE, such as spark-glm=0.5") from None
-        if key not in _CURVES:
+        if key not in _CURVES and key not in own:
             raise ValueError(f"--mix {entry}: no published curve {key!r}; there are {', '.join(_CURVES)}")
         if not 0 < shares[key] < math.inf:
             raise ValueError(f"--mix {entry}: a share must be above 0")
-    return {key: share / sum(shares.values()) for key, share in shares.items()}
+    return {key: share / sum(shares.values()) for key, share in shares.items()}, own
+
+
+def _fitted(file: Path) -> Curve:
+    """Return the curve fitted to a file of samples. Raises `ValueError`, `OSError`."""
+    try:
+        return fit(upload.parse(file.read_bytes()).samples()).curve
+    except ObservationError as error:
+        raise ValueError(f"--mix {file}: {error.message}") from None
 
 
 def _invalid(world: World) -> str | None:

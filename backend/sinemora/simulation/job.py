@@ -1,6 +1,8 @@
 """Job that simulates policies, and its submission."""
 
+from collections.abc import Mapping
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -10,11 +12,12 @@ from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Job, Queue
 from sinemora.jobs.registry import JobKind, register
 from sinemora.placement.policies.nomora import Parameters
-from sinemora.simulation import service
+from sinemora.simulation import mix, service
 from sinemora.simulation.core import report
 from sinemora.simulation.core.inputs import Inputs, drawn_jobs, drawn_round_trips
 from sinemora.simulation.core.simulate import World, simulate
 from sinemora.simulation.core.state import State
+from sinemora.simulation.core.workload import Points
 from sinemora.simulation.schemas import SimulationCreate, SimulationRun
 from sinemora.tenants.access import Actor
 
@@ -24,13 +27,14 @@ _COPIED = {
 }  # fmt: skip
 
 
-def world_of(run: SimulationRun) -> World:
+def world_of(run: SimulationRun, own_curves: Mapping[str, Points] = MappingProxyType({})) -> World:
     """Return the world of a request; shares of the mix are scaled to the sum of 1."""
     total = sum(run.mix.values())
     return World(
         **run.model_dump(include=_COPIED),
         seconds=round(run.hours * 3600),
         mix={curve: share / total for curve, share in run.mix.items()},
+        own_curves=dict(own_curves),
         nomora=Parameters(**run.nomora.model_dump()),
     )
 
@@ -38,8 +42,8 @@ def world_of(run: SimulationRun) -> World:
 def _work(running: JobContext) -> dict[str, Any]:
     if running.checkpoint is not None:  # stored by an attempt whose worker died before it could say so
         return running.checkpoint
-    run = SimulationRun.model_validate(running.params)
-    world = world_of(run)
+    run = SimulationRun.model_validate(running.params["run"])
+    world = world_of(run, running.params["own_curves"])
     running.progress(0.0, "drawing jobs and latency")
     inputs = Inputs(drawn_jobs(world), drawn_round_trips(world))
     lines = []
@@ -63,5 +67,7 @@ SIMULATE = register(JobKind("simulation.simulate", Queue.solve, _work, href="/v1
 
 
 def submit(session: Session, actor: Actor, run: SimulationRun) -> Job:
-    """Submit the simulation of a cluster as a job. ProductError `jobs_too_many`."""
-    return jobs.submit(session, actor, SIMULATE, f"Simulation {run.name}", run.model_dump(mode="json"))
+    """Submit the simulation of a cluster as a job. ProductError `jobs_too_many`, `curve_unknown` (422)."""
+    shares, own = mix.resolve(session, run.mix)
+    params = {"run": run.model_copy(update={"mix": shares}).model_dump(mode="json"), "own_curves": own}
+    return jobs.submit(session, actor, SIMULATE, f"Simulation {run.name}", params)

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from pydantic import Field, field_validator, model_validator
 
-from sinemora.curves.core.library import LIBRARY
 from sinemora.inventory.schemas import Name
 from sinemora.kit.schemas import Read, Write
 from sinemora.placement.problem import WAITING_COST
@@ -18,7 +17,6 @@ from sinemora.simulation.core.workload import MIX
 MACHINES_MAX = 1_250
 """Machines that a simulation on the server may have: a tenth of the source's cluster takes a minute or two."""
 _WORLD = World()
-_CURVES = [entry.key for entry in LIBRARY]
 
 _POINTS = 101
 """Points of the distribution of scores: every percent, both ends included."""
@@ -95,6 +93,9 @@ class PolicyOutcome(Write):
         return self
 
 
+_CURVE_POINTS = 5_000
+
+
 class PublishedParameters(Write):
     """Parameters of the published policy: thresholds of preference, and costs of waiting and of preemption.
 
@@ -120,8 +121,9 @@ class NomoraParameters(PublishedParameters):
 class SimulatedWorld(Write):
     """Parameters of a run; `trace`, `latency` and `statistics` name the input, null where it was drawn.
 
-    `mix`: share of the jobs with each published curve. `nomora` and `preemption`: of the policy `nomora`, null in a
-    report of before they could be chosen.
+    `mix`: share of the jobs with each curve, by the key of a published one or the name of one of `own_curves`, which
+    are lines between points of added latency (µs) and performance. `nomora` and `preemption`: of the policy `nomora`,
+    null in a report of before they could be chosen.
     """
 
     machines: Whole
@@ -136,6 +138,9 @@ class SimulatedWorld(Write):
     noise: Share
     move_price: Annotated[int, Field(ge=0, le=1_000_000_000)]
     mix: dict[Name, Share] = Field(default=dict(MIX), max_length=64)
+    own_curves: dict[Name, Annotated[list[tuple[float, float]], Field(max_length=_CURVE_POINTS)]] = Field(
+        default_factory=dict, max_length=64
+    )
     nomora: NomoraParameters | None = None
     preemption: bool = False
     start_at_random: bool = False
@@ -167,8 +172,9 @@ class SimulationCreate(Write):
 class SimulationRun(Write):
     """A simulation for the server to run: jobs and latency are drawn from published statistics.
 
-    `mix`: shares of published curves among the jobs, scaled to the sum of 1. `nomora` and `preemption` are parameters
-    of the policy `nomora`; the policies `nomora_…` have the published ones.
+    `mix`: shares of curves among the jobs, scaled to the sum of 1: keys of published curves, ids or names of the
+    tenant's own. `nomora` and `preemption` are parameters of the policy `nomora`; the policies `nomora_…` have the
+    published ones.
     """
 
     name: Name
@@ -184,7 +190,7 @@ class SimulationRun(Write):
     history_s: Annotated[int, Field(ge=0, le=86_400)] = _WORLD.history_s
     noise: Annotated[float, Field(ge=0, lt=1)] = _WORLD.noise
     move_price: Annotated[int, Field(ge=0, le=1_000_000)] = _WORLD.move_price
-    mix: Annotated[dict[str, float], Field(min_length=1)] = Field(default_factory=lambda: dict(MIX))
+    mix: Annotated[dict[str, float], Field(min_length=1, max_length=64)] = Field(default_factory=lambda: dict(MIX))
     nomora: NomoraParameters = Field(default_factory=NomoraParameters)
     preemption: bool = False
     start_at_random: bool = False
@@ -199,9 +205,7 @@ class SimulationRun(Write):
 
     @field_validator("mix")
     @classmethod
-    def _published(cls, mix: dict[str, float]) -> dict[str, float]:
-        if unknown := sorted(set(mix) - set(_CURVES)):
-            raise ValueError(f"no published curve {unknown[0]!r}; there are {', '.join(_CURVES)}")
+    def _shares(cls, mix: dict[str, float]) -> dict[str, float]:
         if any(not 0 < share < math.inf for share in mix.values()):
             raise ValueError("a share must be above 0")
         return mix

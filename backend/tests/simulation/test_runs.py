@@ -1,14 +1,18 @@
 """Simulations that the server runs: started, followed and cancelled as a job."""
 
+import json
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from uuid import UUID
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from sinemora.jobs import executor
+from sinemora.simulation.command import app
 from sinemora.simulation.core import series
 from sinemora.simulation.core.simulate import simulate
 from sinemora.simulation.core.state import State
@@ -81,7 +85,7 @@ def test_a_cancelled_run_leaves_no_report(owner: Member, monkeypatch: pytest.Mon
         ({"policies": []}, "#/policies", ""),
         ({"policies": ["random", "random"]}, "#/policies", "once"),
         ({"policies": ["best"]}, "#/policies/0", ""),
-        ({"mix": {"nginx": 1}}, "#/mix", "memcached-server"),
+        ({"mix": {"nginx": 1}}, "#/mix/nginx", "memcached-server"),
         ({"mix": {"dns": 0}}, "#/mix", "above 0"),
         ({"nomora": {"gamma": 5}}, "#/nomora/gamma", "1001"),
         ({"hours": 48}, "#/hours", "24"),
@@ -94,3 +98,47 @@ def test_invalid_runs_are_refused(owner: Member, changes: dict[str, object], poi
     (error,) = response.json()["errors"]
     assert error["pointer"].startswith(pointer)
     assert message in error["message"]
+
+
+CSV = "rtt_us,performance\n0,1.0\n50,0.9\n100,0.8\n200,0.6\n400,0.3\n"
+
+
+@pytest.mark.parametrize("by", ["id", "name"])
+def test_an_own_curve_is_simulated(owner: Member, by: str):
+    body = {"name": "Shop", "csv": CSV}
+    curve = owner.created("/v1/curves", body)
+    job_id = start(owner, policies=["random"], mix={curve[by]: 1, "dns": 3})
+    executor.run(owner.tenant_id, job_id)
+    job = owner.get(f"/v1/jobs/{job_id}").json()
+    assert job["state"] == "succeeded", job["problem"]
+    report = owner.get(f"/v1/simulations/{job['result']['simulation_id']}").json()
+    assert report["world"]["mix"] == {"Shop": 0.25, "dns": 0.75}
+    points = report["world"]["own_curves"]["Shop"]
+    assert points[0] == [0, pytest.approx(1, abs=0.05)]
+    assert points[-1][1] < 0.4
+    # Jobs with a steeper curve lose more.
+    job_id = start(owner, policies=["random"], mix={"dns": 1})
+    executor.run(owner.tenant_id, job_id)
+    result = owner.get(f"/v1/jobs/{job_id}").json()["result"]
+    flat = owner.get(f"/v1/simulations/{result['simulation_id']}").json()
+    assert report["policies"][0]["area_percent"] < flat["policies"][0]["area_percent"]
+
+
+def test_the_curve_of_another_tenant_is_unknown(owner: Member, other_owner: Member):
+    curve = owner.created("/v1/curves", {"name": "Shop", "csv": CSV})
+    for key in (curve["id"], "Shop"):
+        answer = other_owner.post("/v1/simulations/runs", json=SMALL | {"mix": {key: 1}})
+        assert (answer.status_code, answer.json()["code"]) == (422, "curve_unknown")
+
+
+def test_the_command_fits_a_file_of_samples(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "shop.csv").write_text(CSV)
+    size = ["--machines", "48", "--hours", "0.1", "--policy", "random"]
+    run = CliRunner().invoke(app, [*size, "--mix", f"{tmp_path / 'shop.csv'}=1", "--report", str(tmp_path / "out")])
+    assert run.exit_code == 0, run.output
+    world = json.loads((tmp_path / "out" / "simulation.json").read_text())["world"]
+    assert world["mix"] == {"shop": 1.0}
+    assert len(world["own_curves"]["shop"]) == 200
+    (tmp_path / "bad.csv").write_text("rtt_us,performance\n0,x\n")
+    refused = CliRunner().invoke(app, [*size, "--mix", f"{tmp_path / 'bad.csv'}=1"])
+    assert refused.exit_code == 2

@@ -8588,8 +8588,9 @@ export interface components {
          * SimulatedWorld
          * @description Parameters of a run; `trace`, `latency` and `statistics` name the input, null where it was drawn.
          *
-         *     `mix`: share of the jobs with each published curve. `nomora` and `preemption`: of the policy `nomora`, null in a
-         *     report of before they could be chosen.
+         *     `mix`: share of the jobs with each curve, by the key of a published one or the name of one of `own_curves`, which
+         *     are lines between points of added latency (µs) and performance. `nomora` and `preemption`: of the policy `nomora`,
+         *     null in a report of before they could be chosen.
          */
         SimulatedWorld: {
             /** Machines */
@@ -8630,6 +8631,13 @@ export interface components {
              */
             mix: {
                 [key: string]: number;
+            };
+            /** Own Curves */
+            own_curves?: {
+                [key: string]: [
+                    number,
+                    number
+                ][];
             };
             nomora?: components["schemas"]["NomoraParameters"] | null;
             /**
@@ -8718,8 +8726,9 @@ export interface components {
          * SimulationRun
          * @description A simulation for the server to run: jobs and latency are drawn from published statistics.
          *
-         *     `mix`: shares of published curves among the jobs, scaled to the sum of 1. `nomora` and `preemption` are parameters
-         *     of the policy `nomora`; the policies `nomora_…` have the published ones.
+         *     `mix`: shares of curves among the jobs, scaled to the sum of 1: keys of published curves, ids or names of the
+         *     tenant's own. `nomora` and `preemption` are parameters of the policy `nomora`; the policies `nomora_…` have the
+         *     published ones.
          */
         SimulationRun: {
             /** Name */

@@ -51,7 +51,9 @@ class World:
     move_price: int = 30
     """Cost points that a move must gain under policies with a price for moves (λ)."""
     mix: Mapping[str, float] = field(default_factory=lambda: workload.MIX)
-    """Share of the jobs with each published curve."""
+    """Share of the jobs with each curve, by the key of a published one or the name of one of `own_curves`."""
+    own_curves: Mapping[str, workload.Points] = field(default_factory=dict)
+    """Curves that are not published."""
     nomora: Parameters = field(default_factory=lambda: Parameters(aggregate=True))
     """Parameters of the policy `nomora`."""
     preemption: bool = False
@@ -124,7 +126,7 @@ class _Run:
     def __init__(self, world: World, scheme: Scheme, jobs: Workload, round_trips: RoundTrip, state: State) -> None:
         self.world, self.scheme, self.jobs, self.state = world, scheme, jobs, state
         self.machines = Machines.regular(world.machines, world.slots, world.rack_size, world.pod_racks)
-        self.curves = workload.curves(world.mix)
+        self.curves = workload.curves(world.mix, world.own_curves)
         self.loss = 1.0 - np.clip(self.curves.values.T, 0.0, 1.0)
         self.moving = scheme in schemes.MOVING or (scheme is Scheme.nomora and world.preemption)
         self.true = round_trips

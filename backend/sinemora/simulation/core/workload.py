@@ -7,11 +7,13 @@ the source's shares.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from sinemora.curves.core.curve import through
 from sinemora.curves.core.library import published
 from sinemora.curves.core.table import CurveTable, tabulate
 from sinemora.placement.problem import Ints
@@ -87,9 +89,18 @@ class Workload:
         return len(self.size)
 
 
-def curves(mix: Mapping[str, float] = MIX) -> CurveTable:
-    """Return the table of a mix's curves by name, by default the source's: Memcached, STRADS, TensorFlow."""
-    return tabulate([published(key).curve for key in sorted(mix)])
+Points = tuple[tuple[float, float], ...]
+"""Curve as points: microseconds added to a round trip, and performance; straight lines between."""
+
+
+def curves(mix: Mapping[str, float] = MIX, own: Mapping[str, Points] = MappingProxyType({})) -> CurveTable:
+    """Return the table of a mix's curves by name, by default the source's: Memcached, STRADS, TensorFlow.
+
+    `own` has the curves that are not published. Raises `CurveError` for points that are no curve.
+    """
+    return tabulate(
+        [through(*zip(*own[key], strict=True)) if key in own else published(key).curve for key in sorted(mix)]
+    )
 
 
 def sizes(jobs: int, rng: np.random.Generator) -> Ints:
