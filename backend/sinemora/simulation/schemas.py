@@ -94,6 +94,8 @@ class PolicyOutcome(Write):
 
 
 _CURVE_POINTS = 5_000
+# Not a tuple: the types of the front end have none.
+Point = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
 class PublishedParameters(Write):
@@ -138,7 +140,7 @@ class SimulatedWorld(Write):
     noise: Share
     move_price: Annotated[int, Field(ge=0, le=1_000_000_000)]
     mix: dict[Name, Share] = Field(default=dict(MIX), max_length=64)
-    own_curves: dict[Name, Annotated[list[tuple[float, float]], Field(max_length=_CURVE_POINTS)]] = Field(
+    own_curves: dict[Name, Annotated[list[Point], Field(max_length=_CURVE_POINTS)]] = Field(
         default_factory=dict, max_length=64
     )
     nomora: NomoraParameters | None = None

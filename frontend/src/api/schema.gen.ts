@@ -8634,10 +8634,7 @@ export interface components {
             };
             /** Own Curves */
             own_curves?: {
-                [key: string]: [
-                    number,
-                    number
-                ][];
+                [key: string]: number[][];
             };
             nomora?: components["schemas"]["NomoraParameters"] | null;
             /**
