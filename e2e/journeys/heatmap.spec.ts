@@ -94,7 +94,7 @@ test('a zone pair opens as a matrix of its own VMs', async ({ inside: page, mesh
   const [, source, target] = /^(.*) to (.*), p50/.exec(await zones.getByRole('gridcell').innerText()) ?? []
   await zones.press('Enter')
   const pair = page.getByRole('region', { name: 'Zone pair' })
-  await expect(pair.getByRole('heading')).toHaveAccessibleName(`${source} to ${target}`)
+  await expect(pair.getByRole('heading', { level: 2 })).toHaveAccessibleName(`${source} to ${target}`)
   const grid = page.getByRole('grid', { name: 'One-way delay, p50 by path' })
   const [from, to] = [source, target].map((zone) => vms.filter(({ zone_name }) => zone_name === zone))
   await expect(grid).toHaveAttribute('aria-rowcount', String(from?.length))

@@ -7,8 +7,6 @@ none, so VMs of a zone that are equally near to one another count as one.
 from enum import StrEnum
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
 from sinemora.applications.performance import Indices
 from sinemora.curves.core.table import STEP_US
@@ -44,6 +42,10 @@ def _clusters(round_trips_ns: np.ndarray) -> Indices:
     """Return the cluster of each VM of a zone; shape (VMs, VMs) to (VMs,)."""
     if len(round_trips_ns) < 2:
         return np.zeros(len(round_trips_ns), np.intp)
+    # Imported here: the API starts without it.
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
     between = np.maximum(round_trips_ns, round_trips_ns.T)
     np.fill_diagonal(between, 0.0)
     distances = squareform(between.astype(np.float64), checks=False)
