@@ -17,7 +17,9 @@ test('a zone collapses to one row and column, and its cell opens the zone pair',
   await grid.press('ArrowRight')
   await expect(grid.getByRole('gridcell')).toContainText(`${zone}`)
   await grid.press('Enter')
-  await expect(page.getByRole('region', { name: 'Zone pair' }).getByRole('heading', { level: 2 })).toContainText(`${zone}`)
+  await expect(page.getByRole('region', { name: 'Zone pair' }).getByRole('heading', { level: 2 })).toContainText(
+    `${zone}`,
+  )
   await expect(grid).toHaveAttribute('aria-rowcount', '2')
   await page.getByRole('button', { name: 'Show all VMs' }).click()
   await page.getByRole('button', { name: 'Expand zones' }).click()
