@@ -10,6 +10,7 @@ from sinemora.alerts.detection import backtest
 from sinemora.alerts.detection import tasks as alerts
 from sinemora.inventory import tasks as inventory
 from sinemora.jobs import tasks as jobs
+from sinemora.kit import outbox
 from sinemora.kit.celery import SCHEDULE, celery
 from sinemora.kit.config import settings
 from sinemora.kit.observability import tracing, worker_metrics
@@ -26,6 +27,7 @@ app = celery
 FEATURES = (tables, execute, service, worker_metrics, backtest, simulation)
 
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
+SCHEDULE["mail.deliver_due"] = {"task": outbox.deliver_due.name, "schedule": 10.0, "options": {"expires": 10}}
 SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": jobs.SWEEP_S, "options": {"expires": 15}}
 SCHEDULE["jobs.delete_old"] = {"task": jobs.delete_old.name, "schedule": crontab(minute="27")}
 SCHEDULE["inventory.sweep"] = {"task": inventory.sweep.name, "schedule": crontab(minute="47")}

@@ -5,6 +5,7 @@
     make_mesh       make_mesh(owner, agents=3, name="demo", window_s=10 …) -> MeshWorld with enrolled agents
     database        the database, where a test needs it without the API
     redis           an empty Valkey
+    mailbox         a mail server; `mail_settings` has the product send through it
 
 Each process of pytest-xdist starts its servers, migrates one database and runs one API for all its tests;
 `SINEMORA_TEST_DATABASE_URL` names a PostgreSQL server to use instead (see `external.py`). A test has its own tenants,
@@ -46,6 +47,7 @@ from sinemora.tenants.service import create_owner
 from tests import callers
 from tests.callers import PASSWORD, Caller, Member, MeshWorld
 from tests.external import SETTING, ExternalPostgres
+from tests.mailbox import Mailbox, serve
 
 # A password is hashed and checked for nearly every test: as quickly as argon2 can.
 security._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -216,3 +218,20 @@ def make_mesh() -> Callable[..., MeshWorld]:
         return callers.make_mesh(owner, agents, name, **settings)
 
     return make
+
+
+@pytest.fixture
+def mailbox() -> Iterator[Mailbox]:
+    """A mail server that keeps what it gets."""
+    yield from serve(Mailbox())
+
+
+@pytest.fixture
+def mail_settings(monkeypatch: pytest.MonkeyPatch, mailbox: Mailbox, servers: Servers) -> Iterator[None]:
+    """Settings with a mail server and a secret key."""
+    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
+    monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{mailbox.port}")
+    config.settings.cache_clear()
+    yield
+    monkeypatch.undo()
+    config.settings.cache_clear()

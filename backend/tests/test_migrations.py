@@ -22,7 +22,7 @@ from sinemora.recommendations.schemas import VerifiedOutcome
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0014_task_times"
+NEWEST = "0015_outgoing_mails"
 
 
 @dataclass

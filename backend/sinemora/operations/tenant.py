@@ -18,7 +18,7 @@ from sinemora.operations.catalogue import Table, connect, revision, tables
 
 _ROWS_AT_ONCE = 500
 # Digests of secrets and passwords are not exported.
-_WITHHELD = {"password_hash", "secret_digest", "credential_digest"}
+_WITHHELD = {"password_hash", "secret_digest", "credential_digest", "encrypted_content"}
 # API processes cache credentials and meshes for some seconds: they may store reports that long after a deletion.
 _CACHES_EXPIRE_S = 12
 

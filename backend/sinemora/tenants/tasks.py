@@ -1,7 +1,8 @@
-"""Sweep of tenants: deletes expired sessions and keys."""
+"""Sweep of tenants: deletes expired sessions, idempotency keys and old mails."""
 
 from datetime import UTC, datetime
 
+from sinemora.kit import outbox
 from sinemora.kit.celery import celery
 from sinemora.kit.db import system_session
 from sinemora.kit.http.idempotency import delete_old_keys
@@ -10,8 +11,9 @@ from sinemora.tenants import queries
 
 @celery.task(name="tenants.sweep")
 def sweep() -> None:
-    """Delete ended browser sessions and old idempotency keys."""
+    """Delete ended browser sessions, old idempotency keys and old mails."""
     now = datetime.now(UTC)
     with system_session() as session:
         queries.delete_expired_sessions(session, now)
         delete_old_keys(session, now)
+        outbox.delete_old(session, now)

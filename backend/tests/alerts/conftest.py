@@ -12,9 +12,9 @@ from sinemora.alerts.rules import service as rules
 from sinemora.kit import config
 from sinemora.kit.db import tenant_session
 from sinemora.meshes.plan import is_client
-from tests.alerts.notifications.mailbox import Mailbox
-from tests.alerts.notifications.servers import Hooks, serve
+from tests.alerts.notifications.servers import Hooks
 from tests.callers import AgentCaller, Member, MeshWorld
+from tests.mailbox import serve
 from tests.measurements.reports import sent_together, window_start
 from tests.measurements.worlds import Raw, simple
 
@@ -121,16 +121,9 @@ def hooks() -> Iterator[Hooks]:
 
 
 @pytest.fixture
-def mailbox() -> Iterator[Mailbox]:
-    yield from serve(Mailbox())
-
-
-@pytest.fixture
-def local(monkeypatch: pytest.MonkeyPatch, mailbox: Mailbox) -> Iterator[None]:
+def local(monkeypatch: pytest.MonkeyPatch, mail_settings: None) -> Iterator[None]:
     """Settings with local receivers, a secret key and a mail server."""
     monkeypatch.setenv("SINEMORA_RECEIVER_NETWORKS", "127.0.0.0/8")
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
-    monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{mailbox.port}")
     config.settings.cache_clear()
     yield
     monkeypatch.undo()

@@ -1,11 +1,8 @@
 """Deliver notifications: one task each, retried with growing back-off; the log records every attempt."""
 
-import smtplib
-import ssl
 import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
 import structlog
@@ -14,18 +11,18 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.models import AlertRule, Delivery, DeliveryState, Incident, Receiver, ReceiverKind
 from sinemora.alerts.notifications import messages, queries
 from sinemora.alerts.notifications.messages import Notification
-from sinemora.kit import egress_policy, encryption
+from sinemora.kit import egress_policy, encryption, mail
 from sinemora.kit.celery import ROUTES, celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
 from sinemora.kit.egress_policy import EgressError, EgressRefused
 from sinemora.kit.errors import ProductError
+from sinemora.kit.mail import MailDelayed, MailRefused
 
 log = structlog.get_logger(__name__)
 
 BACKOFF_S = (2, 10, 30, 120, 600, 1800, 3600)
 _PAGERDUTY = "https://events.pagerduty.com/v2/enqueue"
-_SMTP_S = 15.0
 
 
 class PermanentError(Exception):
@@ -166,34 +163,9 @@ def _post(url: str, body: bytes, headers: dict[str, str] | None = None) -> str:
 
 
 def _mail(content: Notification, receiver_settings: dict[str, Any]) -> str:
-    smtp_url = settings().smtp_url
-    if smtp_url is None:
-        raise PermanentError("No mail server: set SINEMORA_SMTP_URL.")
-    server = urlsplit(smtp_url.get_secret_value())
-    message = messages.email(content, settings().smtp_from, receiver_settings["to"])
-    host, secure = server.hostname or "", server.scheme == "smtps"
     try:
-        if secure:
-            client: smtplib.SMTP = smtplib.SMTP_SSL(
-                host, server.port or 465, timeout=_SMTP_S, context=ssl.create_default_context()
-            )
-        else:
-            client = smtplib.SMTP(host, server.port or 587, timeout=_SMTP_S)
-        with client:
-            if not secure and client.ehlo() and client.has_extn("starttls"):
-                client.starttls(context=ssl.create_default_context())
-                client.ehlo()
-                secure = True
-            if server.username and not secure:
-                raise PermanentError(
-                    f"No encryption: {host} does not offer STARTTLS, and passwords are never sent unencrypted."
-                )
-            if server.username:
-                client.login(unquote(server.username), unquote(server.password or ""))
-            refused = client.send_message(message)
-    except smtplib.SMTPResponseException as error:
-        text = f"{error.smtp_code} {error.smtp_error!r}"
-        raise (PermanentError if error.smtp_code >= 550 else RetryableError)(text) from None
-    except (OSError, smtplib.SMTPException) as error:
-        raise RetryableError(f"{host}: {error}") from None
-    return f"accepted, refused for {', '.join(refused)}" if refused else "accepted"
+        return mail.send(messages.email(content, settings().smtp_from, receiver_settings["to"]))
+    except MailRefused as error:
+        raise PermanentError(str(error)) from None
+    except MailDelayed as error:
+        raise RetryableError(str(error)) from None

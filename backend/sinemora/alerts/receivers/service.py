@@ -16,7 +16,7 @@ from sinemora.alerts.receivers.schemas import (
     RoutingRead,
     RoutingWrite,
 )
-from sinemora.kit import encryption
+from sinemora.kit import encryption, mail
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http.etag import IfMatch
 from sinemora.tenants import audit
@@ -184,7 +184,7 @@ def _check(kind: ReceiverKind, settings: dict[str, Any], secret: dict[str, str])
             raise _invalid(f"#/secret/{name}", f"Secret too long: at most {_SECRET_MAX} characters.")
     if kind is ReceiverKind.email:
         to = settings.get("to")
-        if not isinstance(to, list) or not to or not all(isinstance(one, str) and _address(one) for one in to):
+        if not isinstance(to, list) or not to or not all(isinstance(one, str) and mail.is_address(one) for one in to):
             raise _invalid(
                 "#/settings/to",
                 "Invalid recipients: `settings.to` must be a list of e-mail addresses such as a@example.com.",
@@ -218,8 +218,3 @@ def _server(settings: dict[str, Any]) -> tuple[str, str] | None:
         return None
     parts = urlsplit(str(url))
     return parts.scheme, parts.netloc.lower()
-
-
-def _address(text: str) -> bool:
-    name, _, domain = text.partition("@")
-    return bool(name and domain) and not any(one.isspace() or one in '<>,;:"\\()[]' for one in text)

@@ -1,8 +1,5 @@
 """Servers that speak the receivers' protocols, on this machine."""
 
-import socketserver
-import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -38,16 +35,6 @@ class _Hook(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Log nothing."""
-
-
-def serve(server: socketserver.BaseServer) -> Iterator[Any]:
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def receiver(owner: Member, kind: str, hooks: Hooks) -> dict[str, Any]:

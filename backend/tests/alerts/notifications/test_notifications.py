@@ -16,9 +16,9 @@ from sinemora.alerts.notifications import messages
 from sinemora.kit import config
 from sinemora.kit.db import system_session
 from tests.alerts.conftest import Watched, egress
-from tests.alerts.notifications.mailbox import Mailbox, certificate
-from tests.alerts.notifications.servers import KEY, Hooks, receiver, route, serve
+from tests.alerts.notifications.servers import KEY, Hooks, receiver, route
 from tests.callers import Member
+from tests.mailbox import Mailbox, certificate, serve
 
 pytestmark = pytest.mark.whole_store
 

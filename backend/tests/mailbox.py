@@ -3,6 +3,8 @@
 import base64
 import socketserver
 import ssl
+import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from cryptography.x509.oid import NameOID
 
 class Mailbox(socketserver.ThreadingTCPServer):
     """Keeps messages in `got` with their recipients. With `tls` it takes them encrypted only, with `login` only from
-    whom knows user and password.
+    clients that know user and password. `refusals` are the answers to recipients that it refuses.
     """
 
     allow_reuse_address = True
@@ -25,6 +27,7 @@ class Mailbox(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", 0), _Mail)
         self.got: list[tuple[list[str], bytes]] = []
         self.tls, self.login = tls, login
+        self.refusals: dict[str, str] = {}
 
     @property
     def port(self) -> int:
@@ -73,9 +76,12 @@ class _Mail(socketserver.StreamRequestHandler):
             server.got.append((self.to, b"".join(lines)))  # type: ignore[arg-type]
             self._say("250 kept")
         else:
+            answer = "250 fine"
             if word == "RCPT":
-                self.to.append(rest.split("<")[1].split(">")[0])
-            self._say("250 fine")
+                recipient = rest.split("<")[1].split(">")[0]
+                answer = server.refusals.get(recipient, answer)
+                self.to += [recipient] if answer.startswith("250") else []
+            self._say(answer)
 
     def _say(self, line: str) -> None:
         self.wfile.write(line.encode() + b"\r\n")
@@ -107,3 +113,13 @@ def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(whole)
     return context, trusted
+
+
+def serve(server: socketserver.BaseServer) -> Iterator[Any]:
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()

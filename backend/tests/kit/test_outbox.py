@@ -1,0 +1,138 @@
+"""Mails of the product: stored with the change that asks for them, sent by a worker, encrypted while they wait."""
+
+from datetime import UTC, datetime, timedelta
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine, select, text, update
+
+from sinemora.kit import config, mail, outbox
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.errors import ProductError
+from sinemora.kit.mail import Mail
+from sinemora.kit.outbox import MailState, OutgoingMail
+from tests.callers import Member
+from tests.mailbox import Mailbox
+
+LETTER = Mail("ada@example.com", "Your link", ("Open this:", "https://example.com/?secret=s3cret-and-long"))
+
+
+def posted(valid_for: timedelta = timedelta(days=1), to: str = LETTER.to) -> UUID:
+    with system_session() as session:
+        return outbox.post(session, "test", Mail(to, LETTER.subject, LETTER.paragraphs), valid_for)
+
+
+def stored(mail_id: UUID) -> OutgoingMail:
+    with system_session() as session:
+        return session.get_one(OutgoingMail, mail_id)
+
+
+def due_now() -> None:
+    with system_session() as session:
+        session.execute(update(OutgoingMail).values(due_at=datetime.now(UTC)))
+    outbox.deliver_due()
+
+
+def test_a_mail_leaves_once_and_its_content_is_forgotten(database: Engine, mail_settings: None, mailbox: Mailbox):
+    mail_id = posted()
+    with system_session() as session:
+        row = str(session.execute(text("SELECT o::text FROM outgoing_mails o WHERE id = :id"), {"id": mail_id}).one())
+    assert b"s3cret".hex() not in row
+    assert "s3cret" not in row
+    outbox.deliver(str(mail_id))
+    outbox.deliver(str(mail_id))
+    outbox.deliver_due()
+    ((to, raw),) = mailbox.got
+    assert to == ["ada@example.com"]
+    message = message_from_bytes(raw, _class=EmailMessage, policy=policy.default)
+    assert (message["Subject"], message["To"]) == ("Your link", "ada@example.com")
+    assert message["From"] == config.settings().smtp_from
+    assert message["Date"]
+    assert str(mail_id) in message["Message-ID"]
+    assert "https://example.com/?secret=s3cret-and-long" in message.get_content()
+    sent = stored(mail_id)
+    assert (sent.state, sent.answer, sent.encrypted_content) == (MailState.sent, "accepted", None)
+
+
+def test_a_mail_goes_with_the_change_that_asked_for_it(database: Engine, mail_settings: None, mailbox: Mailbox):
+    with system_session() as session:
+        outbox.post(session, "test", LETTER, timedelta(days=1))
+        session.rollback()
+    outbox.deliver_due()
+    assert mailbox.got == []
+
+
+def test_a_server_that_is_away_is_tried_again(database: Engine, mail_settings: None, mailbox: Mailbox):
+    mailbox.refusals[LETTER.to] = "451 busy"
+    mail_id = posted()
+    due_now()
+    waiting = stored(mail_id)
+    assert (waiting.state, waiting.attempts, waiting.answer) == (MailState.waiting, 1, "451 b'busy'")
+    assert waiting.due_at > datetime.now(UTC)
+    mailbox.refusals.clear()
+    due_now()
+    assert stored(mail_id).state == "sent"
+    assert len(mailbox.got) == 1
+
+
+def test_a_refused_recipient_is_given_up(database: Engine, mail_settings: None, mailbox: Mailbox):
+    mailbox.refusals[LETTER.to] = "550 no such user"
+    mail_id = posted()
+    due_now()
+    failed = stored(mail_id)
+    assert (failed.state, failed.encrypted_content) == ("failed", None)
+    assert "no such user" in failed.answer
+
+
+def test_a_link_that_has_ended_is_not_sent(database: Engine, mail_settings: None, mailbox: Mailbox):
+    mailbox.refusals[LETTER.to] = "451 busy"
+    mail_id = posted(valid_for=timedelta(seconds=5))
+    due_now()
+    assert stored(mail_id).state == "failed"
+
+
+def test_without_a_server_nothing_is_stored(database: Engine):
+    with pytest.raises(ProductError, match="SINEMORA_SMTP_URL"):
+        posted()
+
+
+def test_a_tenant_sends_so_many_mails_a_day(owner: Member, mail_settings: None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(outbox, "_DAY_MAX", 2)
+    with tenant_session(owner.tenant_id) as session:
+        for _ in range(2):
+            outbox.post(session, "test", LETTER, timedelta(days=1))
+        with pytest.raises(ProductError) as refused:
+            outbox.post(session, "test", LETTER, timedelta(days=1))
+    assert (refused.value.code, refused.value.status) == ("too_many_mails", 429)
+
+
+def test_mails_are_those_of_one_tenant(owner: Member, other_owner: Member, mail_settings: None):
+    with tenant_session(owner.tenant_id) as session:
+        outbox.post(session, "test", LETTER, timedelta(days=1))
+    account = posted()
+    with tenant_session(other_owner.tenant_id) as session:
+        assert session.scalars(select(OutgoingMail)).all() == []
+    with tenant_session(owner.tenant_id) as session:
+        assert [row.id for row in session.scalars(select(OutgoingMail))] != [account]
+        assert session.scalar(text("SELECT count(*) FROM outgoing_mails")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "good"),
+    [
+        ("ada@example.com", True),
+        ("Ada.Byron+x@mail", True),
+        ("@example.com", False),
+        ("ada@", False),
+        ("ada", False),
+        ("a b@example.com", False),
+        ("ada@example.com\nBcc: x@example.com", False),
+        ("ada@example.com,eve@example.com", False),
+        ("<ada@example.com>", False),
+        ("a" * 250 + "@example.com", False),
+    ],
+)
+def test_addresses(text: str, good: bool):
+    assert mail.is_address(text) is good
