@@ -32,6 +32,7 @@ const HELP = [
   'agent',
   'agent-measurements',
   'agent-interoperability',
+  'advisors',
   'latency-budget',
   'alerts',
   'curves',

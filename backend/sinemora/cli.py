@@ -42,6 +42,10 @@ IMPORTED = {
     "recommend": (_RECOMMENDATIONS, "Search for moves worth making on a mesh (API key)."),
     "recommendations": (_RECOMMENDATIONS, "Show recommendations, decide on them, read outcomes (API key)."),
     "what-if": ("sinemora.what_if.command", "Evaluate changes for all applications; manage scenarios (API key)."),
+    "advise": (
+        "sinemora.advisors.command",
+        "Ask the advisors: price, fairness, transports, transfers (API key).",
+    ),
     "incidents": ("sinemora.alerts.incidents.command", "List, acknowledge and resolve incidents (API key)."),
     "evidence": ("sinemora.alerts.evidence.command", "Write and verify signed evidence of incidents."),
     "rules": ("sinemora.alerts.rules.command", "Manage alert rules (API key)."),

@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute
 from sqlalchemy.orm import configure_mappers
 from starlette.concurrency import run_in_threadpool
 
+from sinemora.advisors.compute_mix import routes as compute_mix
 from sinemora.alerts.detection import routes as detection
 from sinemora.alerts.evidence import routes as evidence
 from sinemora.alerts.incidents import routes as incidents
@@ -86,6 +87,7 @@ ROUTERS = (
     silences.router,
     receivers.router,
     notifications.router,
+    compute_mix.router,
     overview.router,
 )
 # Collectors of metrics in the database and in Redis; their import registers them for /metrics.

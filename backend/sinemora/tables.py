@@ -1,5 +1,6 @@
 """Metadata of all tables, for migrations, the worker and the command line."""
 
+from sinemora.advisors.compute_mix import models as price_lists
 from sinemora.alerts import models as alerts
 from sinemora.annotations import models as annotations
 from sinemora.applications import models as applications
@@ -39,5 +40,6 @@ FEATURES = (
     saved_views,
     embeds,
     alerts,
+    price_lists,
 )
 metadata = Base.metadata

@@ -69,7 +69,7 @@ def test_paths_are_plural_kebab_case(servers: Any):
     singular |= {"accept", "dismiss", "apply", "accuracy", "acknowledge", "resolve", "reopen", "what-if"}
     singular |= {"usage", "matrix", "series", "live", "cost", "manifest", "performance", "capacity", "sensitivity"}
     singular |= {"output", "result", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
-    singular |= {"evidence", "embed"}
+    singular |= {"evidence", "embed", "compute-mix"}
     for _, path, _ in operations():
         for part in path.split("/")[2:]:
             assert part == part.lower(), path

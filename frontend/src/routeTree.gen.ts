@@ -25,6 +25,7 @@ import { Route as AppUsageRouteImport } from './routes/_app.usage'
 import { Route as AppVmsRouteImport } from './routes/_app.vms'
 import { Route as AppWhatIfRouteImport } from './routes/_app.what-if'
 import { Route as AppZonesRouteImport } from './routes/_app.zones'
+import { Route as AppAdvisorsComputeMixRouteImport } from './routes/_app.advisors.compute-mix'
 import { Route as AppAlertRulesIndexRouteImport } from './routes/_app.alert-rules.index'
 import { Route as AppAlertRulesRuleIdRouteImport } from './routes/_app.alert-rules.$ruleId'
 import { Route as AppAlertRulesNewRouteImport } from './routes/_app.alert-rules.new'
@@ -129,6 +130,11 @@ const AppWhatIfRoute = AppWhatIfRouteImport.update({
 const AppZonesRoute = AppZonesRouteImport.update({
   id: '/zones',
   path: '/zones',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAdvisorsComputeMixRoute = AppAdvisorsComputeMixRouteImport.update({
+  id: '/advisors/compute-mix',
+  path: '/advisors/compute-mix',
   getParentRoute: () => AppRoute,
 } as any)
 const AppAlertRulesIndexRoute = AppAlertRulesIndexRouteImport.update({
@@ -283,6 +289,7 @@ export interface FileRoutesByFullPath {
   '/vms': typeof AppVmsRoute
   '/what-if': typeof AppWhatIfRoute
   '/zones': typeof AppZonesRoute
+  '/advisors/compute-mix': typeof AppAdvisorsComputeMixRoute
   '/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
   '/alert-rules/new': typeof AppAlertRulesNewRoute
   '/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
@@ -326,6 +333,7 @@ export interface FileRoutesByTo {
   '/what-if': typeof AppWhatIfRoute
   '/zones': typeof AppZonesRoute
   '/': typeof AppIndexRoute
+  '/advisors/compute-mix': typeof AppAdvisorsComputeMixRoute
   '/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
   '/alert-rules/new': typeof AppAlertRulesNewRoute
   '/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
@@ -370,6 +378,7 @@ export interface FileRoutesById {
   '/_app/what-if': typeof AppWhatIfRoute
   '/_app/zones': typeof AppZonesRoute
   '/_app/': typeof AppIndexRoute
+  '/_app/advisors/compute-mix': typeof AppAdvisorsComputeMixRoute
   '/_app/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
   '/_app/alert-rules/new': typeof AppAlertRulesNewRoute
   '/_app/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
@@ -415,6 +424,7 @@ export interface FileRouteTypes {
     | '/vms'
     | '/what-if'
     | '/zones'
+    | '/advisors/compute-mix'
     | '/alert-rules/$ruleId'
     | '/alert-rules/new'
     | '/applications/$applicationId'
@@ -458,6 +468,7 @@ export interface FileRouteTypes {
     | '/what-if'
     | '/zones'
     | '/'
+    | '/advisors/compute-mix'
     | '/alert-rules/$ruleId'
     | '/alert-rules/new'
     | '/applications/$applicationId'
@@ -501,6 +512,7 @@ export interface FileRouteTypes {
     | '/_app/what-if'
     | '/_app/zones'
     | '/_app/'
+    | '/_app/advisors/compute-mix'
     | '/_app/alert-rules/$ruleId'
     | '/_app/alert-rules/new'
     | '/_app/applications/$applicationId'
@@ -647,6 +659,13 @@ declare module '@tanstack/react-router' {
       path: '/zones'
       fullPath: '/zones'
       preLoaderRoute: typeof AppZonesRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/advisors/compute-mix': {
+      id: '/_app/advisors/compute-mix'
+      path: '/advisors/compute-mix'
+      fullPath: '/advisors/compute-mix'
+      preLoaderRoute: typeof AppAdvisorsComputeMixRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/alert-rules/': {
@@ -866,6 +885,7 @@ interface AppRouteChildren {
   AppWhatIfRoute: typeof AppWhatIfRoute
   AppZonesRoute: typeof AppZonesRoute
   AppIndexRoute: typeof AppIndexRoute
+  AppAdvisorsComputeMixRoute: typeof AppAdvisorsComputeMixRoute
   AppAlertRulesRuleIdRoute: typeof AppAlertRulesRuleIdRoute
   AppAlertRulesNewRoute: typeof AppAlertRulesNewRoute
   AppApplicationsApplicationIdRoute: typeof AppApplicationsApplicationIdRoute
@@ -904,6 +924,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppWhatIfRoute: AppWhatIfRoute,
   AppZonesRoute: AppZonesRoute,
   AppIndexRoute: AppIndexRoute,
+  AppAdvisorsComputeMixRoute: AppAdvisorsComputeMixRoute,
   AppAlertRulesRuleIdRoute: AppAlertRulesRuleIdRoute,
   AppAlertRulesNewRoute: AppAlertRulesNewRoute,
   AppApplicationsApplicationIdRoute: AppApplicationsApplicationIdRoute,

@@ -2614,6 +2614,114 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/advisors/compute-mix": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Advise Compute Mix
+         * @description Find the cheapest split between VMs and serverless that keeps a response target, by path. Stores nothing.
+         */
+        post: operations["advise_compute_mix"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/provider-prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Advise Provider Prices
+         * @description Find the serverless prices at which the best mix switches, and the equilibrium. Stores nothing.
+         */
+        post: operations["advise_provider_prices"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/price-list-samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Price List Samples
+         * @description List the price lists that ship with the product; import one to use it.
+         */
+        get: operations["list_price_list_samples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/price-lists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Price Lists
+         * @description List price lists by name.
+         */
+        get: operations["list_price_lists"];
+        put?: never;
+        /**
+         * Import Price List
+         * @description Import a price list from entries, CSV or JSON text. Replaces the list of that name.
+         */
+        post: operations["import_price_list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/price-lists/{price_list_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Price List
+         * @description Return a price list.
+         */
+        get: operations["read_price_list"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Price List
+         * @description Delete a price list.
+         */
+        delete: operations["delete_price_list"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/overview": {
         parameters: {
             query?: never;
@@ -3836,6 +3944,62 @@ export interface components {
          */
         Component: "nic" | "kernel" | "hypervisor" | "switches";
         /**
+         * ComputeMixCreate
+         * @description Question for the cheapest mix. Of several paths the first is the base of comparison.
+         */
+        ComputeMixCreate: {
+            /** Load Per S */
+            load_per_s: number;
+            target: components["schemas"]["TargetWrite"];
+            /** Vm Types */
+            vm_types: components["schemas"]["VmTypeWrite"][];
+            serverless?: components["schemas"]["ServerlessWrite"] | null;
+            /** Price List Id */
+            price_list_id?: string | null;
+            /** Mesh */
+            mesh?: string | null;
+            /**
+             * Paths
+             * @default []
+             */
+            paths: components["schemas"]["PathWrite"][];
+            /**
+             * Statistic
+             * @description Of the delays; null: that of the target
+             */
+            statistic?: ("mean" | "p50" | "p90" | "p95" | "p99" | "p999") | null;
+            /**
+             * Minutes
+             * @description Look-back of measured delays
+             * @default 60
+             */
+            minutes: number;
+            /**
+             * Hourly Load Per S
+             * @description Loads of a profile that repeats, one an hour
+             * @default []
+             */
+            hourly_load_per_s: number[];
+            /**
+             * Term H
+             * @description Minimum term of a rented VM, hours
+             * @default 1
+             */
+            term_h: number;
+        };
+        /**
+         * ComputeMixRead
+         * @description Mixes by path, in the order of the request; without paths, one without a network delay.
+         */
+        ComputeMixRead: {
+            /** Currency */
+            currency: string | null;
+            /** Job Price */
+            job_price: number | null;
+            /** Paths */
+            paths: components["schemas"]["PathMixRead"][];
+        };
+        /**
          * ConditionModel
          * @description Condition under which a window of a path is a breach (docs/alerts.md).
          */
@@ -3870,6 +4034,22 @@ export interface components {
              * @default 0
              */
             over_s: number;
+        };
+        /**
+         * CostCurveRead
+         * @description Costs per hour by load, of the best VM type.
+         */
+        CostCurveRead: {
+            /** Vm */
+            vm: string;
+            /** Load Per S */
+            load_per_s: number[];
+            /** Mix */
+            mix: number[];
+            /** Vms Alone */
+            vms_alone: number[] | null;
+            /** Serverless Alone */
+            serverless_alone: number[] | null;
         };
         /**
          * CostRead
@@ -5230,6 +5410,20 @@ export interface components {
             values: (number | null)[][];
             /** Changes Ns */
             changes_ns: (number | null)[][] | null;
+        };
+        /**
+         * HourRead
+         * @description One hour of the profile.
+         */
+        HourRead: {
+            /** Load Per S */
+            load_per_s: number;
+            /** Vms */
+            vms: number;
+            /** Serverless Per S */
+            serverless_per_s: number;
+            /** Cost */
+            cost: number;
         };
         /**
          * HypothesisRead
@@ -6703,6 +6897,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[PriceListRead] */
+        Page_PriceListRead_: {
+            /** Items */
+            items: components["schemas"]["PriceListRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[ReceiverRead] */
         Page_ReceiverRead_: {
             /** Items */
@@ -6893,6 +7094,37 @@ export interface components {
             zone_name: string;
         };
         /**
+         * PathMixRead
+         * @description Mix for one path.
+         *
+         *     `budget_ms` is the target less both one-way delays. `difference_per_hour` is the cost of the best mix minus that of
+         *     the first path; null where either is not possible. `reason` says why there is no mix.
+         */
+        PathMixRead: {
+            /** Label */
+            label: string;
+            /** Outbound Us */
+            outbound_us: number;
+            /** Inbound Us */
+            inbound_us: number;
+            /** Statistic */
+            statistic: string | null;
+            /** Budget Ms */
+            budget_ms: number;
+            /** Serverless Response Ms */
+            serverless_response_ms: number | null;
+            /** Best */
+            best: string | null;
+            /** Reason */
+            reason: string | null;
+            /** Options */
+            options: components["schemas"]["VmOptionRead"][];
+            /** Difference Per Hour */
+            difference_per_hour: number | null;
+            curve: components["schemas"]["CostCurveRead"] | null;
+            profile: components["schemas"]["ProfileRead"] | null;
+        };
+        /**
          * PathRead
          * @description Newest window of a path; `outbound` is source to target, whichever VM was the client.
          *
@@ -6919,6 +7151,34 @@ export interface components {
             slowest_outbound_ns: number | null;
             /** Slowest Inbound Ns */
             slowest_inbound_ns: number | null;
+        };
+        /**
+         * PathWrite
+         * @description Path between client and service: two VMs of `mesh`, or known one-way delays.
+         */
+        PathWrite: {
+            /** Label */
+            label?: string | null;
+            /** Source */
+            source?: string | null;
+            /** Target */
+            target?: string | null;
+            /** Outbound Us */
+            outbound_us?: number | null;
+            /** Inbound Us */
+            inbound_us?: number | null;
+        };
+        /**
+         * PeakRead
+         * @description Best price of a regime for the provider, with the tenant's split and bill per hour.
+         */
+        PeakRead: {
+            regime: components["schemas"]["Regime"];
+            /** Price Per Busy Hour */
+            price_per_busy_hour: number;
+            /** Profit Per Hour */
+            profit_per_hour: number;
+            split: components["schemas"]["SplitRead"];
         };
         /**
          * Percentile
@@ -7132,6 +7392,89 @@ export interface components {
             distributions?: components["schemas"]["Distributions"] | null;
         };
         /**
+         * PriceListCreate
+         * @description Price list to import: `entries`, or a document as `csv` or `json` text. Replaces the list of that name.
+         */
+        PriceListCreate: {
+            /**
+             * Name
+             * @description One line
+             */
+            name: string;
+            /**
+             * Currency
+             * @description ISO 4217
+             */
+            currency: string;
+            /**
+             * As Of
+             * Format: date
+             * @description Date of the prices
+             */
+            as_of: string;
+            /** Source */
+            source?: string | null;
+            /** Entries */
+            entries?: (components["schemas"]["VmPrice"] | components["schemas"]["ServerlessPrice"])[] | null;
+            /** Csv */
+            csv?: string | null;
+            /** Json Text */
+            json_text?: string | null;
+        };
+        /**
+         * PriceListRead
+         * @description Imported price list.
+         */
+        PriceListRead: {
+            /** Name */
+            name: string;
+            /** Currency */
+            currency: string;
+            /**
+             * As Of
+             * Format: date
+             */
+            as_of: string;
+            /** Source */
+            source: string | null;
+            /** Entries */
+            entries: (components["schemas"]["VmPrice"] | components["schemas"]["ServerlessPrice"])[];
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * PriceListSample
+         * @description Price list that ships with the product, to import as it is.
+         */
+        PriceListSample: {
+            /** Name */
+            name: string;
+            /** Currency */
+            currency: string;
+            /**
+             * As Of
+             * Format: date
+             */
+            as_of: string;
+            /** Source */
+            source: string | null;
+            /** Entries */
+            entries: (components["schemas"]["VmPrice"] | components["schemas"]["ServerlessPrice"])[];
+        };
+        /**
          * Problem
          * @description Problem details (RFC 9457).
          */
@@ -7154,6 +7497,24 @@ export interface components {
             errors?: components["schemas"]["FieldError"][] | null;
         };
         /**
+         * ProfileRead
+         * @description Cheapest split through the profile with the best VM type; the other costs are those of one resource alone.
+         */
+        ProfileRead: {
+            /** Vm */
+            vm: string;
+            /** Term H */
+            term_h: number;
+            /** Cost */
+            cost: number;
+            /** Vms Alone Cost */
+            vms_alone_cost: number | null;
+            /** Serverless Alone Cost */
+            serverless_alone_cost: number | null;
+            /** Hours */
+            hours: components["schemas"]["HourRead"][];
+        };
+        /**
          * ProposedMoves
          * @description The newest recommendation that waits for a decision.
          */
@@ -7166,6 +7527,51 @@ export interface components {
             /** Moves */
             moves: number;
             total: components["schemas"]["GainRead"] | null;
+        };
+        /**
+         * ProviderPriceCreate
+         * @description Market of one load: rates in jobs per second, prices and costs per hour.
+         */
+        ProviderPriceCreate: {
+            /** Load Per S */
+            load_per_s: number;
+            /** Vm Rate Per S */
+            vm_rate_per_s: number;
+            /** Serverless Rate Per S */
+            serverless_rate_per_s: number;
+            /**
+             * Vm Price Per Hour
+             * @default 1
+             */
+            vm_price_per_hour: number;
+            /**
+             * Vm Cost Per Hour
+             * @description Provider's cost of a VM: a guess
+             */
+            vm_cost_per_hour: number;
+            /** Utilisation Max */
+            utilisation_max: number;
+        };
+        /**
+         * ProviderPriceRead
+         * @description Provider's profit by the price of a busy container.
+         *
+         *     Above `switch_to_mixed` full VMs are cheaper for the tenant; above `switch_to_vms` one more VM is (null: no rest).
+         */
+        ProviderPriceRead: {
+            /** Switch To Mixed */
+            switch_to_mixed: number;
+            /** Switch To Vms */
+            switch_to_vms: number | null;
+            /** Peaks */
+            peaks: components["schemas"]["PeakRead"][];
+            equilibrium: components["schemas"]["PeakRead"];
+            /** Price Per Busy Hour */
+            price_per_busy_hour: number[];
+            /** Profit Per Hour */
+            profit_per_hour: number[];
+            /** Tenant Cost Per Hour */
+            tenant_cost_per_hour: number[];
         };
         /**
          * PublishedParameters
@@ -7664,6 +8070,12 @@ export interface components {
             /** Source */
             source: string;
         };
+        /**
+         * Regime
+         * @description Kind of an optimal split. `infeasible`: neither VMs nor serverless keep the target.
+         * @enum {string}
+         */
+        Regime: "serverless_only" | "mixed" | "vm_only" | "infeasible";
         /**
          * Resolution
          * @description Length of a step of a series; `auto` selects the finest one that stays readable.
@@ -8431,6 +8843,85 @@ export interface components {
             points: number;
         };
         /**
+         * ServerlessPrice
+         * @description Price of a serverless offer: memory times busy time, and a fee per request.
+         */
+        ServerlessPrice: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "serverless";
+            /**
+             * Provider
+             * @description One line
+             */
+            provider: string;
+            /**
+             * Region
+             * @description One line
+             */
+            region: string;
+            /**
+             * Name
+             * @description One line
+             */
+            name: string;
+            /** Price Per Gb Second */
+            price_per_gb_second: number;
+            /**
+             * Price Per Million Requests
+             * @default 0
+             */
+            price_per_million_requests: number;
+        };
+        /**
+         * ServerlessWrite
+         * @description Serverless offer. The price of a busy container: memory times `price_per_gb_second`, or `price_per_busy_hour`.
+         *
+         *     Without either, that of `name` in `price_list_id`.
+         */
+        ServerlessWrite: {
+            /** Name */
+            name?: string | null;
+            /** Service Ms */
+            service_ms: number;
+            /**
+             * Variation
+             * @description Squared coefficient of variation of the service time: 0 is constant, 1 exponential
+             * @default 1
+             */
+            variation: number;
+            /**
+             * Memory Gb
+             * @default 1
+             */
+            memory_gb: number;
+            /** Price Per Gb Second */
+            price_per_gb_second?: number | null;
+            /** Price Per Busy Hour */
+            price_per_busy_hour?: number | null;
+            /** Price Per Million Requests */
+            price_per_million_requests?: number | null;
+            /**
+             * Cold Share
+             * @description Share of jobs that wait for a cold start
+             * @default 0
+             */
+            cold_share: number;
+            /**
+             * Cold Ms
+             * @default 0
+             */
+            cold_ms: number;
+            /**
+             * Cold Billed
+             * @description The time of a cold start is paid for
+             * @default true
+             */
+            cold_billed: boolean;
+        };
+        /**
          * SessionRead
          * @description Signed-in user and tenant. Send `csrf_token` as `X-CSRF-Token` with every unsafe request.
          */
@@ -8871,6 +9362,19 @@ export interface components {
             rise_ns: number;
         };
         /**
+         * SplitRead
+         * @description VMs, load to serverless (jobs/s) and cost per hour.
+         */
+        SplitRead: {
+            /** Vms */
+            vms: number;
+            /** Serverless Per S */
+            serverless_per_s: number;
+            /** Cost Per Hour */
+            cost_per_hour: number;
+            regime: components["schemas"]["Regime"];
+        };
+        /**
          * StateName
          * @description State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
          * @enum {string}
@@ -8914,6 +9418,16 @@ export interface components {
             points_at: string[];
             /** Delay Ns */
             delay_ns: (number | null)[];
+        };
+        /**
+         * TargetWrite
+         * @description Response target: the mean, or `percentile` of the responses, within `response_ms`.
+         */
+        TargetWrite: {
+            /** Response Ms */
+            response_ms: number;
+            /** Percentile */
+            percentile?: number | null;
         };
         /**
          * TaskRead
@@ -9327,6 +9841,30 @@ export interface components {
             name: string;
         };
         /**
+         * VmOptionRead
+         * @description Cheapest split with one VM type.
+         *
+         *     `utilisation_max` keeps the target; `capacity_per_s` is the most load of one VM; `break_even_per_s` is the load at
+         *     which serverless costs as much as one VM. `split` is null where nothing keeps the target.
+         */
+        VmOptionRead: {
+            /** Vm */
+            vm: string;
+            /** Price Per Hour */
+            price_per_hour: number;
+            /** Utilisation Max */
+            utilisation_max: number;
+            /** Capacity Per S */
+            capacity_per_s: number;
+            /** Break Even Per S */
+            break_even_per_s: number | null;
+            split: components["schemas"]["SplitRead"] | null;
+            vms_alone: components["schemas"]["SplitRead"] | null;
+            serverless_alone: components["schemas"]["SplitRead"] | null;
+            /** Saving Per Hour */
+            saving_per_hour: number | null;
+        };
+        /**
          * VmPath
          * @description Path at one end of which the VM is, with the share of packets lost; null while unknown.
          *
@@ -9371,6 +9909,38 @@ export interface components {
             meshes: components["schemas"]["VmMesh"][];
         };
         /**
+         * VmPrice
+         * @description Price of a VM type.
+         */
+        VmPrice: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "vm";
+            /**
+             * Provider
+             * @description One line
+             */
+            provider: string;
+            /**
+             * Region
+             * @description One line
+             */
+            region: string;
+            /**
+             * Name
+             * @description One line
+             */
+            name: string;
+            /** Price Per Hour */
+            price_per_hour: number;
+            /** Vcpus */
+            vcpus?: number | null;
+            /** Memory Gb */
+            memory_gb?: number | null;
+        };
+        /**
          * VmRead
          * @description Virtual machine. `key` identifies it in matrices and on the wire.
          */
@@ -9404,6 +9974,30 @@ export interface components {
              */
             created_at: string;
             agent: components["schemas"]["AgentSummary"] | null;
+        };
+        /**
+         * VmTypeWrite
+         * @description VM type. Without `price_per_hour`, the price of this name in `price_list_id`.
+         */
+        VmTypeWrite: {
+            /**
+             * Name
+             * @description One line
+             */
+            name: string;
+            /**
+             * Service Ms
+             * @description Mean time of one job on an idle VM
+             */
+            service_ms: number;
+            /**
+             * Variation
+             * @description Squared coefficient of variation of the service time: 0 is constant, 1 exponential
+             * @default 1
+             */
+            variation: number;
+            /** Price Per Hour */
+            price_per_hour?: number | null;
         };
         /**
          * VmUpdate
@@ -22338,6 +22932,459 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    advise_compute_mix: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputeMixCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputeMixRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    advise_provider_prices: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProviderPriceCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderPriceRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_price_list_samples: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceListSample"][];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_price_lists: {
+        parameters: {
+            query?: {
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_PriceListRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_price_list: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PriceListCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceListRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_price_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                price_list_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceListRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_price_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                price_list_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -13,6 +13,7 @@ import {
   IconChevronRight,
   IconCirclePlus,
   IconClock,
+  IconCoin,
   IconCopy,
   IconDeviceDesktop,
   IconDownload,
@@ -89,6 +90,7 @@ export const ApplicationsIcon = icon(IconApps)
 export const CurvesIcon = icon(IconTrendingDown)
 export const RecommendationsIcon = icon(IconBulb)
 export const WhatIfIcon = icon(IconGitBranch)
+export const ComputeMixIcon = icon(IconCoin)
 export const SimulationsIcon = icon(IconFlask)
 export const RulesIcon = icon(IconAdjustments)
 export const ReceiversIcon = icon(IconSend)

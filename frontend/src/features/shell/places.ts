@@ -5,6 +5,7 @@ import {
   AddIcon,
   AnnotationsIcon,
   ApplicationsIcon,
+  ComputeMixIcon,
   CurvesIcon,
   ExploreIcon,
   HeatmapIcon,
@@ -68,6 +69,10 @@ export function placeGroups(meshId: string | undefined): PlaceGroup[] {
         { name: strings.whatIf, Icon: WhatIfIcon, link: { to: '/what-if' } },
         { name: strings.simulations, Icon: SimulationsIcon, link: { to: '/simulations' } },
       ],
+    },
+    {
+      name: strings.advisors,
+      places: [{ name: strings.computeMix, Icon: ComputeMixIcon, link: { to: '/advisors/compute-mix' } }],
     },
     {
       name: strings.alerting,

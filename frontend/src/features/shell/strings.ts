@@ -88,6 +88,8 @@ export const strings = {
   silences: 'Silences',
   mainNavigation: 'Main',
   observe: 'Observe',
+  advisors: 'Advisors',
+  computeMix: 'Compute mix',
   alerting: 'Alerting',
   inventory: 'Inventory',
   settings: 'Settings',

@@ -1,0 +1,111 @@
+"""`sinemora advise`: the advisors over the API."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Argument, Option, Typer
+
+from sinemora.kit.client import RequestRefused
+from sinemora.kit.commands import Terminal, bytes_of, calls_api, write_text, yaml_of
+
+app = Typer(rich_markup_mode=None)
+advise = Typer(rich_markup_mode=None)
+price_lists = Typer(rich_markup_mode=None)
+app.add_typer(advise, name="advise", help="Ask the advisors: price, fairness, transports, transfers (API key).")
+advise.add_typer(price_lists, name="price-lists", help="Manage price lists.")
+
+Question = Annotated[Path, Argument(help="YAML file with the question; - for standard input.")]
+
+
+@advise.command("compute-mix")
+@calls_api
+def compute_mix(client: Terminal, file: Question) -> None:
+    """Find the cheapest split between VMs and serverless that keeps a response target."""
+    result = client.read("/v1/advisors/compute-mix", yaml_of(file))
+    rows = [
+        (path["label"], f"{path['budget_ms']:.4g} ms", option["vm"], f"{option['utilisation_max']:.1%}",
+         *_split(option["split"]), "best" if option["vm"] == path["best"] else "")
+        for path in result["paths"]
+        for option in path["options"]
+    ]  # fmt: skip
+    header = ("path", "budget", "VM type", "most utilisation", "VMs", "serverless", "cost per hour", "")
+    client.print_result(result, header, rows)
+    for path in result["paths"]:
+        if path["reason"]:
+            client.print_line(f"{path['label']}: {path['reason']}")
+        if path["difference_per_hour"]:
+            client.print_line(f"{path['label']}: {path['difference_per_hour']:+.4g} per hour against the first path")
+
+
+@advise.command("provider-prices")
+@calls_api
+def provider_prices(client: Terminal, file: Question) -> None:
+    """Find the serverless prices at which the best mix switches, and the price best for the provider."""
+    result = client.read("/v1/advisors/provider-prices", yaml_of(file))
+    rows = [
+        (peak["regime"].replace("_", " "), f"{peak['price_per_busy_hour']:.4f}", f"{peak['profit_per_hour']:.4f}",
+         "equilibrium" if peak == result["equilibrium"] else "")
+        for peak in result["peaks"]
+    ]  # fmt: skip
+    client.print_result(result, ("regime", "price of a busy hour", "provider's profit per hour", ""), rows)
+
+
+@price_lists.command("list")
+@calls_api
+def list_price_lists(client: Terminal) -> None:
+    """List all price lists."""
+    rows = list(client.items("/v1/price-lists"))
+    table = [(row["name"], row["currency"], row["as_of"], len(row["entries"])) for row in rows]
+    client.print_result(rows, ("price list", "currency", "as of", "entries"), table)
+
+
+@price_lists.command("import")
+@calls_api
+def import_price_list(
+    client: Terminal,
+    file: Annotated[Path | None, Argument(help="CSV or JSON file; - for CSV from standard input.")] = None,
+    name: Annotated[str | None, Option(help="Name of the list.", show_default="that of the file")] = None,
+    currency: Annotated[str, Option(help="Currency, ISO 4217.")] = "USD",
+    as_of: Annotated[str | None, Option(help="Date of the prices, as 2026-11-01.", show_default="today")] = None,
+    sample: Annotated[bool, Option("--sample", help="Import the sample that ships with the product.")] = False,
+) -> None:
+    """Import a price list; replace the list of that name."""
+    if sample == (file is not None):
+        raise RequestRefused("Invalid request: give either a file or --sample.")
+    if file is None:
+        body: dict[str, Any] = client.read("/v1/price-list-samples")[0]
+    else:
+        kind = "json_text" if file.suffix == ".json" else "csv"
+        try:
+            text = bytes_of(file).decode()
+        except UnicodeDecodeError as error:
+            raise RequestRefused(f"{file} is not UTF-8 text: {error.reason}.") from error
+        body = {"name": file.stem, "currency": currency, "as_of": as_of or f"{datetime.now(UTC):%Y-%m-%d}", kind: text}
+    if name is not None:
+        body["name"] = name
+    row = client.read("/v1/price-lists", body)
+    table = [(row["name"], row["currency"], row["as_of"], len(row["entries"]))]
+    client.print_result(row, ("price list", "currency", "as of", "entries"), table)
+
+
+@price_lists.command("export")
+@calls_api
+def export_price_list(client: Terminal, name: Annotated[str, Argument(help="Name of the price list.")]) -> None:
+    """Export a price list as CSV."""
+    from sinemora.advisors.compute_mix.core.price_list import csv_of
+
+    write_text(csv_of(client.named("/v1/price-lists", name, "price list")["entries"]), None)
+
+
+@price_lists.command("delete")
+@calls_api
+def delete_price_list(client: Terminal, name: Annotated[str, Argument(help="Name of the price list.")]) -> None:
+    """Delete a price list."""
+    client.read(f"/v1/price-lists/{client.named('/v1/price-lists', name, 'price list')['id']}", method="DELETE")
+
+
+def _split(split: dict[str, Any] | None) -> tuple[str, str, str]:
+    if split is None:
+        return "-", "-", "target missed"
+    return str(split["vms"]), f"{split['serverless_per_s']:.4g}/s", f"{split['cost_per_hour']:.4g}"

@@ -1,0 +1,1 @@
+"""Pure core of the compute mix: queueing, split, hourly profiles, provider prices, price lists."""

@@ -1,0 +1,25 @@
+"""Table of price lists."""
+
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import UniqueConstraint, func
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from sinemora.kit.db import Base, Identified, TenantOwned
+
+
+class PriceList(Identified, TenantOwned, Base):
+    """Prices of VM types and serverless offers at a date; an import under the same name replaces its entries."""
+
+    __tablename__ = "price_lists"
+    rows_max = 200
+    __table_args__ = (UniqueConstraint("tenant_id", "id"), UniqueConstraint("tenant_id", "name"))
+
+    name: Mapped[str]
+    currency: Mapped[str]
+    as_of: Mapped[date]
+    source: Mapped[str | None]
+    entries: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())

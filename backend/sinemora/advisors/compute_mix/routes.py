@@ -1,0 +1,71 @@
+"""Routes of the compute mix, of the provider's prices and of price lists."""
+
+from uuid import UUID
+
+from fastapi import APIRouter
+from sqlalchemy import select
+
+from sinemora.advisors.compute_mix import price_lists, service
+from sinemora.advisors.compute_mix.models import PriceList
+from sinemora.advisors.compute_mix.price_schemas import PriceListCreate, PriceListRead, PriceListSample
+from sinemora.advisors.compute_mix.schemas import (
+    ComputeMixCreate,
+    ComputeMixRead,
+    ProviderPriceCreate,
+    ProviderPriceRead,
+)
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1",
+    dependencies=[SignedIn],
+    route_class=ProductRoute,
+    tags=["advisors"],
+    responses=responses(401, 403, 429),
+)
+
+
+@router.post("/advisors/compute-mix", responses=responses(404, 409, 422))
+def advise_compute_mix(body: ComputeMixCreate, session: SessionDep, actor: Viewer) -> ComputeMixRead:
+    """Find the cheapest split between VMs and serverless that keeps a response target, by path. Stores nothing."""
+    return service.compute_mix(session, body)
+
+
+@router.post("/advisors/provider-prices", responses=responses(422))
+def advise_provider_prices(body: ProviderPriceCreate, actor: Viewer) -> ProviderPriceRead:
+    """Find the serverless prices at which the best mix switches, and the equilibrium. Stores nothing."""
+    return service.provider_prices(body)
+
+
+@router.get("/price-list-samples")
+def list_price_list_samples(actor: Viewer) -> list[PriceListSample]:
+    """List the price lists that ship with the product; import one to use it."""
+    return [price_lists.sample()]
+
+
+@router.get("/price-lists", response_model=Page[PriceListRead])
+def list_price_lists(session: SessionDep, actor: Viewer, page: Paging) -> Slice[PriceList]:
+    """List price lists by name."""
+    return paginate(session, select(PriceList), page, PriceList.name)
+
+
+@router.post("/price-lists", status_code=201, response_model=PriceListRead, responses=responses(409, 422))
+def import_price_list(body: PriceListCreate, session: SessionDep, actor: Editor) -> PriceList:
+    """Import a price list from entries, CSV or JSON text. Replaces the list of that name."""
+    return price_lists.import_price_list(session, actor, body)
+
+
+@router.get("/price-lists/{price_list_id}", response_model=PriceListRead, responses=responses(404))
+def read_price_list(price_list_id: UUID, session: SessionDep, actor: Viewer) -> PriceList:
+    """Return a price list."""
+    return price_lists.get_price_list(session, price_list_id)
+
+
+@router.delete("/price-lists/{price_list_id}", status_code=204, responses=responses(404))
+def delete_price_list(price_list_id: UUID, session: SessionDep, actor: Editor) -> None:
+    """Delete a price list."""
+    price_lists.delete_price_list(session, actor, price_list_id)

@@ -1,0 +1,132 @@
+"""Splits, profiles and provider prices against brute force and the source."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lab.benchmarks.advising import price
+from sinemora.advisors.compute_mix.core.load_profile import Infeasible, through_hours
+from sinemora.advisors.compute_mix.core.market import Market, equilibrium, peaks
+from sinemora.advisors.compute_mix.core.mix import Serverless, VmType, cost_curve, mix
+from sinemora.advisors.compute_mix.core.queueing import Service, Target
+from sinemora.advisors.compute_mix.core.split import Prices, Regime, cheapest, serverless_only, vm_only
+
+
+def test_golden_values_of_the_source():
+    assert price.golden_error() <= 1e-6
+    assert price.switch_error() <= 1e-4
+    assert price.brute_force_mismatches(2, 500) == 0
+
+
+@pytest.mark.parametrize(
+    ("load", "job_price", "regime"),
+    [
+        (3.0, 1.3 / 10, Regime.SERVERLESS_ONLY),
+        (8.0, 3 / 10, Regime.MIXED),
+        (12.6, 3 / 10, Regime.VM_ONLY),  # an exact multiple of the capacity
+        (12.6 + 1e-12, 3 / 10, Regime.VM_ONLY),
+        (3.0, 10 / 10, Regime.VM_ONLY),
+    ],
+)
+def test_regimes(load: float, job_price: float, regime: Regime):
+    assert cheapest(load, Prices(6.3, 1.0, job_price / 3600)).regime is regime
+
+
+def test_what_keeps_no_target_is_left_out():
+    assert cheapest(5.0, Prices(0.0, 1.0, None)).regime is Regime.INFEASIBLE
+    assert cheapest(5.0, Prices(0.0, 1.0, 1e-6)).regime is Regime.SERVERLESS_ONLY
+    assert cheapest(5.0, Prices(2.0, 1.0, None)).vms == 3
+    assert vm_only(5.0, Prices(0.0, 1.0, 1e-6)) is None
+    assert serverless_only(5.0, Prices(2.0, 1.0, None)) is None
+    assert cheapest(5.0, Prices(2.0, 1.0, 0.0)).cost_per_hour == 0.0
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.integers(0, 9), min_size=2, max_size=4),
+    st.integers(1, 5),
+    st.floats(0.05, 3),
+    st.booleans(),
+)
+def test_a_profile_costs_what_the_best_of_all_rentals_costs(
+    loads: list[int], term: int, job_cost: float, with_serverless: bool
+):
+    """Rentals start at any hour and last the term or longer, also into the next turn of the profile."""
+    prices = Prices(3.0, 1.0, job_cost / 3600 if with_serverless else None)
+    hours = len(loads)
+    rentals = [
+        np.bincount([(start + at) % hours for at in range(length)], minlength=hours)
+        for start, length in product(range(hours), range(term, 2 * hours))
+    ]
+    if term >= hours:  # such a term keeps one number of VMs
+        rentals = [np.ones(hours, int)]
+    best = np.inf
+    for chosen in product(range(len(rentals) + 1), repeat=3):
+        vms = sum((rentals[at] for at in chosen if at < len(rentals)), np.zeros(hours, int))
+        cost = vms.sum() * 1.0 + sum(
+            prices.serverless_cost(max(load - 3.0 * count, 0.0)) for load, count in zip(loads, vms, strict=True)
+        )
+        best = min(best, cost)
+    found = through_hours(loads, prices, term)
+    assert sum(hour.cost for hour in found) == pytest.approx(best, abs=1e-6)
+
+
+def test_a_profile_without_any_way_to_keep_the_target():
+    with pytest.raises(Infeasible):
+        through_hours([1.0, 2.0], Prices(0.0, 1.0, None), 1)
+    assert [hour.vms for hour in through_hours([1.0, 2.0], Prices(0.0, 1.0, 1e-3), 1)] == [0, 0]
+
+
+@settings(max_examples=200)
+@given(
+    st.floats(0.2, 60),
+    st.floats(0.2, 5),
+    st.floats(1.0, 4),
+    st.floats(0.01, 0.99),
+    st.floats(0.3, 0.99),
+)
+def test_no_price_of_a_grid_pays_the_provider_more(load: float, rate: float, faster: float, cost: float, limit: float):
+    market = Market(load, rate, rate * faster, 1.0, cost, limit)
+    best = equilibrium(market)
+    highest = 2 * (market.switch_to_vms or market.switch_to_mixed)
+    profits = [market.profit(at) for at in np.linspace(0, min(highest, 1e6), 800)[1:].tolist()]
+    assert max(profits) <= best.profit * (1 + 1e-9) + 1e-9
+    assert best.profit == max(peak.profit for peak in peaks(market))
+
+
+def test_a_multiple_of_the_capacity_has_one_switch():
+    market = Market(1.8, 1.0, 2.0, 1.0, 0.1, 0.9)
+    assert market.switch_to_vms is None
+    assert [peak.regime for peak in peaks(market)] == [Regime.SERVERLESS_ONLY, Regime.VM_ONLY]
+    assert peaks(market)[1].profit == pytest.approx(2 * 0.9)
+
+
+SMALL = VmType("small", 1.0, Service(0.1, 1))
+FAST = VmType("fast", 1.5, Service(0.02, 1))
+
+
+def test_a_slower_network_costs_more_and_ends_in_no_mix():
+    target = Target(0.5)
+    offer = Serverless(Service(0.12, 1), 3 / 3600 / 8)
+    costs = []
+    for network_s in (0.0, 0.2, 0.3, 0.37):
+        best = mix(12.0, target, [SMALL], offer, network_s).best
+        assert best is not None
+        costs.append(best.split.cost_per_hour)
+    assert costs == sorted(costs)
+    assert costs[0] < costs[-1]
+    far = mix(12.0, target, [SMALL], offer, 0.45)
+    assert (far.best, far.options[0].utilisation_max) == (None, 0.0)
+
+
+def test_the_cheapest_vm_type_is_the_best_and_savings_are_never_negative():
+    found = mix(40.0, Target(0.3, 95), [SMALL, FAST], Serverless(Service(0.1, 1), 1e-4))
+    assert found.best is not None
+    assert found.best.vm is FAST
+    assert all(option.saving_per_hour is None or option.saving_per_hour >= 0 for option in found.options)
+    curve = cost_curve(found.best, 100.0)
+    assert (curve.load_per_s[0], curve.load_per_s[-1], curve.mix[0]) == (0, 100, 0)
+    assert all(a <= b + 1e-9 for a, b in zip(curve.mix, curve.vms_alone or [], strict=True))

@@ -1,0 +1,59 @@
+"""`sinemora advise` against a live API."""
+
+from pathlib import Path
+
+import pytest
+
+from sinemora.cli import main
+from tests.callers import Member
+from tests.terminal import listening
+
+MIX = """
+load_per_s: 30
+target: {response_ms: 1000, percentile: 95}
+vm_types: [{name: c5.large, service_ms: 100, price_per_hour: 0.085}]
+serverless: {service_ms: 120, price_per_gb_second: 0.001}
+paths:
+  - {label: near, outbound_us: 50, inbound_us: 50}
+  - {label: far, outbound_us: 200000, inbound_us: 200000}
+"""
+MARKET = """
+load_per_s: 15
+vm_rate_per_s: 1
+serverless_rate_per_s: 2
+vm_cost_per_hour: 0.1
+utilisation_max: 0.9
+"""
+
+
+@pytest.fixture
+def run(owner: Member, capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    with listening(owner) as client:
+
+        def command(*arguments: str, stdin: str | None = None) -> str:
+            file = []
+            if stdin is not None:
+                (tmp_path / "question.yaml").write_text(stdin)
+                file = [str(tmp_path / "question.yaml")]
+            status = main(["advise", *arguments, *file, "--url", client.url, "--key", client.key])
+            printed = capsys.readouterr()
+            assert status == 0, printed.err
+            return printed.out
+
+        yield command
+
+
+def test_prices_are_asked_for_and_imported(run, tmp_path: Path):
+    mix = run("compute-mix", stdin=MIX)
+    assert "c5.large" in mix
+    assert "far: +" in mix
+    market = run("provider-prices", stdin=MARKET)
+    assert "2.2222" in market.splitlines()[1]
+    assert market.splitlines()[1].endswith("equilibrium")
+    assert "Sample" in run("price-lists", "import", "--sample", "--name", "Sample")
+    exported = run("price-lists", "export", "Sample")
+    (tmp_path / "again.csv").write_text(exported)
+    run("price-lists", "import", str(tmp_path / "again.csv"))
+    assert run("price-lists", "export", "again") == exported
+    run("price-lists", "delete", "again")
+    assert "again" not in run("price-lists", "list")

@@ -1,0 +1,111 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { useState } from 'react'
+import { expect, test } from 'vitest'
+import { bodiesOf, mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { ComputeMixPage } from './ComputeMixPage'
+import { type MixSearch, mixSearch, numbersOf } from './question'
+
+const split = { vms: 2, serverless_per_s: 4.5, cost_per_hour: 0.25, regime: 'mixed' }
+const PATH = {
+  label: 'a-1 to b-1',
+  outbound_us: 60,
+  inbound_us: 40,
+  statistic: 'p95',
+  budget_ms: 499.9,
+  serverless_response_ms: 200,
+  best: 'c5.large',
+  reason: null,
+  options: [
+    {
+      vm: 'c5.large',
+      price_per_hour: 0.085,
+      utilisation_max: 0.7,
+      capacity_per_s: 20,
+      break_even_per_s: 11,
+      split,
+      vms_alone: { ...split, vms: 3, serverless_per_s: 0, cost_per_hour: 0.3, regime: 'vm_only' },
+      serverless_alone: null,
+      saving_per_hour: 0.05,
+    },
+  ],
+  difference_per_hour: 0,
+  curve: {
+    vm: 'c5.large',
+    load_per_s: [0, 50, 100],
+    mix: [0, 0.25, 0.5],
+    vms_alone: [0, 0.3, 0.6],
+    serverless_alone: null,
+  },
+  profile: null,
+}
+const FAR = { ...PATH, label: 'a-1 to c-1', difference_per_hour: 0.125 }
+const NONE = { ...PATH, label: 'a-1 to d-1', best: null, reason: 'The network alone takes longer.', curve: null }
+
+function Harness() {
+  const [search, setSearch] = useState<MixSearch>({})
+  return <ComputeMixPage search={search} onSearch={(question) => setSearch(mixSearch({ ...question }))} />
+}
+
+const api = (paths: unknown[]) =>
+  mockApi({
+    'POST /v1/advisors/compute-mix': () => reply(200, { currency: 'USD', job_price: 1e-6, paths }),
+    'POST /v1/advisors/provider-prices': () =>
+      reply(200, {
+        switch_to_mixed: 2.22,
+        switch_to_vms: null,
+        peaks: [],
+        equilibrium: { regime: 'mixed', price_per_busy_hour: 2.22, profit_per_hour: 1.5, split },
+        price_per_busy_hour: [1, 2],
+        profit_per_hour: [1, 1.5],
+        tenant_cost_per_hour: [2, 3],
+      }),
+    'GET /v1/price-lists': () => reply(200, { items: [], next_cursor: null }),
+    'GET /v1/price-list-samples': () => reply(200, []),
+    'GET /v1/meshes': () => reply(200, { items: [], next_cursor: null }),
+  })
+
+test('the mix names VMs and serverless, with its cost, its budget and the difference of another path', async () => {
+  api([PATH, FAR, NONE])
+  await showPage(<Harness />)
+  expect((await screen.findAllByText('2 × c5.large, and 4.50 jobs/s to serverless')).length).toBe(2)
+  expect(screen.getAllByText(/Response budget 500 ms: the target less 100 µs, the p95/).length).toBe(2)
+  expect(screen.getByText(/0.125 USD per hour more than the first path/)).toBeTruthy()
+  expect(screen.getByText('No mix keeps the target')).toBeTruthy()
+  const table = screen.getByRole('table', { name: 'Options by VM type, a-1 to b-1' })
+  expect(within(table).getByText('70.0 %')).toBeTruthy()
+  expect(await screen.findByText(/Serverless only up to 2.22 USD per busy hour; VMs only above/)).toBeTruthy()
+})
+
+test('the form asks again with what was typed', async () => {
+  const sent = api([PATH])
+  await showPage(<Harness />)
+  await screen.findByText('2 × c5.large, and 4.50 jobs/s to serverless')
+  await userEvent.clear(screen.getByLabelText('Load (jobs/s)'))
+  await userEvent.type(screen.getByLabelText('Load (jobs/s)'), '80')
+  await userEvent.selectOptions(screen.getByLabelText('Target holds for'), 'mean')
+  await userEvent.click(screen.getByLabelText('Serverless is an option'))
+  await userEvent.type(screen.getByLabelText('Loads by hour (jobs/s)'), '1, 2 x')
+  await userEvent.click(screen.getByRole('button', { name: 'Find mix' }))
+  expect(screen.getByText(/Numbers of at least 0/)).toBeTruthy()
+  await userEvent.type(screen.getByLabelText('Loads by hour (jobs/s)'), '{Backspace}30')
+  await userEvent.click(screen.getByRole('button', { name: 'Find mix' }))
+  await expect.poll(() => bodiesOf(sent, 'POST /v1/advisors/compute-mix').length).toBe(2)
+  expect(bodiesOf(sent, 'POST /v1/advisors/compute-mix')[1]).toMatchObject({
+    load_per_s: 80,
+    target: { percentile: null },
+    serverless: null,
+    hourly_load_per_s: [1, 2, 30],
+  })
+})
+
+test('the address drops what is no question', () => {
+  expect(mixSearch({ load: 'x', target: 300, statistic: 'p7', vms: [], offer: { serviceMs: 3 } })).toEqual({
+    target: 300,
+  })
+  expect(mixSearch({ offer: null })).toEqual({ offer: null })
+  expect(numbersOf('1; 2\n3')).toEqual([1, 2, 3])
+  expect(numbersOf('-1')).toBe(null)
+})

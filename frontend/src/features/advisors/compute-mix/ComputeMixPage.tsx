@@ -1,0 +1,35 @@
+import { useQuery } from '@tanstack/react-query'
+import { computeMixQuery } from '~/api/advisors'
+import { Page } from '~/ui/Page'
+import { QueryResult } from '~/ui/QueryResult'
+import { MixForm } from './MixForm'
+import { MixResults } from './MixResults'
+import { PriceLists } from './PriceLists'
+import { ProviderPrices } from './ProviderPrices'
+import { FIRST, type MixSearch, requestOf } from './question'
+import { strings } from './strings'
+
+interface Props {
+  search: MixSearch
+  onSearch: (question: MixSearch) => void
+}
+
+/** The cheapest mix of VMs and serverless for a service; the address holds the question. */
+export function ComputeMixPage({ search, onSearch }: Props) {
+  const asked = { ...FIRST, ...search }
+  const query = useQuery(computeMixQuery(requestOf(asked)))
+  return (
+    <Page title={strings.computeMix} lead={strings.computeMixLead}>
+      <MixForm asked={asked} onAsk={onSearch} />
+      <QueryResult query={query} what={strings.computeMixLower}>
+        {(mix) => (
+          <>
+            <MixResults mix={mix} load={asked.load} />
+            <ProviderPrices mix={mix} asked={asked} />
+          </>
+        )}
+      </QueryResult>
+      <PriceLists />
+    </Page>
+  )
+}

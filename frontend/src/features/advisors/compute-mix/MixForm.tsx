@@ -1,0 +1,261 @@
+import { Button, NativeSelect, Switch, Textarea, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { priceListsQuery } from '~/api/advisors'
+import { meshesQuery, rosterQuery } from '~/api/meshes'
+import { NumberField } from '~/ui/NumberField'
+import { Panel, pageStyles } from '~/ui/Page'
+import { Term } from '~/ui/Term'
+import styles from '../advisors.module.css'
+import { type Ends, FIRST, type MixSearch, numbersOf, STATISTICS, type Statistic, type VmRow } from './question'
+import { strings } from './strings'
+
+type Question = Required<MixSearch>
+
+interface Props {
+  asked: Question
+  onAsk: (question: Question) => void
+}
+
+/** The service, the offers and the paths that a mix is asked for. */
+export function MixForm({ asked, onAsk }: Props) {
+  const [draft, setDraft] = useState(asked)
+  const [hourly, setHourly] = useState(asked.hourly.join(', '))
+  const loads = numbersOf(hourly)
+  const set = (patch: Partial<Question>) => setDraft((old) => ({ ...old, ...patch }))
+  const { offer } = draft
+  const field = (label: React.ReactNode, value: number, onChange: (value: number) => void, width = 130) => (
+    <NumberField
+      label={label}
+      value={value}
+      min={0}
+      step="any"
+      required
+      withAsterisk={false}
+      w={width}
+      onChange={({ currentTarget }) => onChange(Number(currentTarget.value))}
+    />
+  )
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (loads) onAsk({ ...draft, hourly: loads })
+  }
+
+  return (
+    <form onSubmit={submit} className={pageStyles.list}>
+      <Panel title={strings.service}>
+        <div className={pageStyles.form}>
+          {field(strings.loadPerSecond, draft.load, (load) => set({ load }))}
+          {field(<Term of="response target">{strings.targetMs}</Term>, draft.target, (target) => set({ target }))}
+          <NativeSelect
+            label={strings.targetStatistic}
+            value={draft.statistic}
+            data={STATISTICS.map((value) => ({ value, label: strings.statistics[value] }))}
+            onChange={({ currentTarget }) => set({ statistic: currentTarget.value as Statistic })}
+          />
+          {field(
+            <Term of="coefficient of variation">{strings.variation}</Term>,
+            draft.variation,
+            (variation) => set({ variation }),
+            190,
+          )}
+        </div>
+      </Panel>
+      <Panel title={strings.vmTypes}>
+        <VmRows rows={draft.vms} onChange={(vms) => set({ vms })} />
+      </Panel>
+      <Panel title={strings.serverless}>
+        <Switch
+          label={strings.serverlessOffered}
+          checked={offer !== null}
+          onChange={({ currentTarget }) => set({ offer: currentTarget.checked ? FIRST.offer : null })}
+        />
+        {offer && (
+          <div className={pageStyles.form}>
+            {field(strings.serviceMs, offer.serviceMs, (serviceMs) => set({ offer: { ...offer, serviceMs } }))}
+            {field(strings.memoryGb, offer.memoryGb, (memoryGb) => set({ offer: { ...offer, memoryGb } }))}
+            {field(strings.perGbSecond, offer.perGbSecond, (perGbSecond) => set({ offer: { ...offer, perGbSecond } }))}
+            {field(strings.perMillion, offer.perMillion, (perMillion) => set({ offer: { ...offer, perMillion } }), 190)}
+            {field(<Term of="cold start">{strings.coldPercent}</Term>, offer.coldPercent, (coldPercent) =>
+              set({ offer: { ...offer, coldPercent } }),
+            )}
+            {field(strings.coldMs, offer.coldMs, (coldMs) => set({ offer: { ...offer, coldMs } }))}
+          </div>
+        )}
+      </Panel>
+      <Panel title={strings.network}>
+        <p className={pageStyles.lead}>{strings.networkLead}</p>
+        <Paths mesh={draft.mesh} paths={draft.paths} onChange={(mesh, paths) => set({ mesh, paths })} />
+      </Panel>
+      <Panel title={strings.hourlyLoad}>
+        <div className={pageStyles.form}>
+          <Textarea
+            label={strings.hourlyLoads}
+            description={strings.hourlyLoadsLead}
+            value={hourly}
+            error={loads === null ? strings.notNumbers : undefined}
+            autosize
+            minRows={1}
+            className={styles.wide}
+            onChange={({ currentTarget }) => setHourly(currentTarget.value)}
+          />
+          {field(strings.termHours, draft.term, (term) => set({ term: Math.max(1, Math.round(term)) }), 150)}
+        </div>
+      </Panel>
+      <div>
+        <Button type="submit">{strings.findMix}</Button>
+      </div>
+    </form>
+  )
+}
+
+function VmRows({ rows, onChange }: { rows: VmRow[]; onChange: (rows: VmRow[]) => void }) {
+  const lists = useQuery(priceListsQuery)
+  const listed = (lists.data ?? []).flatMap((list) =>
+    list.entries.flatMap((entry) => (entry.kind === 'vm' ? [{ list: list.name, ...entry }] : [])),
+  )
+  const change = (at: number, patch: Partial<VmRow>) =>
+    onChange(rows.map((row, other) => (other === at ? { ...row, ...patch } : row)))
+  const add = (row: VmRow) => onChange([...rows, row])
+  return (
+    <>
+      {rows.map((row, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place
+        <div key={at} className={pageStyles.form}>
+          <TextInput
+            label={strings.vmType}
+            value={row.name}
+            required
+            withAsterisk={false}
+            maxLength={100}
+            onChange={({ currentTarget }) => change(at, { name: currentTarget.value })}
+          />
+          <NumberField
+            label={strings.pricePerHour}
+            value={row.price}
+            min={0}
+            step="any"
+            required
+            withAsterisk={false}
+            w={130}
+            onChange={({ currentTarget }) => change(at, { price: Number(currentTarget.value) })}
+          />
+          <NumberField
+            label={strings.serviceMs}
+            value={row.serviceMs}
+            min={0}
+            step="any"
+            required
+            withAsterisk={false}
+            w={130}
+            onChange={({ currentTarget }) => change(at, { serviceMs: Number(currentTarget.value) })}
+          />
+          {rows.length > 1 && (
+            <Button
+              variant="default"
+              aria-label={strings.removeVmType(row.name)}
+              onClick={() => onChange(rows.filter((_, other) => other !== at))}
+            >
+              {strings.remove}
+            </Button>
+          )}
+        </div>
+      ))}
+      <div className={pageStyles.form}>
+        <Button variant="default" onClick={() => add({ name: strings.newVmType, price: 0.1, serviceMs: 50 })}>
+          {strings.addVmType}
+        </Button>
+        {listed.length > 0 && (
+          <NativeSelect
+            label={strings.fromPriceList}
+            value=""
+            data={[
+              { value: '', label: strings.chooseEntry },
+              ...listed.map((entry, at) => ({
+                value: String(at),
+                label: strings.entry(entry.provider, entry.name, String(entry.price_per_hour), entry.list),
+              })),
+            ]}
+            onChange={({ currentTarget }) => {
+              const entry = listed[Number(currentTarget.value)]
+              if (currentTarget.value !== '' && entry) {
+                add({ name: entry.name, price: entry.price_per_hour, serviceMs: rows[0]?.serviceMs ?? 50 })
+              }
+            }}
+          />
+        )}
+      </div>
+    </>
+  )
+}
+
+interface PathsProps {
+  mesh: string
+  paths: Ends[]
+  onChange: (mesh: string, paths: Ends[]) => void
+}
+
+function Paths({ mesh, paths, onChange }: PathsProps) {
+  const meshes = useQuery(meshesQuery)
+  const chosen = meshes.data?.find(({ id }) => id === mesh) ?? meshes.data?.[0]
+  const roster = useQuery({ ...rosterQuery(chosen?.id ?? ''), enabled: chosen !== undefined })
+  const vms = roster.data?.vms.map(({ name }) => name) ?? []
+  if (!chosen) return <p className={pageStyles.lead}>{strings.noMesh}</p>
+  const change = (at: number, patch: Partial<Ends>) =>
+    onChange(
+      chosen.id,
+      paths.map((path, other) => (other === at ? { ...path, ...patch } : path)),
+    )
+  return (
+    <>
+      <div className={pageStyles.form}>
+        <NativeSelect
+          label={strings.mesh}
+          value={chosen.id}
+          data={(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          onChange={({ currentTarget }) => onChange(currentTarget.value, [])}
+        />
+      </div>
+      {paths.map((path, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place
+        <div key={at} className={pageStyles.form}>
+          <NativeSelect
+            label={strings.client}
+            value={path.source}
+            data={vms}
+            onChange={({ currentTarget }) => change(at, { source: currentTarget.value })}
+          />
+          <NativeSelect
+            label={strings.serviceVm}
+            value={path.target}
+            data={vms}
+            onChange={({ currentTarget }) => change(at, { target: currentTarget.value })}
+          />
+          <Button
+            variant="default"
+            aria-label={strings.removePath(path.source, path.target)}
+            onClick={() =>
+              onChange(
+                chosen.id,
+                paths.filter((_, other) => other !== at),
+              )
+            }
+          >
+            {strings.remove}
+          </Button>
+        </div>
+      ))}
+      {vms.length > 1 && paths.length < 10 && (
+        <div>
+          <Button
+            variant="default"
+            onClick={() => onChange(chosen.id, [...paths, { source: vms[0] ?? '', target: vms[1] ?? '' }])}
+          >
+            {paths.length === 0 ? strings.addPath : strings.addOtherPath}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
