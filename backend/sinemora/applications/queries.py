@@ -17,7 +17,7 @@ from sinemora.meshes.models import Mesh, MeshVm
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """VM with its capacity, defaults where not declared. `slots_taken` counts the tenant's tasks."""
+    """VM with its capacity, defaults where not declared. `slots_taken` counts the tenant's tasks; `rack` is a label."""
 
     vm_id: UUID
     vm_key: int
@@ -28,6 +28,7 @@ class Carrier:
     memory_mib: int | None
     price_per_hour: Decimal | None
     host: str | None
+    rack: str | None
 
 
 def application_named(session: Session, name: str) -> Application | None:
@@ -141,6 +142,7 @@ def _carriers(session: Session, which: ColumnElement[bool]) -> list[Carrier]:
             VmCapacity.memory_mib,
             VmCapacity.price_per_hour,
             VmCapacity.host,
+            Vm.labels["rack"].astext,
         )
         .outerjoin(VmCapacity, and_(VmCapacity.tenant_id == Vm.tenant_id, VmCapacity.vm_id == Vm.id))
         .outerjoin(taken, taken.c.vm_id == Vm.id)

@@ -4,7 +4,7 @@ import numpy as np
 
 from sinemora.placement import costs as points
 from sinemora.placement.costs import CostTable
-from sinemora.placement.problem import WAITING_COST, Ints, Problem, ProblemError
+from sinemora.placement.problem import ANYWHERE, WAITING_COST, Ints, Nanoseconds, Problem, ProblemError
 from sinemora.placement.risk import pair_costs
 from sinemora.placement.solvers.cost_kernels import CostMatrix, fill
 
@@ -53,5 +53,17 @@ def fill_costs(problem: Problem, tables: CostTable, matrix: CostMatrix, first: i
         return
     step = points.step_ns(problem.curves)
     for start in range(first, len(problem.jobs), _ROWS):
-        roots = np.maximum(problem.jobs.root[start : start + _ROWS], 0)  # a root that waits: its job has no tasks
-        fill(problem.latency.rows(roots), step, tables, start, matrix)
+        fill(_nearest(problem, slice(start, start + _ROWS)), step, tables, start, matrix)
+
+
+def _nearest(problem: Problem, which: slice) -> Nanoseconds:
+    """Return the round trip from each machine to the nearest root of each of these jobs, shape (jobs, machines)."""
+    jobs = problem.jobs
+    rows = problem.latency.rows(np.maximum(jobs.root[which], 0))  # a root that waits: its job has no tasks
+    if jobs.further_roots is None:
+        return rows
+    rows = rows.copy()
+    for roots in jobs.further_roots[which].T:
+        has = roots != ANYWHERE
+        rows[has] = np.minimum(rows[has], problem.latency.rows(roots[has]))
+    return rows

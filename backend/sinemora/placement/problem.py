@@ -81,6 +81,17 @@ class Jobs:
     waited_s: Ints
     """Waiting time of its waiting tasks; each second adds to their cost."""
     names: Sequence[str] = ()
+    further_roots: Ints | None = None
+    """Machines of the roots beyond the first, shape (jobs, roots), `ANYWHERE` where a job has none. A task counts the
+    nearest root of its job. None: each job has one root.
+    """
+
+    @property
+    def roots(self) -> Ints:
+        """Return the machines of all roots, shape (jobs, roots)."""
+        if self.further_roots is None:
+            return self.root[:, None]
+        return np.column_stack((self.root, self.further_roots))
 
     @classmethod
     def of(cls, size: npt.ArrayLike, root: npt.ArrayLike, curve: npt.ArrayLike, names: Sequence[str] = ()) -> Self:
@@ -217,6 +228,10 @@ class Problem:
         """Raise `ProblemError` unless all parts refer to existing, matching parts."""
         jobs, machines = len(self.jobs), len(self.machines)
         _within("jobs.root", self.jobs.root, ANYWHERE, machines)
+        if self.jobs.further_roots is not None:
+            _within("jobs.further_roots", self.jobs.further_roots, ANYWHERE, machines)
+            if self.risk is not None:
+                raise ProblemError("not_supported", "jobs.further_roots", "a risk measure needs one root per job")
         _within("jobs.curve", self.jobs.curve, 0, self.curves.values.shape[1])
         _within("jobs.size", self.jobs.size, 0, 1 << 31)
         _within("machines.slots", self.machines.slots, 0, 1 << 31)
@@ -243,7 +258,8 @@ class Problem:
 
     def free_slots(self) -> Ints:
         """Return the slots of each machine without roots."""
-        roots = self.jobs.root[self.jobs.root >= 0]
+        roots = self.jobs.roots
+        roots = roots[roots >= 0]
         return self.machines.slots - np.bincount(roots, minlength=len(self.machines))
 
     def held(self) -> Assignment:
@@ -260,12 +276,16 @@ class Problem:
         return Assignment(current.job, current.machine, current.count - self.pinned).merged()
 
     def with_roots(self, root: Ints) -> "Problem":
-        """Return the problem with fixed roots."""
-        return replace(self, jobs=replace(self.jobs, root=root))
+        """Return the problem with fixed roots: the first of each job, shape (jobs,), or all, shape (jobs, roots)."""
+        if root.ndim == 1:
+            return replace(self, jobs=replace(self.jobs, root=root))
+        further = root[:, 1:] if root.shape[1] > 1 else None
+        return replace(self, jobs=replace(self.jobs, root=root[:, 0], further_roots=further))
 
 
 def _within(where: str, values: Ints, low: int, high: int) -> None:
     bad = (values < low) | (values >= high)
     if bad.any():
-        at = int(bad.argmax())
-        raise ProblemError("out_of_range", f"{where}[{at}]", f"{values[at]} is not in {low} … {high - 1}")
+        at = np.unravel_index(int(bad.argmax()), values.shape)
+        place = ", ".join(str(int(axis)) for axis in at)
+        raise ProblemError("out_of_range", f"{where}[{place}]", f"{values[at]} is not in {low} … {high - 1}")

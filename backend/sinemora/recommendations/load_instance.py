@@ -165,6 +165,7 @@ def _load_machines(session: Session, mesh: MeshState, applications: list[Applica
                 cpu_millicores=carrier.cpu_millicores,
                 memory_mib=carrier.memory_mib,
                 price_per_hour=price,
+                rack=carrier.rack,
             )
         )
     return tuple(machines)

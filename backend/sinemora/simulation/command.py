@@ -26,10 +26,11 @@ from sinemora.simulation.core import series
 from sinemora.simulation.core import trace as traces
 from sinemora.simulation.core.inputs import Inputs, drawn_jobs, drawn_round_trips
 from sinemora.simulation.core.schemes import Scheme
-from sinemora.simulation.core.simulate import World
+from sinemora.simulation.core.simulate import ROOTS_MAX, World
 from sinemora.simulation.core.simulate import simulate as run_simulation
 from sinemora.simulation.core.state import State, StateError
 from sinemora.simulation.core.workload import Points, Workload
+from sinemora.simulation.provenance import code_digest
 
 _KEEP_EVERY_S = 20.0
 _WORLD = World()
@@ -101,6 +102,7 @@ def simulate(
     gamma: Annotated[int, Option(help="Cost of a waiting task.")] = _NOMORA.gamma,
     beta: Annotated[float, Option(help="Discount of a running task's machine per second it has run.")] = _NOMORA.beta,
     preemption: Annotated[bool, Option("--preemption", help="Running tasks may move.")] = False,
+    roots: Annotated[int, Option(help="Roots of a job, as far as it has tasks; a task counts the nearest.")] = 1,
     start_at_random: Annotated[
         bool, Option("--start-at-random", help="Place the jobs of the first step at random under every policy.")
     ] = False,
@@ -130,6 +132,7 @@ def simulate(
         own_curves=own_curves,
         nomora=Parameters(p_m, p_r, omega, gamma, beta, aggregate=True),
         preemption=preemption,
+        roots=roots,
         start_at_random=start_at_random,
         seconds=round(hours * 3600),
         step_s=step_s,
@@ -162,7 +165,10 @@ def simulate(
     # Names of the inputs only: a report must not disclose local folders.
     given = {"trace": trace, "latency": latency, "statistics": statistics}
     names = {option: path.resolve().name if path else None for option, path in given.items()}
-    result = {"world": reports.describe(world, version("sinemora"), inputs.digest()) | names, "policies": lines}
+    result = {
+        "world": reports.describe(world, version("sinemora"), code_digest(), inputs.digest()) | names,
+        "policies": lines,
+    }
     if report:
         for path in reports.write(result, report):
             sys.stderr.write(f"{path}\n")
@@ -207,6 +213,8 @@ def _fitted(file: Path) -> Curve:
 def _invalid(world: World) -> str | None:
     if world.machines < 2 or world.slots < 2:
         return "at least 2 machines of 2 slots are needed"
+    if not 1 <= world.roots <= ROOTS_MAX:
+        return f"--roots must be 1 to {ROOTS_MAX}"
     if world.rack_size < 1 or world.pod_racks < 1:
         return "--rack-size and --pod-racks must be at least 1"
     if min(world.nomora.p_m, world.nomora.p_r) < 0 or min(world.nomora.omega, world.nomora.beta) < 0:

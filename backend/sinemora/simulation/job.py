@@ -18,12 +18,13 @@ from sinemora.simulation.core.inputs import Inputs, drawn_jobs, drawn_round_trip
 from sinemora.simulation.core.simulate import World, simulate
 from sinemora.simulation.core.state import State
 from sinemora.simulation.core.workload import Points
+from sinemora.simulation.provenance import code_digest
 from sinemora.simulation.schemas import SimulationCreate, SimulationRun
 from sinemora.tenants.access import Actor
 
 _COPIED = {
     "machines", "slots", "rack_size", "pod_racks", "step_s", "round_s", "window_s", "history_s", "noise", "move_price",
-    "preemption", "start_at_random", "seed",
+    "preemption", "roots", "start_at_random", "seed",
 }  # fmt: skip
 
 
@@ -54,7 +55,7 @@ def _work(running: JobContext) -> dict[str, Any]:
             running.progress(steps / (len(run.policies) * world.steps), f"{name}: step {state.step} of {world.steps}")
 
         lines.append(report.summary(simulate(world, policy, inputs.jobs, inputs.round_trips, after_step=after_step)))
-    described = report.describe(world, version("sinemora"), inputs.digest())
+    described = report.describe(world, version("sinemora"), code_digest(), inputs.digest())
     body = SimulationCreate.model_validate({"name": run.name, "world": described, "policies": lines})
     with running.session() as session:
         created = service.create_simulation(session, None, body)

@@ -11,7 +11,7 @@ from sinemora.inventory.schemas import Name
 from sinemora.kit.schemas import Read, Write
 from sinemora.placement.problem import WAITING_COST
 from sinemora.simulation.core.schemes import Scheme
-from sinemora.simulation.core.simulate import World
+from sinemora.simulation.core.simulate import ROOTS_MAX, World
 from sinemora.simulation.core.workload import MIX
 
 MACHINES_MAX = 1_250
@@ -145,12 +145,16 @@ class SimulatedWorld(Write):
     )
     nomora: NomoraParameters | None = None
     preemption: bool = False
+    roots: Whole = 1
     start_at_random: bool = False
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     trace: Name | None
     latency: Name | None
     statistics: Name | None
     version: Annotated[str | None, Field(max_length=64, description="Version of Sinemora that simulated")] = None
+    code: Annotated[
+        str | None, Field(pattern=r"^[0-9a-f]{16}$", description="Digest of the source code that simulated")
+    ] = None
     inputs: Annotated[
         str | None, Field(pattern=r"^[0-9a-f]{16}$", description="Digest of the jobs and the latency")
     ] = None
@@ -195,6 +199,9 @@ class SimulationRun(Write):
     mix: Annotated[dict[str, float], Field(min_length=1, max_length=64)] = Field(default_factory=lambda: dict(MIX))
     nomora: NomoraParameters = Field(default_factory=NomoraParameters)
     preemption: bool = False
+    roots: Annotated[int, Field(ge=1, le=ROOTS_MAX, description="Roots of a job; a task counts the nearest")] = (
+        _WORLD.roots
+    )
     start_at_random: bool = False
     seed: Annotated[int, Field(ge=0, lt=2**63)] = _WORLD.seed
 

@@ -1,4 +1,4 @@
-"""Parameters of the published policy reach its network; tasks know their times; racks are hosts or clusters."""
+"""Parameters of the published policy reach its network; tasks know their times; racks are labels, hosts or clusters."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -94,6 +94,20 @@ def test_racks_are_hosts_where_vms_state_them(mesh: MeshWorld, worker):
     assert answer["racks_from"] == "hosts"
     assert len({arc["head"] for arc in answer["network"] if arc["head"].startswith("R")}) == 1
     assert asked(mesh, worker)["answer"]["racks_from"] is None
+
+
+def test_racks_are_labels_where_vms_have_them(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+    # A host counts less than a label. The label is one rack in each zone; a VM without it is its own.
+    for agent in mesh.agents[:-1]:
+        assert mesh.owner.patch(f"/v1/vms/{agent.vm_id}/capacity", json={"host": "one"}).status_code == 200
+        assert mesh.owner.patch(f"/v1/vms/{agent.vm_id}", json={"labels": {"rack": "r1"}}).status_code == 200
+    answer = asked(mesh, worker, policy="nomora", explain=True)["answer"]
+    assert answer["racks_from"] == "labels"
+    zones = {agent.name.split("-")[0] for agent in mesh.agents[:-1]}
+    heads = {arc["head"] for arc in answer["network"] if arc["head"].startswith("R")}
+    assert len(heads) == len(zones) + 1
 
 
 @pytest.mark.parametrize(

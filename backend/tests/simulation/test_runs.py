@@ -18,6 +18,7 @@ from sinemora.simulation.core.simulate import simulate
 from sinemora.simulation.core.state import State
 from sinemora.simulation.core.workload import Workload
 from sinemora.simulation.job import world_of
+from sinemora.simulation.provenance import code_digest
 from sinemora.simulation.schemas import SimulationRun
 from tests.callers import Member
 
@@ -32,16 +33,18 @@ def start(owner: Member, **changes: object) -> UUID:
 
 
 def test_a_run_becomes_a_report(owner: Member):
-    job_id = start(owner, seed=3, rack_size=24, mix={"dns": 3, "spark-glm": 1})
+    job_id = start(owner, seed=3, rack_size=24, mix={"dns": 3, "spark-glm": 1}, roots=2)
     executor.run(owner.tenant_id, job_id)
     job = owner.get(f"/v1/jobs/{job_id}").json()
     assert (job["state"], job["progress"]) == ("succeeded", 1.0)
     report = owner.get(f"/v1/simulations/{job['result']['simulation_id']}").json()
     assert report["name"] == "Small"
     assert report["world"]["mix"] == {"dns": 0.75, "spark-glm": 0.25}
-    assert (report["world"]["rack_size"], report["world"]["trace"]) == (24, None)
+    assert (report["world"]["rack_size"], report["world"]["roots"], report["world"]["trace"]) == (24, 2, None)
+    assert report["world"]["code"] == code_digest()
     # The same as a run in this process, which knows nothing of jobs.
-    run = SimulationRun.model_validate(SMALL | {"seed": 3, "rack_size": 24, "mix": {"dns": 3, "spark-glm": 1}})
+    changes = {"seed": 3, "rack_size": 24, "mix": {"dns": 3, "spark-glm": 1}, "roots": 2}
+    run = SimulationRun.model_validate(SMALL | changes)
     world = world_of(run)
     rngs = [np.random.default_rng(3) for _ in range(2)]
     drawn = series.drawn(series.PUBLISHED, rngs[0], world.covered_s, 7_200).round_trips()
@@ -89,6 +92,7 @@ def test_a_cancelled_run_leaves_no_report(owner: Member, monkeypatch: pytest.Mon
         ({"mix": {"dns": 0}}, "#/mix", "above 0"),
         ({"nomora": {"gamma": 5}}, "#/nomora/gamma", "1001"),
         ({"hours": 48}, "#/hours", "24"),
+        ({"roots": 17}, "#/roots", "16"),
         ({"step_s": 600, "round_s": 60}, "#", "round_s"),
     ],
 )

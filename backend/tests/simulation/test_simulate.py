@@ -46,7 +46,7 @@ def test_jobs_of_a_round_are_placed_by_the_published_network_together() -> None:
     for seed in range(40):
         problem, parameters = several_jobs(np.random.default_rng(seed))
         root, placed = schemes.arrive(problem, Scheme.nomora, np.random.default_rng(seed), parameters)
-        assert (root == problem.jobs.root).all()
+        assert (root == problem.jobs.roots).all()
         network_cost = literal_cost(problem, parameters)
         assert cost_in_network(problem, parameters, placed) == network_cost
         one_by_one = Assignment.nothing()
@@ -322,8 +322,8 @@ def test_every_task_is_somewhere_and_no_machine_has_more_than_its_slots() -> Non
     seen = []
 
     def look(state: State) -> None:
-        there = state.root != ANYWHERE
-        used = state.placed.on_machines(WORLD.machines) + np.bincount(state.root[there], minlength=WORLD.machines)
+        there = state.root[:, 0] != ANYWHERE
+        used = state.placed.on_machines(WORLD.machines) + np.bincount(state.root[there, 0], minlength=WORLD.machines)
         assert used.max() <= WORLD.slots
         assert (state.placed.of_jobs(len(JOBS)) == np.where(there, state.left - 1, 0)).all()
         come = JOBS.comes_s < state.step * WORLD.step_s

@@ -7685,7 +7685,7 @@ export interface components {
          * @description Origin of the racks.
          * @enum {string}
          */
-        RackSource: "hosts" | "round_trips";
+        RackSource: "labels" | "hosts" | "round_trips";
         /**
          * RankedApplication
          * @description An application and its predicted performance now; null while no link is measured.
@@ -7966,7 +7966,7 @@ export interface components {
          *
          *     `binding`: the limits whose relaxation would gain most, best first, after the moves; null in results of versions
          *     that did not look for them, as is `optimality`. Older versions had other policies. `nomora`: parameters of the
-         *     published policy. `racks_from`: its racks are the hosts of VMs, or clusters of VMs whose round trips are alike.
+         *     published policy. `racks_from`: its racks are labels or hosts of VMs, or clusters of VMs whose round trips are alike.
          */
         RecommendationResult: {
             /** Policy */
@@ -9134,6 +9134,11 @@ export interface components {
              */
             preemption: boolean;
             /**
+             * Roots
+             * @default 1
+             */
+            roots: number;
+            /**
              * Start At Random
              * @default false
              */
@@ -9151,6 +9156,11 @@ export interface components {
              * @description Version of Sinemora that simulated
              */
             version?: string | null;
+            /**
+             * Code
+             * @description Digest of the source code that simulated
+             */
+            code?: string | null;
             /**
              * Inputs
              * @description Digest of the jobs and the latency
@@ -9288,6 +9298,12 @@ export interface components {
              * @default false
              */
             preemption: boolean;
+            /**
+             * Roots
+             * @description Roots of a job; a task counts the nearest
+             * @default 1
+             */
+            roots: number;
             /**
              * Start At Random
              * @default false

@@ -25,7 +25,6 @@ const AS_PUBLISHED = {
   step_s: 60,
   round_s: 600,
   window_s: 10,
-  mix: { 'memcached-server': 0.5, 'strads-lasso': 0.25, 'tensorflow-mnist': 0.25 },
 }
 
 export const useRunSimulation = () =>

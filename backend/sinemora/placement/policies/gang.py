@@ -16,7 +16,7 @@ from sinemora.placement import costs as points
 from sinemora.placement.costs import CostTable, Objective
 from sinemora.placement.plan import Plan
 from sinemora.placement.policies import exact
-from sinemora.placement.problem import ANYWHERE, Bools, Ints, Problem, ProblemError
+from sinemora.placement.problem import ANYWHERE, Bools, Ints, Nanoseconds, Problem, ProblemError
 from sinemora.placement.solvers.cost_kernels import fill
 
 _ROWS = 64
@@ -29,6 +29,8 @@ def solve(problem: Problem, objective: Objective = Objective.slowdown, rounds: i
     """
     started = time.perf_counter()
     problem.check()
+    if problem.jobs.further_roots is not None:
+        raise ProblemError("not_supported", "jobs.further_roots", "the policy gang moves one root per job")
     problem = problem.with_roots(place(problem, objective))
     best = exact.solve(problem, objective)
     rounds_made = best.statistics.rounds
@@ -48,37 +50,60 @@ def solve(problem: Problem, objective: Objective = Objective.slowdown, rounds: i
     return replace(best, policy="gang", statistics=replace(best.statistics, seconds=seconds, rounds=rounds_made))
 
 
-def place(problem: Problem, objective: Objective = Objective.slowdown, tried: int | None = None) -> Ints:
-    """Return the machine of every root: as given, or the best for its job on free slots, largest jobs first.
+def place(
+    problem: Problem,
+    objective: Objective = Objective.slowdown,
+    tried: int | None = None,
+    count: Ints | None = None,
+) -> Ints:
+    """Return the machines of all roots, shape (jobs, roots): as given, or the best for their job on free slots.
 
-    `tried`: maximum number of candidate machines per root, evenly spread; None: all.
+    Largest jobs come first. `tried`: maximum number of candidate machines per root, evenly spread; None: all. `count`:
+    number of roots of each job, None: one. Further roots of a job follow one by one, each where it helps most.
     """
-    root = problem.jobs.root.copy()
+    given = problem.jobs.roots
+    count = np.ones(len(given), np.int64) if count is None else count
+    root = np.full((len(given), max(given.shape[1], int(count.max(initial=1)))), ANYWHERE, np.int64)
+    root[:, : given.shape[1]] = given
     tables = points.table(problem.curves, objective)
     free = problem.free_slots() - problem.current.on_machines(len(problem.machines))
     placed = problem.current.of_jobs(len(problem.jobs))
-    homeless = np.flatnonzero(root == ANYWHERE)
+    homeless = np.flatnonzero(root[:, 0] == ANYWHERE)
     for job in homeless[np.argsort(-problem.jobs.size[homeless], kind="stable")]:
         tasks = int(problem.jobs.size[job] - placed[job])
-        choice, taken = best_for_one(problem, int(job), tasks, free, tables, tried)
-        if choice == ANYWHERE:
-            name = problem.jobs.name(int(job))
-            raise ProblemError(
-                "no_slot_for_root", name, "no free slot for the root on any machine that this job may use"
-            )
-        root[job] = choice
-        free[choice] -= 1
+        near: Nanoseconds | None = None
+        for number in range(int(count[job])):
+            choice, taken, near = _best_for_one(problem, int(job), tasks, free, tables, tried, near)
+            if choice == ANYWHERE:
+                name = problem.jobs.name(int(job))
+                raise ProblemError(
+                    "no_slot_for_root", name, "no free slot for the root on any machine that this job may use"
+                )
+            root[job, number] = choice
+            free[choice] -= 1
         free -= taken
     return root
 
 
-def best_for_one(
-    problem: Problem, job: int, tasks: int, free: Ints, tables: CostTable, tried: int | None = None
-) -> tuple[int, Ints]:
-    """Return the best root and the tasks per machine for one job with `tasks` tasks in `free` slots.
+def _best_for_one(
+    problem: Problem,
+    job: int,
+    tasks: int,
+    free: Ints,
+    tables: CostTable,
+    tried: int | None,
+    near: Nanoseconds | None,
+) -> tuple[int, Ints, Nanoseconds | None]:
+    """Return the best root of one job in `free` slots, its `tasks` tasks per machine, and the nearest round trips.
 
-    Returns `ANYWHERE` without a free slot. Unplaced tasks cost more than the worst machine.
+    `near`: round trip of each machine to the nearest root so far, in ns; None without one. Returns `ANYWHERE` without a
+    free slot. Unplaced tasks cost more than the worst machine.
     """
+
+    def nearest(sources: Ints) -> Nanoseconds:
+        rows = problem.latency.rows(sources)
+        return rows if near is None else np.minimum(rows, near)
+
     usable = np.array(free)
     mask = problem.allowed.get(job)
     if mask is not None:
@@ -91,18 +116,20 @@ def best_for_one(
     best, choice = 1 << 60, ANYWHERE
     for start in range(0, len(roots), _ROWS):
         chunk = roots[start : start + _ROWS]
-        cost, at = sinemora_native.cheapest_root(problem.latency.rows(chunk), chunk, usable, tasks, table[0], step)
+        cost, at = sinemora_native.cheapest_root(nearest(chunk), chunk, usable, tasks, table[0], step)
         if cost < best:
             best, choice = cost, int(chunk[at])
     taken = np.zeros(len(free), np.int64)
     if choice != ANYWHERE:
         usable[choice] -= 1
         row = np.empty((1, len(free)), np.int32)
-        fill(problem.latency.rows(np.array([choice])), step, table, 0, row)
+        rows = nearest(np.array([choice]))
+        fill(rows, step, table, 0, row)
         order = np.argsort(row[0], kind="stable")
         reach = np.cumsum(usable[order])
         taken[order] = np.clip(tasks - (reach - usable[order]), 0, usable[order])
-    return choice, taken
+        near = rows[0]
+    return choice, taken, near
 
 
 def _better_roots(problem: Problem, plan: Plan, objective: Objective) -> Ints:

@@ -34,6 +34,7 @@ class Machine:
     cpu_millicores: int | None
     memory_mib: int | None
     price_per_hour: float | None
+    rack: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +110,12 @@ class Instance:
     @property
     def racks(self) -> Indices:
         """Return the host of each machine; a machine without a stated host is its own."""
-        return _numbered([machine.host or machine.id for machine in self.machines])
+        return numbered([machine.host or machine.id for machine in self.machines])
 
     @property
     def zones(self) -> Indices:
         """Return the zone of each machine."""
-        return _numbered([machine.zone_id for machine in self.machines])
+        return numbered([machine.zone_id for machine in self.machines])
 
     @property
     def room(self) -> Ints:
@@ -182,6 +183,6 @@ def _medians(trips: Trips) -> Floats:
     return np.where(counted > 0, (low + high) / 2, np.nan)
 
 
-def _numbered(names: list[Any]) -> Indices:
+def numbered(names: list[Any]) -> Indices:
     place: dict[Any, int] = {}
     return np.array([place.setdefault(name, len(place)) for name in names], np.intp)

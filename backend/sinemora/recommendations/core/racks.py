@@ -1,4 +1,4 @@
-"""Racks of the published flow network: the hosts that VMs state, else clusters of measured round trips.
+"""Racks of the published flow network: labels or hosts that VMs state, else clusters of measured round trips.
 
 The published policy (Popescu, UCAM-CL-TR-937, section 6.3) knows the racks of a data centre. A tenant of a cloud sees
 none, so VMs of a zone that are equally near to one another count as one.
@@ -10,12 +10,13 @@ import numpy as np
 
 from sinemora.applications.performance import Indices
 from sinemora.curves.core.table import STEP_US
-from sinemora.recommendations.core.instance import ImputedMatrix, Instance
+from sinemora.recommendations.core.instance import ImputedMatrix, Instance, numbered
 
 
 class RackSource(StrEnum):
     """Origin of the racks."""
 
+    LABELS = "labels"
     HOSTS = "hosts"
     ROUND_TRIPS = "round_trips"
 
@@ -23,9 +24,13 @@ class RackSource(StrEnum):
 def racks_of(instance: Instance, assumed: ImputedMatrix) -> tuple[Indices, RackSource]:
     """Return the rack of each machine, numbered from 0, and where the racks come from.
 
-    Hosts count where any VM states one. Otherwise complete linkage joins VMs of a zone while the largest round trip of
-    a rack stays within one step of a curve table (10 µs) of the smallest in the zone.
+    Labels `rack` count where any VM has one, within its zone, then hosts; a VM without one is its own rack. Otherwise
+    complete linkage joins VMs of a zone while the largest round trip of a rack stays within one step of a curve table
+    (10 µs) of the smallest in the zone.
     """
+    if any(machine.rack for machine in instance.machines):
+        named = [(machine.zone_id, machine.rack) if machine.rack else machine.id for machine in instance.machines]
+        return numbered(named), RackSource.LABELS
     if any(machine.host for machine in instance.machines):
         return instance.racks, RackSource.HOSTS
     racks = np.zeros(len(instance.machines), np.intp)

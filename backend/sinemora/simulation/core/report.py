@@ -51,10 +51,10 @@ def summary(result: SimulationResult) -> dict[str, Any]:
     }
 
 
-def describe(world: World, version: str, inputs: str) -> dict[str, Any]:
-    """Return the parameters of a run with the product's version and the digest of its inputs, which were drawn."""
+def describe(world: World, version: str, code: str, inputs: str) -> dict[str, Any]:
+    """Return the parameters of a run with the product's version and digests of code and inputs, which were drawn."""
     drawn = {"trace": None, "latency": None, "statistics": None}
-    return dataclasses.asdict(world) | drawn | {"version": version, "inputs": inputs}
+    return dataclasses.asdict(world) | drawn | {"version": version, "code": code, "inputs": inputs}
 
 
 def about(world: dict[str, Any]) -> str:
@@ -66,12 +66,13 @@ def about(world: dict[str, Any]) -> str:
     )
     noise = f", measurement error up to {world['noise']:.0%}" if world["noise"] else ""
     past = f", moves by the mean of the last {world['history_s']} s" if world["history_s"] > world["window_s"] else ""
+    roots = f", {world['roots']} roots per job" if world["roots"] > 1 else ""
     start = ", jobs of the first step placed at random" if world["start_at_random"] else ""
     return (
         f"{world['machines']:,} machines of {world['slots']} slots, {world['rack_size']} per rack,"
         f" {world['pod_racks']} racks per pod, {world['seconds'] / 3600:g} h of {jobs}, steps of {world['step_s']} s,"
-        f" moves every {world['round_s']} s{past}{start}{noise}, seed {world['seed']};"
-        f" Sinemora {world['version']}, inputs {world['inputs']}"
+        f" moves every {world['round_s']} s{past}{roots}{start}{noise}, seed {world['seed']};"
+        f" Sinemora {world['version']}, code {world['code']}, inputs {world['inputs']}"
     )
 
 

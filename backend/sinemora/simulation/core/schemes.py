@@ -54,24 +54,31 @@ MOVING = {Scheme.nomora_preempt, Scheme.nomora_preempt_beta0, Scheme.exact} | PR
 
 
 def arrive(
-    problem: Problem, scheme: Scheme, rng: np.random.Generator, parameters: Parameters | None = None
+    problem: Problem,
+    scheme: Scheme,
+    rng: np.random.Generator,
+    parameters: Parameters | None = None,
+    count: Ints | None = None,
 ) -> tuple[Ints, Assignment]:
-    """Return roots and placed tasks of jobs with waiting tasks, in the free slots of a problem.
+    """Return roots, shape (jobs, roots), and placed tasks of jobs with waiting tasks, in the free slots of a problem.
 
-    A job stays without a root (`ANYWHERE`) if no slot is left for it. `parameters` are those of `Scheme.nomora`. All
-    tasks of a step are placed at once; in the source, tasks wait a round for their root.
+    A job stays without roots (`ANYWHERE`) if too few slots are left for them. `parameters` are those of
+    `Scheme.nomora`; `count` is the number of roots of each job, None: one. All tasks of a step are placed at once; in
+    the source, tasks wait a round for their root.
     """
-    root = _roots(problem, scheme, rng)
-    placeable = root != ANYWHERE
+    root = _roots(problem, scheme, rng, np.ones(len(problem.jobs), np.int64) if count is None else count)
+    placeable = root[:, 0] != ANYWHERE
     size = np.where(placeable, problem.jobs.size, 0)
     problem = dataclasses.replace(problem, jobs=dataclasses.replace(problem.jobs, size=size))
-    problem = problem.with_roots(np.where(placeable, root, 0))
-    free = problem.machines.slots - np.bincount(root[placeable], minlength=len(problem.machines))
+    # A job without roots has a placeholder, which must not take a slot.
+    filled = root.copy()
+    filled[~placeable, 0] = 0
+    problem = problem.with_roots(filled)
+    free = problem.machines.slots - np.bincount(root[root != ANYWHERE], minlength=len(problem.machines))
     if scheme in (Scheme.random, Scheme.load_spreading):
         return root, _in_order(problem, scheme, free, rng)
-    # Jobs without a slot have a placeholder root, which must not take one.
-    slots = dataclasses.replace(problem.machines, slots=free + np.bincount(problem.jobs.root, minlength=len(free)))
-    problem = dataclasses.replace(problem, machines=slots)
+    taken = np.bincount(filled[filled != ANYWHERE], minlength=len(free))
+    problem = dataclasses.replace(problem, machines=dataclasses.replace(problem.machines, slots=free + taken))
     if published := _parameters(scheme, parameters):
         return root, nomora.solve(problem, published, rng).assignment
     transport, _ = transport_of(problem)
@@ -97,17 +104,22 @@ def _parameters(scheme: Scheme, own: Parameters | None) -> Parameters | None:
     return (own or Parameters(aggregate=True)) if scheme is Scheme.nomora else PUBLISHED.get(scheme)
 
 
-def _roots(problem: Problem, scheme: Scheme, rng: np.random.Generator) -> Ints:
-    """Return the roots: new ones chosen together with their tasks (gang policies), else in random free slots."""
-    root = problem.jobs.root.copy()
-    new = np.flatnonzero(root == ANYWHERE)
+def _roots(problem: Problem, scheme: Scheme, rng: np.random.Generator, count: Ints) -> Ints:
+    """Return the roots, shape (jobs, roots): chosen with their tasks (gang policies), else in random free slots."""
+    given = problem.jobs.roots
+    root = np.full((len(given), max(given.shape[1], int(count.max(initial=1)))), ANYWHERE, np.int64)
+    root[:, : given.shape[1]] = given
+    new = np.flatnonzero(root[:, 0] == ANYWHERE)
     free = problem.free_slots()
-    taken = new[: max(0, int(free.sum()))]
+    taken = new[np.cumsum(count[new]) <= free.sum()]
     if scheme in _GANG and len(taken):
         if len(taken) < len(new):
             return root
-        return gang.place(problem, tried=ROOTS_TRIED)
-    root[taken] = rng.choice(np.repeat(np.arange(len(free)), free), len(taken), replace=False)
+        return gang.place(problem, tried=ROOTS_TRIED, count=count)
+    chosen = rng.choice(np.repeat(np.arange(len(free)), free), int(count[taken].sum()), replace=False)
+    job = np.repeat(taken, count[taken])
+    number = np.arange(len(job)) - np.repeat(np.cumsum(count[taken]) - count[taken], count[taken])
+    root[job, number] = chosen
     return root
 
 

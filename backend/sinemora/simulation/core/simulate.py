@@ -25,6 +25,8 @@ from sinemora.simulation.core.state import State
 from sinemora.simulation.core.workload import Workload
 
 Scores = npt.NDArray[np.float64]
+ROOTS_MAX = 16
+"""Maximum number of roots of a job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class World:
     """Parameters of the policy `nomora`."""
     preemption: bool = False
     """Running tasks may move under the policy `nomora`."""
+    roots: int = 1
+    """Roots of a job, as far as it has tasks; a task counts the nearest (the source's extension, section 6.4)."""
     start_at_random: bool = False
     """Jobs of the first step are placed at random under every policy: they ran before the policy came."""
     seed: int = 1
@@ -112,7 +116,7 @@ def simulate(
 
     Jobs, random roots and latencies depend only on the world. `after_step` may store the state.
     """
-    run = _Run(world, scheme, jobs, round_trips, state or State.new(len(jobs), world.seed))
+    run = _Run(world, scheme, jobs, round_trips, state or State.new(len(jobs), world.seed, world.roots))
     while run.state.step < world.steps:
         run.step()
         if after_step:
@@ -133,6 +137,8 @@ class _Run:
         base = round_trips.high_of_minutes() if scheme is Scheme.robust_budget else round_trips
         self.newest = base.averaged(world.window_s)
         self.past = base.averaged(world.history_s) if world.history_s > world.window_s else self.newest
+        # A job has at least one task that is no root.
+        self.roots = np.clip(world.roots, 1, np.maximum(jobs.size - 1, 1))
         self.arrivals = (jobs.comes_s // world.step_s).astype(np.int64)
         # A task that arrives and ends within one step runs for that step.
         ends = (jobs.end_s // world.step_s).astype(np.int64)
@@ -177,31 +183,32 @@ class _Run:
         ended = np.bincount(self.end_job[first:last], minlength=len(self.jobs))
         state.left -= np.minimum(ended, state.left)
         for job in np.flatnonzero(ended):
-            state.shrink(int(job))
-            if state.left[job] == 0 and state.root[job] != ANYWHERE:
+            state.shrink(int(job), max(0, int(state.left[job] - self.roots[job])))
+            if state.left[job] == 0 and state.root[job, 0] != ANYWHERE:
                 state.root[job] = ANYWHERE
                 at = state.step * self.world.step_s - self.jobs.comes_s[job]
                 state.ended_s[job] = max(float(at), 0.0) + state.delay_s[job]
 
     def _place(self) -> None:
         state, world = self.state, self.world
-        waits = state.left - (state.root != ANYWHERE) - state.placed.of_jobs(len(self.jobs))
+        rooted = (state.root != ANYWHERE).sum(axis=1)
+        waits = state.left - rooted - state.placed.of_jobs(len(self.jobs))
         jobs = np.flatnonzero(waits > 0)
         if len(jobs) == 0:
             return
         started = time.perf_counter()
         used = state.placed.on_machines(world.machines)
-        others = np.setdiff1d(np.flatnonzero(state.root != ANYWHERE), jobs)
-        free = self.machines.slots - used - np.bincount(state.root[others], minlength=world.machines)
-        rootless = state.root[jobs] == ANYWHERE
+        others = state.root[np.setdiff1d(np.flatnonzero(rooted), jobs)]
+        free = self.machines.slots - used - np.bincount(others[others != ANYWHERE], minlength=world.machines)
+        roots = np.where(rooted[jobs] > 0, 0, np.minimum(self.roots[jobs], waits[jobs]))
         problem = Problem(
-            Jobs(waits[jobs] - rootless, state.root[jobs], self.jobs.kind[jobs], self._waited_s(jobs)),
+            Jobs(waits[jobs] - roots, state.root[jobs, 0], self.jobs.kind[jobs], self._waited_s(jobs)),
             dataclasses.replace(self.machines, slots=free),
             self._measured(self.newest),
             self.curves,
-        )
+        ).with_roots(state.root[jobs])
         scheme = Scheme.random if world.start_at_random and state.step == 0 else self.scheme
-        root, placed = schemes.arrive(problem, scheme, state.choices, world.nomora)
+        root, placed = schemes.arrive(problem, scheme, state.choices, world.nomora, roots)
         taken = time.perf_counter() - started
         state.solver_s.append(taken)
         state.root[jobs] = root
@@ -217,19 +224,20 @@ class _Run:
 
     def _move(self) -> None:
         state = self.state
-        jobs = np.flatnonzero(state.root != ANYWHERE)
+        rooted = (state.root != ANYWHERE).sum(axis=1)
+        jobs = np.flatnonzero(rooted)
         position = np.full(len(self.jobs), -1)
         position[jobs] = np.arange(len(jobs))
         current = Assignment(position[state.placed.job], state.placed.machine, state.placed.count)
         ran_s = (state.step - state.since) * self.world.step_s
         problem = Problem(
-            Jobs.of(state.left[jobs] - 1, state.root[jobs], self.jobs.kind[jobs]),
+            Jobs.of(np.maximum(state.left - rooted, 0)[jobs], state.root[jobs, 0], self.jobs.kind[jobs]),
             self.machines,
             self._measured(self.past),
             self.curves,
             current,
             running_s=ran_s,
-        )
+        ).with_roots(state.root[jobs])
         started = time.perf_counter()
         after = schemes.move(problem, self.scheme, self.world.move_price, state.choices, self.world.nomora)
         state.round_s.append(time.perf_counter() - started)
@@ -238,13 +246,16 @@ class _Run:
 
     def _score(self) -> None:
         state, placed = self.state, self.state.placed
-        latency = self._latency(self.true, state.second(self.world.step_s)).pairs(
-            state.root[placed.job], placed.machine
-        )
+        now = self._latency(self.true, state.second(self.world.step_s))
+        latency = now.pairs(state.root[placed.job, 0], placed.machine)
+        for roots in state.root.T[1:]:
+            has = np.flatnonzero(roots[placed.job] != ANYWHERE)
+            further = now.pairs(roots[placed.job[has]], placed.machine[has])
+            latency[has] = np.minimum(latency[has], further)
         step_ns = round(self.curves.step_us * 1000)
         steps = np.minimum((latency + step_ns // 2) // step_ns, self.loss.shape[1] - 1)
         performance = (1.0 - self.loss[self.jobs.kind[placed.job], steps]) * placed.count
-        tasks = state.left - 1
+        tasks = state.left - self.roots
         running = tasks > 0
         total = np.bincount(placed.job, performance, len(self.jobs))
         # Waiting tasks count as zero performance.

@@ -24,8 +24,9 @@ class State:
 
     step: int
     left: Ints
-    """Tasks that have arrived and not ended, root included."""
+    """Tasks that have arrived and not ended, roots included."""
     root: Ints
+    """Machines of the roots, shape (jobs, roots); `ANYWHERE` where a job has none or waits."""
     placed: Assignment
     since: Ints
     """First step of each entry of `placed`."""
@@ -47,12 +48,13 @@ class State:
     moved: list[float] = field(default_factory=list)
 
     @classmethod
-    def new(cls, jobs: int, seed: int) -> Self:
-        """Return the state before the first step."""
+    def new(cls, jobs: int, seed: int, roots: int = 1) -> Self:
+        """Return the state before the first step of jobs with up to `roots` roots."""
         none, zeros = np.zeros(jobs, np.int64), np.zeros(jobs)
         return cls(
-            0, none, np.full(jobs, ANYWHERE, np.int64), Assignment.nothing(), np.zeros(0, np.int64), zeros, none.copy(),
-            zeros.copy(), np.full(jobs, np.nan), np.random.default_rng(seed + 1), np.random.default_rng(seed + 2),
+            0, none, np.full((jobs, roots), ANYWHERE, np.int64), Assignment.nothing(), np.zeros(0, np.int64), zeros,
+            none.copy(), zeros.copy(), np.full(jobs, np.nan), np.random.default_rng(seed + 1),
+            np.random.default_rng(seed + 2),
         )  # fmt: skip
 
     def second(self, step_s: int) -> int:
@@ -75,11 +77,11 @@ class State:
             since[same] = self.since[at[same]]
         self.placed, self.since = placed, since
 
-    def shrink(self, job: int) -> None:
-        """Remove placed tasks of a job beyond those left; the machines they ended on are random."""
+    def shrink(self, job: int, tasks: int) -> None:
+        """Remove placed tasks of a job beyond the `tasks` left; the machines they ended on are random."""
         first, last = np.searchsorted(self.placed.job, (job, job + 1))
         count = self.placed.count[first:last]
-        surplus = int(count.sum()) - max(0, int(self.left[job]) - 1)
+        surplus = int(count.sum()) - tasks
         if surplus > 0:
             count -= self.ends.multivariate_hypergeometric(count, surplus, method="marginals")
             kept = self.placed.count > 0

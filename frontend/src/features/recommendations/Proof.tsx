@@ -39,6 +39,7 @@ export function Proof({ recommendation }: { recommendation: Recommendation }) {
       {nomora && (
         <p className={pageStyles.lead}>
           {strings.parametersUsed(nomora.p_m, nomora.p_r, nomora.gamma, nomora.omega, nomora.beta)}{' '}
+          {racks_from === 'labels' && strings.racksFromLabels}
           {racks_from === 'hosts' && strings.racksFromHosts}
           {racks_from === 'round_trips' && strings.racksFromRoundTrips}
         </p>

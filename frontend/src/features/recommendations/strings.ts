@@ -29,6 +29,7 @@ export const strings = {
     'Costs are 100 divided by the predicted performance: 105 is a loss of 5 %. With β above 0 a task that has run for long stays. The values shown are the published ones (UCAM-CL-TR-937, section 6.3).',
   parametersUsed: (p_m: number, p_r: number, gamma: number, omega: number, beta: number) =>
     `p_m ${p_m}, p_r ${p_r}, γ ${gamma}, ω ${omega}, β ${beta}.`,
+  racksFromLabels: 'Racks are the labels “rack” of VMs, pods are zones.',
   racksFromHosts: 'Racks are the hosts that VMs state, pods are zones.',
   racksFromRoundTrips:
     'No VM states its host, so racks are VMs of a zone whose round trips are alike within 10 µs; pods are zones.',

@@ -10,6 +10,8 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
 import { Waiting } from '~/ui/Waiting'
+import { MixFields } from './MixFields'
+import { PUBLISHED_MIX, weightsOf } from './mix'
 import styles from './simulations.module.css'
 import { strings } from './strings'
 
@@ -28,6 +30,7 @@ export function RunSimulation() {
   const [jobId, setJobId] = useState<string | null>(null)
   const [policies, setPolicies] = useState<string[]>(FIRST_POLICIES)
   const [preemption, setPreemption] = useState(false)
+  const [mix, setMix] = useState(PUBLISHED_MIX)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -42,6 +45,8 @@ export function RunSimulation() {
         hours: number('hours'),
         rack_size,
         pod_racks,
+        mix: weightsOf(mix),
+        roots: number('roots'),
         noise: number('noise') / 100,
         history_s: number('history_min') * 60,
         move_price: number('move_price'),
@@ -52,7 +57,7 @@ export function RunSimulation() {
           p_m: number('p_m'),
           p_r: number('p_r'),
           omega: number('omega'),
-          gamma: WAITING_COST,
+          gamma: number('gamma'),
           beta: number('beta'),
           aggregate: true,
         },
@@ -132,13 +137,23 @@ export function RunSimulation() {
               required
               w={220}
             />
+            <NumberField name="roots" label={strings.rootsPerJob} min={1} max={16} defaultValue={1} required w={190} />
             <NumberField name="seed" label={strings.seed} min={0} defaultValue={1} required w={100} />
             <Checkbox name="start_at_random" label={strings.startAtRandom} />
           </div>
+          <MixFields mix={mix} onChange={setMix} />
           <p className={pageStyles.lead}>{strings.nomoraLead}</p>
           <div className={pageStyles.form}>
             <NumberField name="p_m" label={strings.pM} min={0} defaultValue={105} required w={150} />
             <NumberField name="p_r" label={strings.pR} min={0} defaultValue={110} required w={150} />
+            <NumberField
+              name="gamma"
+              label={strings.gamma}
+              min={WAITING_COST}
+              defaultValue={WAITING_COST}
+              required
+              w={190}
+            />
             <NumberField name="omega" label={strings.omega} min={0} step="any" defaultValue={0} required w={190} />
             <NumberField name="beta" label={strings.beta} min={0} step="any" defaultValue={0} required w={190} />
             <Checkbox
@@ -148,7 +163,7 @@ export function RunSimulation() {
             />
           </div>
         </details>
-        <Button type="submit" loading={run.isPending} disabled={policies.length === 0} mt="sm">
+        <Button type="submit" loading={run.isPending} disabled={policies.length === 0 || Object.keys(weightsOf(mix)).length === 0} mt="sm">
           {strings.simulate}
         </Button>
       </form>
