@@ -7966,7 +7966,7 @@ export interface components {
          *
          *     `binding`: the limits whose relaxation would gain most, best first, after the moves; null in results of versions
          *     that did not look for them, as is `optimality`. Older versions had other policies. `nomora`: parameters of the
-         *     published policy. `racks_from`: its racks are labels or hosts of VMs, or clusters of VMs whose round trips are alike.
+         *     published policy. `racks_from`: its racks are labels of VMs, their hosts, or clusters of VMs with alike round trips.
          */
         RecommendationResult: {
             /** Policy */

@@ -163,7 +163,12 @@ export function RunSimulation() {
             />
           </div>
         </details>
-        <Button type="submit" loading={run.isPending} disabled={policies.length === 0 || Object.keys(weightsOf(mix)).length === 0} mt="sm">
+        <Button
+          type="submit"
+          loading={run.isPending}
+          disabled={policies.length === 0 || Object.keys(weightsOf(mix)).length === 0}
+          mt="sm"
+        >
           {strings.simulate}
         </Button>
       </form>

@@ -239,9 +239,7 @@ function World({ world }: { world: SimulationDetail['world'] }) {
           {strings.nomoraValues(world.nomora, world.preemption ? strings.withPreemption : strings.withoutPreemption)}
         </Fact>
       )}
-      {world.roots > 1 && (
-        <Fact term={strings.rootsPerJob}>{strings.nearestRoot(formatCount(world.roots))}</Fact>
-      )}
+      {world.roots > 1 && <Fact term={strings.rootsPerJob}>{strings.nearestRoot(formatCount(world.roots))}</Fact>}
       <Fact term={strings.seed}>{world.seed}</Fact>
       {world.version && world.inputs && (
         <Fact term={strings.madeBy}>{strings.codeAndInputs(world.version, world.code ?? NO_VALUE, world.inputs)}</Fact>
