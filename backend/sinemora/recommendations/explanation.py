@@ -273,7 +273,9 @@ def _explanation(
             f"{_task_name(instance, other)} frees the slot by moving to {instance.machines[other.target].name}."
         )
     if runner is not None:
-        words.append(f"The next best VM, {runner.vm.name}, is worse by {runner.worse_by:.1%}.")
+        # A smaller difference would be printed as 0.0%.
+        worse = f"worse by {runner.worse_by:.1%}" if runner.worse_by >= 0.0005 else "as good"
+        words.append(f"The next best VM, {runner.vm.name}, is {worse}.")
     if slack is not None:
         words.append(f"The move pays while this round trip grows by less than {slack:.0f} µs.")
     return " ".join(words)

@@ -24,7 +24,8 @@ export interface Group {
 }
 
 const CELL_MAX = 34
-const WIDTH = 1000
+/** Width of all places: that of a panel in a window of 1,280 px. */
+const WIDTH = 960
 const LABELS = 20
 
 /** Size of a strip, of its cells, and the runs of places of one group. */
