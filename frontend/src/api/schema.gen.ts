@@ -2862,7 +2862,10 @@ export interface components {
         };
         /**
          * AffectedRead
-         * @description An application with tasks on the paths of an incident; `performance`: predicted share of its best.
+         * @description An application with a link on the paths of an incident; `performance`: predicted share of its best.
+         *
+         *     `cost`: the part of 1 - `performance` that links on these paths cause; null where unknown, and of incidents before
+         *     it was recorded.
          */
         AffectedRead: {
             /**
@@ -2874,6 +2877,8 @@ export interface components {
             name: string;
             /** Performance */
             performance: number | null;
+            /** Cost */
+            cost: number | null;
             /** Objective */
             objective: number | null;
         };

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import { costSentence, costWords } from './costs'
 
-const app = (name: string, performance: number | null) => ({ id: name, name, performance, objective: null })
+const app = (name: string, cost: number | null) => ({ name, cost })
 
 test.each([
   [[], 'No application is affected.', 'None'],
-  [[app('checkout', 0.82)], 'Costs checkout 18.0 %.', 'checkout 18.0 %'],
+  [[app('checkout', 0.18)], 'Costs checkout 18.0 %.', 'checkout 18.0 %'],
   [
-    [app('cache', 0.94), app('checkout', 0.82), app('idle', 1)],
+    [app('cache', 0.06), app('checkout', 0.18), app('idle', 0)],
     'Costs checkout 18.0 %, cache 6.0 %, 1 other application.',
     'checkout 18.0 %, cache 6.0 %, 1 other application',
   ],
-  [[app('idle', 1)], 'Costs no performance so far; 1 application affected.', 'None'],
-  [[app('new', null), app('idle', 1)], 'Affects 2 applications.', '2 applications'],
+  [[app('idle', 0)], 'Costs no performance so far; 1 application affected.', 'None'],
+  [[app('new', null), app('idle', 0)], 'Affects 2 applications.', '2 applications'],
 ])('%j', (applications, sentence, words) => {
   expect(costSentence({ applications })).toBe(sentence)
   expect(costWords({ applications })).toBe(words)

@@ -5,9 +5,9 @@ import { strings } from './strings'
 
 const NAMED = 3
 
-/** The applications on the paths of an incident, with their predicted share of the best. */
+/** The applications on the paths of an incident, with the part of their loss that these paths cause. */
 interface Affected {
-  applications: readonly { name: string; performance: number | null }[]
+  applications: readonly { name: string; cost: number | null }[]
 }
 
 interface Costs {
@@ -15,14 +15,14 @@ interface Costs {
   named: string[]
   /** The number of other affected applications. */
   others: number
-  /** The performance of all affected applications is known. */
+  /** The cost of all affected applications is known. */
   isKnown: boolean
 }
 
 /** Return what an incident costs the applications it affects. */
 function costsOf({ applications }: Affected): Costs {
   const named = applications
-    .flatMap(({ name, performance }) => (performance === null ? [] : [{ name, cost: 1 - performance }]))
+    .flatMap(({ name, cost }) => (cost === null ? [] : [{ name, cost }]))
     // A smaller cost is written as 0.0 %.
     .filter(({ cost }) => cost >= 0.0005)
     .sort((a, b) => b.cost - a.cost)
@@ -31,7 +31,7 @@ function costsOf({ applications }: Affected): Costs {
   return {
     named,
     others: applications.length - named.length,
-    isKnown: applications.every(({ performance }) => performance !== null),
+    isKnown: applications.every(({ cost }) => cost !== null),
   }
 }
 

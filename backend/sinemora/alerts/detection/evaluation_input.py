@@ -10,7 +10,7 @@ from sinemora.alerts.detection import queries
 from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
 from sinemora.alerts.evaluation.breach import Seasons, Values
 from sinemora.alerts.evaluation.engine import Window
-from sinemora.alerts.incidents.affected import performance_of
+from sinemora.alerts.incidents.affected import newest
 from sinemora.applications import queries as applications
 from sinemora.inventory.status import AgentStatus, status_of
 from sinemora.kit.config import settings
@@ -100,10 +100,12 @@ def silent_members(session: Session, mesh: MeshState, since: datetime, at: datet
 def below_objective(session: Session, mesh: MeshState) -> dict[str, float]:
     """Return by name how far each application with an objective is below it (NaN: unknown)."""
     distances = {}
+    predict = newest(session, mesh.id)
     for application in applications.applications_of(session, mesh.id):
         if application.objective is not None:
-            predicted = performance_of(session, application)
-            distances[application.name] = float("nan") if predicted is None else application.objective - predicted
+            reached = predict(application)
+            performance = None if reached is None else reached.mean()
+            distances[application.name] = float("nan") if performance is None else application.objective - performance
     return distances
 
 

@@ -203,8 +203,7 @@ def _follow(
         for name, value in values.items():
             setattr(past.row, name, value)
         if "paths" in values:
-            predicted = predictions.at(window)
-            past.row.applications = affected(session, mesh, change.track, predicted)
+            past.row.applications = affected(session, mesh, change.track, predictions.at(window))
 
 
 def _any_known(window: Window, track: Track) -> bool:

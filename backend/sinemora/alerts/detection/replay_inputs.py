@@ -1,6 +1,6 @@
 """Silent agents and application performance for replayed windows, reconstructed from stored data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
@@ -13,10 +13,11 @@ from sinemora.alerts.detection.replay import Span
 from sinemora.alerts.evaluation.baseline import Flags
 from sinemora.alerts.evaluation.engine import Window
 from sinemora.alerts.evaluation.rule import Kind, Rule
+from sinemora.alerts.incidents.affected import Predict
 from sinemora.applications import attach, reading
 from sinemora.applications import queries as applications
 from sinemora.applications.models import Application
-from sinemora.applications.performance import reached
+from sinemora.applications.performance import Reached, reached
 from sinemora.inventory.status import silent_after
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
@@ -24,9 +25,6 @@ from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier
 from sinemora.meshes.plan import MeshState
-
-Predict = Callable[[Application], float | None]
-"""Predicted performance of an application, None if unknown."""
 
 # Reporters are read in chunks of this many seconds.
 _READ_S = 3600
@@ -103,24 +101,24 @@ class Predictions:
     def at(self, window: Window) -> Predict:
         """Return predictions for one window; None for an application that is unknown."""
 
-        def predicted(application: Application) -> float | None:
-            return self._performance(application.name, window)
+        def predict(application: Application) -> Reached:
+            return self._reached(application.name, window)
 
-        return predicted
+        return predict
 
     def below(self, window: Window) -> dict[str, float]:
         """Return by name how far each application with an objective is below it in a window (NaN: unknown)."""
         distances = {}
         for name, (objective, *_) in self._known.items():
             if objective is not None:
-                predicted = self._performance(name, window)
+                predicted = self._reached(name, window).mean()
                 distances[name] = float("nan") if predicted is None else objective - predicted
         return distances
 
-    def _performance(self, name: str, window: Window) -> float | None:
+    def _reached(self, name: str, window: Window) -> Reached:
         _, links, at, sensitivity = self._known[name]
         trips = window.values(Metric.ROUND_TRIP, Statistic.P50).astype(np.float64)
-        return reached(links, at, trips, sensitivity).mean()
+        return reached(links, at, trips, sensitivity)
 
 
 class Completion:

@@ -1,4 +1,4 @@
-"""Applications that an incident affects."""
+"""Applications that an incident affects, and what it costs each of them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,20 +8,31 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.evaluation.tracking import Track
+from sinemora.applications import attach, reading
 from sinemora.applications import queries as applications
-from sinemora.applications import reading
 from sinemora.applications.models import Application
+from sinemora.applications.performance import Flags, Links, Reached
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.meshes.plan import MeshState
 
+Predict = Callable[[Application], Reached | None]
+"""Predicted performance of the links of an application, None if unknown."""
 
-def performance_of(session: Session, application: Application) -> float | None:
-    """Return the predicted performance of an application now; None when it is unknown."""
-    try:
-        return reading.performance(session, application, Statistic.P50).performance
-    except ProductError:
-        return None
+
+def newest(session: Session, mesh_id: UUID) -> Predict:
+    """Return predictions under the newest round trips of a mesh, which are read once."""
+    networks: list[reading.Network] = []
+
+    def predict(application: Application) -> Reached | None:
+        try:
+            if not networks:
+                networks.append(reading.network(session, mesh_id, Statistic.P50))
+            return reading.predict(application, networks[0], attach.entries(session, [application])[application.id])
+        except ProductError:
+            return None
+
+    return predict
 
 
 def vms_of(mesh: MeshState, track: Track) -> set[UUID]:
@@ -30,21 +41,41 @@ def vms_of(mesh: MeshState, track: Track) -> set[UUID]:
     return {mesh.members[at].id for at in np.unique(np.concatenate((track.cells // size, track.cells % size))).tolist()}
 
 
-def affected(
-    session: Session, mesh: MeshState, track: Track, predicted: Callable[[Application], float | None]
-) -> list[dict[str, Any]]:
-    """Return the applications with a link on the paths of an incident, with their predicted performance."""
-    ends = vms_of(mesh, track)
+def affected(session: Session, mesh: MeshState, track: Track, predict: Predict) -> list[dict[str, Any]]:
+    """Return the applications with a link on the paths of an incident.
+
+    `performance` is the predicted share of the best; `cost` is the part of its loss that links on these paths cause,
+    so that two incidents do not both count the same loss. An incident about an application itself costs the whole loss.
+    """
+    size = len(mesh.members)
+    on_paths = np.zeros(size * size, np.bool_)
+    on_paths[track.cells] = True
+    on_paths = on_paths.reshape(size, size)
+    either_way = on_paths | on_paths.T
+    places = {member.id: at for at, member in enumerate(mesh.members)}
     rows = []
     for application in applications.applications_of(session, mesh.id):
-        vms = {task.vm_id for task in application.tasks if task.vm_id is not None}
-        if len(vms & ends) > 1 or application.name == track.application:
-            rows.append(
-                {
-                    "id": str(application.id),
-                    "name": application.name,
-                    "performance": predicted(application),
-                    "objective": application.objective,
-                }
-            )
+        links = reading.links_of(application)
+        over = _over(application, links, places, either_way)
+        is_subject = application.name == track.application
+        if not (is_subject or over.any()):
+            continue
+        reached = predict(application)
+        rows.append(
+            {
+                "id": str(application.id),
+                "name": application.name,
+                "performance": None if reached is None else reached.mean(),
+                "cost": None if reached is None else reached.cost(np.ones_like(over) if is_subject else over),
+                "objective": application.objective,
+            }
+        )
     return rows
+
+
+def _over(application: Application, links: Links, places: dict[UUID, int], either_way: Flags) -> Flags:
+    """Return the mask of the links of an application that use a path of the incident, in either direction."""
+    at = np.array([-1 if task.vm_id is None else places.get(task.vm_id, -1) for task in application.tasks], np.intp)
+    a, b = at[links.sources], at[links.targets]
+    over: Flags = (a >= 0) & (b >= 0) & either_way[a, b]
+    return over

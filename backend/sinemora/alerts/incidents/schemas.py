@@ -157,11 +157,16 @@ class TimelineEntry(Read):
 
 
 class AffectedRead(Read):
-    """An application with tasks on the paths of an incident; `performance`: predicted share of its best."""
+    """An application with a link on the paths of an incident; `performance`: predicted share of its best.
+
+    `cost`: the part of 1 - `performance` that links on these paths cause; null where unknown, and of incidents before
+    it was recorded.
+    """
 
     id: UUID
     name: str
     performance: float | None
+    cost: float | None = None
     objective: float | None
 
 

@@ -137,7 +137,7 @@ def verdict(row: Incident) -> Verdict:
         loss=evidence.get("loss"),
         spikes=bool(evidence.get("spikes")),
         clock_error=impact is not None and impact["metric"] == Metric.CLOCK_ERROR,
-        applications=[AffectedApplication(one["name"], one["performance"]) for one in row.applications],
+        applications=[AffectedApplication(one["name"], one.get("cost")) for one in row.applications],
     )
     return verdict_of(facts)
 

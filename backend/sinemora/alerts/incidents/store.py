@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +14,7 @@ from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
 from sinemora.alerts.evaluation.tracking import Change, Track, Transition
 from sinemora.alerts.incidents import presentation, queries
-from sinemora.alerts.incidents.affected import affected, performance_of, vms_of
+from sinemora.alerts.incidents.affected import affected, newest, vms_of
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.matchers import matches
 from sinemora.alerts.models import Incident, IncidentEvent, IncidentState
@@ -238,7 +237,7 @@ def add_event(session: Session, incident_id: UUID, at: datetime, kind: str, text
 
 
 def _affected(session: Session, mesh: MeshState, track: Track) -> list[dict[str, Any]]:
-    return affected(session, mesh, track, partial(performance_of, session))
+    return affected(session, mesh, track, newest(session, mesh.id))
 
 
 def _onset(

@@ -65,10 +65,10 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class AffectedApplication:
-    """An application on the paths of an incident; `performance`: predicted share of its best, None if unknown."""
+    """An application on the paths of an incident; `cost`: share of its best lost on these paths, None if unknown."""
 
     name: str
-    performance: float | None
+    cost: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +158,11 @@ def _applications(facts: Facts) -> Reason:
     """Return what the curves of the applications on the paths predict."""
     if not facts.applications:
         return Reason(ReasonCode.no_applications)
-    losing = [one for one in facts.applications if one.performance is not None and 1 - one.performance >= _COST_MIN]
+    losing = [one for one in facts.applications if one.cost is not None and one.cost >= _COST_MIN]
     if losing:
-        losing.sort(key=lambda one: one.performance or 0.0)
+        losing.sort(key=lambda one: -(one.cost or 0.0))
         return Reason(ReasonCode.applications_lose, applications=tuple(one.name for one in losing))
     names = tuple(one.name for one in facts.applications)
-    if any(one.performance is None for one in facts.applications):
+    if any(one.cost is None for one in facts.applications):
         return Reason(ReasonCode.applications_unknown, applications=names)
     return Reason(ReasonCode.applications_unaffected, applications=names)

@@ -138,10 +138,8 @@ def notification(session: Session, row: Delivery) -> Notification:
 
 
 def _affected(one: dict[str, Any]) -> str:
-    performance = one["performance"]
-    if performance is None:
-        return str(one["name"])
-    return f"{one['name']}: predicted performance {100 * performance:.1f} % of the best"
+    cost = one.get("cost")
+    return str(one["name"]) if cost is None else f"{one['name']}: predicted loss {100 * cost:.1f} % on these paths"
 
 
 def _post(url: str, body: bytes, headers: dict[str, str] | None = None) -> str:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+import pytest
 from sqlalchemy import update
 
 from sinemora.alerts.models import Incident
@@ -153,6 +154,27 @@ def test_an_application_below_its_objective_is_an_incident(watched: Watched):
         "ends_at": "2099-01-01T00:00:00Z",
     }
     assert len(owner.post("/v1/silence-previews", json=silence).json()["incidents"]) == 2
+
+
+def test_an_incident_costs_an_application_what_its_own_paths_cause(watched: Watched):
+    owner = watched.owner
+    # Links of the star lead from a-1 to the others; no link uses the path between b-1 and c-1.
+    tasks_of = [{"vm": "a-1", "root": True}, {"vm": "b-1"}, {"vm": "c-1"}]
+    body = {"name": "cache", "mesh": "demo", "curve": "memcached-server", "tasks": tasks_of}
+    application = owner.created("/v1/applications", body)
+    watched.slow = {(0, 1): SLOW_NS, (1, 0): SLOW_NS}
+    watched.windows(2)
+    watched.slow |= {(1, 2): SLOW_NS, (2, 1): SLOW_NS}
+    watched.windows(2)
+    costs = {
+        one["title"]: owner.get(f"/v1/incidents/{one['id']}").json()["applications"] for one in watched.incidents()
+    }
+    (cache,) = costs["paths between a-1 and b-1"]
+    links = owner.get(f"/v1/applications/{application['id']}/performance").json()["detail"]
+    (slow,) = [link for link in links if link["target"] == "b-1"]
+    assert cache["cost"] == pytest.approx((1 - slow["performance"]) / len(links))
+    assert cache["cost"] < 1 - cache["performance"]  # the other link loses by its usual round trip
+    assert costs["paths between b-1 and c-1"] == []
 
 
 def test_each_application_below_its_objective_is_one_incident(watched: Watched):

@@ -44,16 +44,16 @@ def test_a_verdict_follows_from_both_directions_and_the_round_trip(facts: Facts,
 
 
 @pytest.mark.parametrize(
-    ("performances", "code", "names"),
+    ("costs", "code", "names"),
     [
-        ({"checkout": 0.82, "cache": 0.97, "batch": 1.0}, "applications_lose", ("checkout", "cache")),
-        ({"checkout": 1.0, "cache": 0.9999}, "applications_unaffected", ("checkout", "cache")),
-        ({"checkout": 1.0, "cache": None}, "applications_unknown", ("checkout", "cache")),
+        ({"checkout": 0.18, "cache": 0.03, "batch": 0.0}, "applications_lose", ("checkout", "cache")),
+        ({"checkout": 0.0, "cache": 0.0001}, "applications_unaffected", ("checkout", "cache")),
+        ({"checkout": 0.0, "cache": None}, "applications_unknown", ("checkout", "cache")),
         ({}, "no_applications", ()),
     ],
 )
-def test_the_last_reason_is_what_curves_predict(performances: dict[str, float | None], code: str, names: tuple[str]):
-    applications = [AffectedApplication(name, performance) for name, performance in performances.items()]
+def test_the_last_reason_is_what_curves_predict(costs: dict[str, float | None], code: str, names: tuple[str]):
+    applications = [AffectedApplication(name, cost) for name, cost in costs.items()]
     reason = verdict_of(Facts(Suspect.EGRESS, 5, UP, applications=applications)).reasons[-1]
     assert (reason.code.value, reason.applications) == (code, names)
 

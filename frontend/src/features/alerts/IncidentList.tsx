@@ -2,6 +2,7 @@ import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { serverNow } from '~/api/connection'
 import type { IncidentSummary } from '~/api/incidents'
+import { sentenceCase } from '~/lib/text'
 import { timeOf } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { Age } from '~/ui/Age'
@@ -40,7 +41,7 @@ export function IncidentList({ label, incidents, isPage = false, bulk = false }:
               size="sm"
               renderRoot={(root) => <Link {...root} to="/incidents/$incidentId" params={{ incidentId: incident.id }} />}
             >
-              {incident.title}
+              {sentenceCase(incident.title)}
             </Anchor>
           ),
           as: 'head',

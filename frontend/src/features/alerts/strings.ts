@@ -364,8 +364,8 @@ export const strings = {
   applicationsLose: (names: string) => `By their curves these applications lose performance: ${names}.`,
   applicationsUnaffected: (names: string) => `By their curves these applications lose nothing: ${names}.`,
   applicationsUnknown: (names: string) => `The performance of some applications is unknown: ${names}.`,
-  noApplicationsAffected: 'No application has two tasks on the affected VMs.',
-  predictedLoss: 'Predicted loss',
+  noApplicationsAffected: 'No application communicates over the affected paths.',
+  lossOnThesePaths: 'Loss on these paths',
   providerEvidence: 'Evidence for the provider',
   providerEvidenceLead:
     'A signed report with method, clocks, affected paths before and during the incident, and raw exchanges of spikes.',

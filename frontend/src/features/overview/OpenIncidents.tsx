@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { serverNow } from '~/api/connection'
 import type { MeshHealth } from '~/api/overview'
 import { costWords } from '~/lib/costs'
+import { sentenceCase } from '~/lib/text'
 import { formatCount } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
@@ -43,7 +44,7 @@ export function OpenIncidents({ meshes }: { meshes: readonly MeshHealth[] }) {
                   <Link {...root} to="/incidents/$incidentId" params={{ incidentId: incident.id }} />
                 )}
               >
-                {incident.title}
+                {sentenceCase(incident.title)}
               </Anchor>
             ),
             as: 'head',

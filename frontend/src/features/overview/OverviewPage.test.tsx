@@ -46,7 +46,7 @@ test('a healthy mesh is one sentence, and the other parts are one quiet line', a
 test('an incident is named with its age and cost, and leads to its paths', async () => {
   const incident = openIncident({
     onset_at: ago(17.5),
-    applications: [{ id: 'a', name: 'checkout', performance: 0.82, objective: 0.9 }],
+    applications: [{ id: 'a', name: 'checkout', performance: 0.82, cost: 0.18, objective: 0.9 }],
   })
   const proposed = { id: 'r', moves: 2, total: null }
   mockApi(responses([meshHealth({ open_incidents: 3, worst_incidents: [incident], proposed })]))

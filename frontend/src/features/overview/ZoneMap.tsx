@@ -16,6 +16,9 @@ const INK: readonly Rgb[] = [
   [255, 255, 255],
 ]
 
+/** Names of more zones than this stand upright above their columns, so that the columns fit the card. */
+const LEVEL_NAMES_MAX = 8
+
 const css = (colour: Rgb) => `rgb(${colour.join(' ')})`
 
 /** Return the colours of a cell: grey where it is as usual, none where that is not known. */
@@ -59,13 +62,18 @@ export function ZoneMap({ mesh, deviations }: { mesh: MeshHealth; deviations: De
         {strings.zonesLead}
       </p>
       <div className={styles.scroll}>
-        <table className={styles.zones} data-roving aria-label={strings.zoneTable(mesh.name)}>
+        <table
+          className={styles.zones}
+          data-roving
+          data-dense={axis.length > LEVEL_NAMES_MAX || undefined}
+          aria-label={strings.zoneTable(mesh.name)}
+        >
           <thead>
             <tr>
               <th scope="col">{strings.fromTo}</th>
               {axis.map(({ id, name }) => (
                 <th key={id} scope="col" title={name}>
-                  {name}
+                  <span>{name}</span>
                 </th>
               ))}
             </tr>

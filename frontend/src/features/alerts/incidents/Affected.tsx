@@ -7,7 +7,7 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { strings } from '../strings'
 
-/** The applications on the paths of an incident, with the performance that their curves predict. */
+/** The applications on the paths of an incident, with the loss on these paths that their curves predict. */
 export function Affected({ applications }: Pick<Incident, 'applications'>) {
   return (
     <Panel title={strings.affectedApplications}>
@@ -34,9 +34,9 @@ export function Affected({ applications }: Pick<Incident, 'applications'>) {
               as: 'head',
             },
             {
-              title: strings.predictedLoss,
+              title: strings.lossOnThesePaths,
               term: 'performance lost',
-              cell: ({ performance }) => (performance === null ? NO_VALUE : formatShare(1 - performance)),
+              cell: ({ cost }) => (cost === null ? NO_VALUE : formatShare(cost)),
               as: 'number',
             },
             {

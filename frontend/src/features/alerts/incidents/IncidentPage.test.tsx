@@ -2,6 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import { expect, test, vi } from 'vitest'
 import type { Incident } from '~/api/incidents'
+import { sentenceCase } from '~/lib/text'
 import { mockApi } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { IMPACT, incident } from './fixtures'
@@ -43,7 +44,7 @@ async function showIncident(changes: Partial<Incident> = {}, deliveries: object[
     'GET /v1/deliveries': deliveries,
   })
   const router = await showPage(<IncidentPage incidentId="i" />)
-  await screen.findByRole('heading', { level: 1, name: incident(changes).title })
+  await screen.findByRole('heading', { level: 1, name: sentenceCase(incident(changes).title) })
   return { sent, router }
 }
 
@@ -169,7 +170,7 @@ test('an incident without paths, applications, notifications and similar ones sa
     /^Lasted 12 min, from .* to .*\. No application is affected\.$/,
   )
   expect(screen.queryByRole('heading', { name: 'Value over time' })).toBeNull()
-  expect(screen.getByText('No application has two tasks on the affected VMs.')).toBeTruthy()
+  expect(screen.getByText('No application communicates over the affected paths.')).toBeTruthy()
   expect(await screen.findByText('No receiver was notified: no route matches this incident.')).toBeTruthy()
   expect(screen.queryByRole('heading', { name: 'Similar earlier incidents' })).toBeNull()
 })

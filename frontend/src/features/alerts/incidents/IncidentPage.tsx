@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
 import { type Incident, incidentQuery } from '~/api/incidents'
+import { sentenceCase } from '~/lib/text'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
@@ -33,7 +34,7 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
   const { incident, etag } = read.data
   return (
     <Page
-      title={incident.title}
+      title={sentenceCase(incident.title)}
       lead={
         <>
           {strings.severityStateOn(SEVERITIES[incident.severity].word, STATES[incident.state].toLowerCase())}{' '}

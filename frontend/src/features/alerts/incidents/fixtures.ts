@@ -98,7 +98,7 @@ export const incident = (changes: Partial<Incident> = {}): Incident => ({
     ],
   },
   runbooks: [{ rule: 'Delay above its baseline', url: 'https://runbooks.example/slow' }],
-  applications: [{ id: 'a', name: 'checkout', performance: 0.82, objective: 0.9 }],
+  applications: [{ id: 'a', name: 'checkout', performance: 0.82, cost: 0.18, objective: 0.9 }],
   timeline: [{ at: '2026-11-23T10:42:20Z', kind: 'opened', actor: 'Sinemora', text: 'egress of a-1' }],
   similar: [],
   ...changes,
