@@ -48,9 +48,8 @@ def affected(session: Session, mesh: MeshState, track: Track, predict: Predict) 
     so that two incidents do not both count the same loss. An incident about an application itself costs the whole loss.
     """
     size = len(mesh.members)
-    on_paths = np.zeros(size * size, np.bool_)
-    on_paths[track.cells] = True
-    on_paths = on_paths.reshape(size, size)
+    on_paths = np.zeros((size, size), np.bool_)
+    on_paths.flat[track.cells] = True
     either_way = on_paths | on_paths.T
     places = {member.id: at for at, member in enumerate(mesh.members)}
     rows = []

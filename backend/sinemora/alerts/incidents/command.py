@@ -57,8 +57,8 @@ def _print_incident(client: Terminal, incident: Any) -> None:
         of_all = "" if explained is None else f", explains {explained} of {incident['paths']} affected paths"
         client.print_line(f"  {suspect['words']}: {paths}{of_all}")
     for affected in incident["applications"]:
-        share, cost = percent(affected["performance"]), percent(affected["cost"])
-        client.print_line(f"  application {affected['name']}: loses {cost} on these paths, performance {share} of its best")
+        loss, share = percent(affected["cost"]), percent(affected["performance"])
+        client.print_line(f"  application {affected['name']}: loses {loss} on these paths, performance {share}")
     for runbook in incident["runbooks"]:
         client.print_line(f"  runbook of {runbook['rule']}: {runbook['url']}")
     rows = [(entry["at"][:19], entry["kind"], entry["actor"], entry["text"]) for entry in incident["timeline"]]
