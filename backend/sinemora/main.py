@@ -43,6 +43,8 @@ from sinemora.measurements.ingest.middleware import ReportMiddleware
 from sinemora.measurements.pins import routes as pins
 from sinemora.measurements.prometheus import routes as prometheus
 from sinemora.measurements.store import backlog_metrics
+from sinemora.members import invitation_routes as invitations
+from sinemora.members import routes as members
 from sinemora.meshes import routes as meshes
 from sinemora.meshes.watch import PlanWatch
 from sinemora.overview import routes as overview
@@ -58,6 +60,9 @@ ROUTERS = (
     health.router,
     tenants.sign_in_router,
     tenants.router,
+    members.router,
+    invitations.public_router,
+    invitations.router,
     meshes.enrolment_router,
     meshes.agent_router,
     inventory.agent_router,

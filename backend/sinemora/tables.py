@@ -14,6 +14,7 @@ from sinemora.kit.http import idempotency
 from sinemora.learning import models as learning
 from sinemora.measurements import models as measurements
 from sinemora.measurements.pins import models as pins
+from sinemora.members import models as members
 from sinemora.meshes import models as meshes
 from sinemora.recommendations import models as recommendations
 from sinemora.saved_views import models as saved_views
@@ -25,6 +26,7 @@ FEATURES = (
     idempotency,
     outbox,
     tenants,
+    members,
     jobs,
     inventory,
     meshes,

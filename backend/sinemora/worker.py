@@ -19,6 +19,7 @@ from sinemora.learning import tasks as learning
 from sinemora.measurements import tasks as measurements
 from sinemora.measurements.imports import service
 from sinemora.measurements.query import execute
+from sinemora.members import tasks as members
 from sinemora.recommendations import tasks as recommendations
 from sinemora.simulation import job as simulation
 from sinemora.tenants import tasks as tenants
@@ -27,6 +28,7 @@ app = celery
 FEATURES = (tables, execute, service, worker_metrics, backtest, simulation)
 
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
+SCHEDULE["members.sweep"] = {"task": members.sweep.name, "schedule": crontab(minute="12")}
 SCHEDULE["mail.deliver_due"] = {"task": outbox.deliver_due.name, "schedule": 10.0, "options": {"expires": 10}}
 SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": jobs.SWEEP_S, "options": {"expires": 15}}
 SCHEDULE["jobs.delete_old"] = {"task": jobs.delete_old.name, "schedule": crontab(minute="27")}

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from fastapi.testclient import TestClient
 from httpx2 import Response
@@ -101,6 +101,18 @@ def sign_in(http: TestClient, email: str, password: str = PASSWORD) -> Member:
         user_id=UUID(entry["user"]["id"]),
         email=email,
     )
+
+
+def join(owner: Member, role: str, email: str = "") -> Member:
+    """Invite a person by a link, accept it with a new account, and sign in."""
+    email = email or f"{uuid4().hex[:8]}@sinemora.example"
+    body = {"email": email, "role": role, "delivery": "link"}
+    token = owner.created("/v1/invitations", body)["link"].partition("#token=")[2]
+    accepted = Caller(owner.http).post(
+        "/v1/invitations/accept", json={"token": token, "name": "A person", "password": PASSWORD}
+    )
+    assert accepted.status_code == 200, accepted.text
+    return sign_in(owner.http, email.lower())
 
 
 def enrol(http: TestClient, token: str, name: str, zone: str, address: str) -> AgentCaller:

@@ -17,6 +17,8 @@ PUBLIC = {
     ("get", "/v1/auth/status"),
     ("post", "/v1/auth/sign-in"),
     ("post", "/v1/agents/enrol"),
+    ("post", "/v1/invitations/lookup"),
+    ("post", "/v1/invitations/accept"),
 }
 METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -69,7 +71,7 @@ def test_paths_are_plural_kebab_case(servers: Any):
     singular |= {"accept", "dismiss", "apply", "accuracy", "acknowledge", "resolve", "reopen", "what-if"}
     singular |= {"usage", "matrix", "series", "live", "cost", "manifest", "performance", "capacity", "sensitivity"}
     singular |= {"output", "result", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
-    singular |= {"evidence", "embed", "compute-mix"}
+    singular |= {"evidence", "embed", "compute-mix", "role", "leave", "switch", "lookup", "resend"}
     for _, path, _ in operations():
         for part in path.split("/")[2:]:
             assert part == part.lower(), path

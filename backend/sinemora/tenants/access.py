@@ -30,7 +30,7 @@ DEVICE_COOKIE = "sinemora_device"
 CSRF_HEADER = "x-csrf-token"
 KEY_PREFIX = "sm_"
 _SAFE = {"GET", "HEAD", "OPTIONS"}
-_RANK = {Role.viewer: 0, Role.editor: 1, Role.owner: 2}
+_RANK = {role: role.rank for role in Role}
 
 
 @dataclass(frozen=True)
@@ -95,16 +95,16 @@ def _actor_of(request: Request) -> Actor:
 
 
 def still_signed_in(request: Request) -> Callable[[], Awaitable[bool]]:
-    """Return a function that looks up whether the session or key of `request` is still valid."""
+    """Return a function that looks up whether the session or key of `request` is still valid, in the same tenant."""
+    tenant_id: UUID = request.state.tenant_id
 
     def look_up() -> bool:
         try:
-            _actor_of(request)
+            return _actor_of(request).tenant_id == tenant_id
         except ProductError:
             return False
         except SQLAlchemyError:
             return True  # a database away ends no session
-        return True
 
     return partial(run_in_threadpool, look_up)
 
@@ -135,6 +135,19 @@ def signed_in_or_none(
     """Return the actor of this request; None without a valid session. ProductError `bad_credentials` (401)."""
     try:
         return authenticate(request)
+    except ProductError as error:
+        if error.code != "sign_in_required":
+            raise
+        return None
+
+
+def person_or_none(request: Request) -> Actor | None:
+    """Return the person signed in to this browser; None without a valid session. Other credentials do not count.
+
+    ProductError `csrf_token_invalid` (403).
+    """
+    try:
+        return _by_cookie(request, request.cookies.get(SESSION_COOKIE))
     except ProductError as error:
         if error.code != "sign_in_required":
             raise
@@ -182,7 +195,9 @@ def _by_cookie(request: Request, secret: str | None) -> Actor:
             f"CSRF token invalid: send the value of the cookie {CSRF_COOKIE} as header X-CSRF-Token.",
         )
     _, membership, tenant = row
-    return Actor(tenant.id, tenant.key, tenant.name, "user", membership.user_id, membership.user.email, membership.role)
+    return Actor(
+        tenant.id, tenant.key, tenant.name, "user", membership.user_id, membership.user.email, Role(membership.role)
+    )
 
 
 _required: dict[Callable[..., Any], Role] = {}
@@ -199,16 +214,24 @@ def _at_least(role: Role) -> Callable[[Actor], Awaitable[Actor]]:
     return allowed
 
 
+async def _person(actor: Annotated[Actor, Depends(signed_in)]) -> None:
+    """Refuse programs where only a person may act. ProductError `person_required` (403)."""
+    if actor.kind != "user":
+        raise ProductError("person_required", 403, "Not allowed: a person has to do this, not an API key.")
+
+
 def describe_roles(contract: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
     """Write the least role of each operation into the OpenAPI document: `x-required-role`, `none` for everyone.
 
-    Routes of agents take the credential of an agent: `agent`.
+    Routes of agents take the credential of an agent: `agent`. `x-person-only`: no API key may call the operation.
     """
     for route in routes:
         if isinstance(route, APIRoute) and route.include_in_schema:
             for method in route.methods or ():
                 operation = contract["paths"][route.path_format][method.lower()]
                 operation["x-required-role"] = _role_of(route, operation)
+                if any(one.call is _person for one in _flat(route.dependant)):
+                    operation["x-person-only"] = True
 
 
 def _role_of(route: APIRoute, operation: dict[str, Any]) -> str:
@@ -229,7 +252,9 @@ def _flat(dependant: Dependant) -> Iterator[Dependant]:
 
 # For `APIRouter(dependencies=[SignedIn])`: authentication runs before a route's dependencies, its session included.
 SignedIn = Depends(signed_in)
+PersonOnly = Depends(_person)
 MaybeSignedIn = Annotated[Actor | None, Depends(signed_in_or_none)]
 Viewer = Annotated[Actor, Depends(_at_least(Role.viewer))]
 Editor = Annotated[Actor, Depends(_at_least(Role.editor))]
+Admin = Annotated[Actor, Depends(_at_least(Role.admin))]
 Owner = Annotated[Actor, Depends(_at_least(Role.owner))]

@@ -24,11 +24,17 @@ from sinemora.kit.db import Base, Identified, TenantOwned
 
 
 class Role(StrEnum):
-    """Role of a member: read; also change; also manage members and keys."""
+    """Role of a member: read; also change; also manage members, keys and audit; also the tenant itself."""
 
     viewer = "viewer"
     editor = "editor"
+    admin = "admin"
     owner = "owner"
+
+    @property
+    def rank(self) -> int:
+        """Return the place of the role in the order above: a role may do all that lower ones may."""
+        return list(Role).index(self)
 
 
 class Scope(StrEnum):
@@ -39,12 +45,14 @@ class Scope(StrEnum):
 
 
 class Tenant(Identified, Base):
-    """Customer. No data is shared between tenants."""
+    """Customer. No data is shared between tenants. At `deletion_at` it is deleted, if somebody asked for that."""
 
     __tablename__ = "tenants"
 
     key: Mapped[int] = mapped_column(Identity(always=True), unique=True)
     name: Mapped[str] = mapped_column(unique=True)
+    deletion_at: Mapped[datetime | None]
+    deletion_by: Mapped[str | None]
 
 
 class TenantQuota(TenantOwned, Base):
@@ -71,20 +79,22 @@ class User(Identified, Base):
     __table_args__ = (CheckConstraint("email = lower(email)", name="email_lower"),)
 
     email: Mapped[str] = mapped_column(unique=True)
+    name: Mapped[str] = mapped_column(default="", server_default="")
     password_hash: Mapped[str]
 
 
 class Membership(TenantOwned, Base):
-    """Membership of a user in a tenant."""
+    """Membership of a user in a tenant. `opened_at`: when the user last switched to the tenant."""
 
     __tablename__ = "memberships"
     rows_max = 2_000
-    __table_args__ = (CheckConstraint("role IN ('viewer', 'editor', 'owner')", name="role"),)
+    __table_args__ = (CheckConstraint("role IN ('viewer', 'editor', 'admin', 'owner')", name="role"),)
 
     tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
     role: Mapped[Role] = mapped_column(TEXT)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    opened_at: Mapped[datetime | None]
 
     user: Mapped[User] = relationship(lazy="joined", innerjoin=True)
 

@@ -21,9 +21,11 @@ def user_by_email(session: Session, email: str) -> User | None:
 
 
 def first_membership(session: Session, user_id: UUID) -> Membership | None:
-    """Return the user's oldest membership: the tenant a sign-in opens."""
+    """Return the membership that a sign-in opens: of the tenant that was opened last, else the oldest."""
     return session.scalars(
-        select(Membership).where(Membership.user_id == user_id).order_by(Membership.created_at, Membership.tenant_id)
+        select(Membership)
+        .where(Membership.user_id == user_id)
+        .order_by(Membership.opened_at.desc().nulls_last(), Membership.created_at, Membership.tenant_id)
     ).first()
 
 

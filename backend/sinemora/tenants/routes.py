@@ -1,4 +1,4 @@
-"""HTTP of tenants: signing in and out, API keys, members, audit."""
+"""HTTP of tenants: signing in and out, API keys, audit."""
 
 from datetime import datetime
 from typing import Annotated
@@ -20,18 +20,17 @@ from sinemora.tenants.access import (
     DEVICE_COOKIE,
     SESSION_COOKIE,
     Actor,
+    Admin,
     MaybeSignedIn,
-    Owner,
     SignedIn,
     Viewer,
 )
-from sinemora.tenants.models import ApiKey, AuditEntry, Membership
+from sinemora.tenants.models import ApiKey, AuditEntry
 from sinemora.tenants.schemas import (
     ApiKeyCreate,
     ApiKeyCreated,
     ApiKeyRead,
     AuditEntryRead,
-    MemberRead,
     SessionRead,
     SignIn,
     SignInStatus,
@@ -118,40 +117,22 @@ def list_api_keys(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Api
 
 @router.post("/api-keys", status_code=201, tags=["api-keys"], responses=responses(409, 422))
 @secret_once
-def create_api_key(body: ApiKeyCreate, session: SessionDep, actor: Owner) -> ApiKeyCreated:
+def create_api_key(body: ApiKeyCreate, session: SessionDep, actor: Admin) -> ApiKeyCreated:
     """Create an API key. Only this response contains its secret."""
     key, secret = service.create_api_key(session, actor, body)
     return ApiKeyCreated(**ApiKeyRead.model_validate(key).model_dump(), secret=secret)
 
 
 @router.delete("/api-keys/{api_key_id}", status_code=204, tags=["api-keys"], responses=responses(404))
-def delete_api_key(api_key_id: UUID, session: SessionDep, actor: Owner) -> None:
+def delete_api_key(api_key_id: UUID, session: SessionDep, actor: Admin) -> None:
     """Delete an API key. It is invalid at once."""
     service.delete_api_key(session, actor, api_key_id)
-
-
-@router.get("/members", tags=["members"])
-def list_members(session: SessionDep, actor: Viewer, page: Paging) -> Page[MemberRead]:
-    """List the users of the tenant, oldest first."""
-    memberships = paginate(session, select(Membership), page, Membership.created_at, Membership.user_id)
-    return Page(
-        items=[
-            MemberRead(
-                id=membership.user_id,
-                email=membership.user.email,
-                role=membership.role,
-                created_at=membership.created_at,
-            )
-            for membership in memberships.items
-        ],
-        next_cursor=memberships.next_cursor,
-    )
 
 
 @router.get("/audit-entries", tags=["audit"], response_model=Page[AuditEntryRead], responses=responses(422))
 def list_audit_entries(
     session: SessionDep,
-    actor: Owner,
+    actor: Admin,
     page: Paging,
     action: Annotated[
         str | None, Query(max_length=100, description="Only this action; `session.` for all that begin so")

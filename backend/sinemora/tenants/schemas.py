@@ -1,4 +1,4 @@
-"""JSON schemas of sign-in, API keys, members and the audit log."""
+"""JSON schemas of sign-in, API keys and the audit log."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -47,15 +47,6 @@ class SignInStatus(Read):
     """Session of a browser; null while it is not signed in."""
 
     session: SessionRead | None
-
-
-class MemberRead(Read):
-    """User of the tenant."""
-
-    id: UUID
-    email: str
-    role: Role
-    created_at: datetime
 
 
 class ApiKeyCreate(Write):

@@ -13,7 +13,8 @@ import uvicorn
 
 from sinemora.kit import db
 from sinemora.main import create_app
-from tests.callers import Member, MeshWorld
+from sinemora.measurements.live import hub
+from tests.callers import Member, MeshWorld, join
 from tests.measurements.reports import report_of, sent, window_start, window_starts
 from tests.measurements.worlds import simple
 
@@ -47,6 +48,7 @@ class Stream:
         self.names: list[str] = []
         self.last_id = ""
         self.opened = threading.Event()
+        self.ended = threading.Event()
         self._client = httpx2.Client(timeout=30)
         self._thread = threading.Thread(target=self._read, args=(url, headers), daemon=True)
         self._thread.start()
@@ -66,6 +68,8 @@ class Stream:
                         self.events.append(json.loads(line.removeprefix("data: ")))
         except (httpx2.HTTPError, RuntimeError, OSError):
             pass  # closed by the test
+        finally:
+            self.ended.set()
 
     def wait_for(self, count: int, patience_s: float = 8) -> list[dict[str, object]]:
         ends = time.monotonic() + patience_s
@@ -114,6 +118,22 @@ def test_other_meshes_are_not_heard(server, mesh, make_mesh, other_owner):
         sent(other.agents[0], report_of(other.key, {other.agents[1].vm_key: simple(1_000)}))
         time.sleep(1.2)
         assert stream.events == []
+
+
+@pytest.mark.parametrize("how", ["removed", "switched"])
+def test_a_stream_ends_with_the_membership(server, mesh, other_owner: Member, monkeypatch, how: str):
+    monkeypatch.setattr(hub, "CHECK_S", 0.2)
+    member = join(mesh.owner, "viewer")
+    body = {"email": member.email, "role": "viewer", "delivery": "link"}
+    token = other_owner.created("/v1/invitations", body)["link"].partition("#token=")[2]
+    assert member.post("/v1/invitations/accept", json={"token": token}).status_code == 200
+    with listening(server, MeshWorld(member, mesh.id, mesh.key, mesh.name, mesh.agents)) as stream:
+        assert not stream.ended.wait(1)
+        if how == "removed":
+            assert mesh.owner.delete(f"/v1/members/{member.user_id}").status_code == 204
+        else:  # the session is as valid as before, but for another tenant
+            assert member.post(f"/v1/tenants/{other_owner.tenant_id}/switch").status_code == 204
+        assert stream.ended.wait(8)
 
 
 def test_streams_hold_no_database_connection(server, mesh):
