@@ -124,12 +124,12 @@ class Fleet:
         new.rename(self.folder / f"{key}.json")
 
     def reports(self, key: int) -> list[Report]:
-        """Return the reports of an agent, in the order of their numbers."""
+        """Return the reports of an agent, in the order of their numbers; one that was sent twice counts once."""
         for path in self.folder.glob(f"{key}-*.report"):
             if path.name not in self._seen:
                 self._seen[path.name] = Report.FromString(path.read_bytes())
-        own = [report for name, report in self._seen.items() if name.startswith(f"{key}-")]
-        return sorted(own, key=lambda report: report.sequence)
+        own = {report.sequence: report for name, report in self._seen.items() if name.startswith(f"{key}-")}
+        return [report for _, report in sorted(own.items())]
 
 
 def peer(key: int, address: str, role: str, **more: Any) -> dict[str, Any]:

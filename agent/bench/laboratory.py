@@ -111,6 +111,10 @@ class Process:
         except LabError as error:
             raise LabError(f"{error}\n{self.output()[-2000:]}") from None
 
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
+
     def stop(self, within_s: float = 5.0) -> None:
         """Ask it to end, and end it if it does not."""
         if self.running:

@@ -23,9 +23,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     folder: Path
+    _arrived_ns: int
 
     def do_GET(self) -> None:
         """Send the plan, as a long poll."""
+        self._arrived_ns = time.monotonic_ns()
         url = urllib.parse.urlsplit(self.path)
         wait_s = float(urllib.parse.parse_qs(url.query).get("wait_s", ["0"])[0])
         plan = self.folder / f"{self._name()}.json"
@@ -41,6 +43,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Store a report; accept and ignore events and self-descriptions."""
+        self._arrived_ns = time.monotonic_ns()
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.path.endswith("/reports"):
             report = zstandard.ZstdDecompressor().decompress(body, max_output_size=_LARGEST_REPORT)
@@ -62,6 +65,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def _answer(self, status: int, body: bytes, etag: str | None) -> None:
         self.send_response(status)
+        self.send_header("Sinemora-Held-Ns", str(time.monotonic_ns() - self._arrived_ns))
         self.send_header("Sinemora-Time-Ns", str(time.time_ns()))
         if etag:
             self.send_header("ETag", etag)

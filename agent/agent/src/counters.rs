@@ -116,6 +116,8 @@ impl Counters {
 pub enum EventKind {
     ClockStep,
     RouteChange,
+    /// The time of windows is bounded badly.
+    WindowTime,
     RateShed,
     ReportsDropped,
     Error,
@@ -127,6 +129,7 @@ impl EventKind {
         match self {
             Self::ClockStep => "clock_step",
             Self::RouteChange => "route_change",
+            Self::WindowTime => "window_time",
             Self::RateShed => "rate_shed",
             Self::ReportsDropped => "reports_dropped",
             Self::Error => "error",

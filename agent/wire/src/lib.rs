@@ -172,4 +172,8 @@ pub struct Health {
     pub timestamp_source: String,
     #[prost(string, tag = "12")]
     pub clock_source: String,
+    /// Largest bound, since the last report, on the difference between the time of windows and the backend's clock;
+    /// 0 is not known.
+    #[prost(uint64, tag = "13")]
+    pub window_time_error_ns: u64,
 }

@@ -19,7 +19,7 @@ fn golden(name: &str) -> (Vec<u8>, Value) {
 
 #[test]
 fn bytes_and_json_of_every_golden_file_say_the_same() {
-    for name in ["report", "empty", "extremes", "flows"] {
+    for name in ["report", "empty", "extremes", "flows", "window_time"] {
         let (bytes, text) = golden(name);
         let report = Report::decode(bytes.as_slice()).unwrap();
         assert_eq!(as_json(&report), text, "{name}");
@@ -139,6 +139,7 @@ fn health_json(h: &Health) -> Value {
         ("packets_rejected", long(h.packets_rejected)),
         ("timestamp_source", json!(h.timestamp_source)),
         ("clock_source", json!(h.clock_source)),
+        ("window_time_error_ns", long(h.window_time_error_ns)),
     ])
 }
 

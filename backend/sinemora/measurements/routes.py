@@ -1,5 +1,6 @@
 """HTTP routes of measurements: reports of agents, worst paths, single paths and live streams."""
 
+import time
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -13,6 +14,7 @@ from sinemora.inventory.agents import AgentDep, AgentRoute
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.routes import BoundedRoute, accepts
+from sinemora.kit.http.server_time import time_headers
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.ingest.payload import JSON, PROTOBUF
 from sinemora.measurements.live.hub import LiveHub
@@ -32,7 +34,6 @@ router = APIRouter(
     responses=responses(401, 403, 404, 422, 429, 503),
 )
 
-_COMMITTED = Response(status_code=204)
 _REPORT_BODY = {
     "requestBody": {
         "required": True,
@@ -65,7 +66,8 @@ _REPORT_BODY = {
 )
 @accepts(lambda settings: settings.report_limit_bytes)
 async def create_report(request: Request, agent: AgentDep) -> Response:
-    """Store a report of an agent. The response follows the commit."""
+    """Store a report of an agent. The response follows the commit and carries the backend's time, as a plan does."""
+    arrived_ns = time.monotonic_ns()
     headers = request.headers
     media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
     encoding = headers.get("content-encoding", "").strip().lower()
@@ -74,7 +76,8 @@ async def create_report(request: Request, agent: AgentDep) -> Response:
     except ClientDisconnect as error:
         raise HTTPException(400) from error
     skipped = await request.app.state.ingest.take(agent, body, media_type, encoding)
-    return Response(status_code=204, headers={"Sinemora-Skipped-Windows": str(skipped)}) if skipped else _COMMITTED
+    more = {"Sinemora-Skipped-Windows": str(skipped)} if skipped else {}
+    return Response(status_code=204, headers={**time_headers(arrived_ns), **more})
 
 
 report_route = next(route for route in agent_router.routes if isinstance(route, AgentRoute))

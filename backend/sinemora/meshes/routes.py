@@ -17,6 +17,7 @@ from sinemora.kit.http.etag import Precondition, tag
 from sinemora.kit.http.idempotency import ProductRoute, secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import BoundedRoute
+from sinemora.kit.http.server_time import time_headers
 from sinemora.meshes import enrolment, service, usage
 from sinemora.meshes.models import EnrolmentToken, Mesh
 from sinemora.meshes.plan import plan_for, plan_revision
@@ -161,8 +162,10 @@ async def read_plan(
 ) -> Response:
     """Return the agent's plan. With the ETag of its current plan, wait until the plan changes or `wait_s` is over.
 
-    `Sinemora-Time-Ns` is the backend's time of the response (Unix ns), in a 304 too.
+    `Sinemora-Time-Ns` is the backend's time of the response (Unix ns), in a 304 too. `Sinemora-Held-Ns` is how long the
+    request was held before that (ns), so that a late response does not look like a slow clock.
     """
+    arrived_ns = time.monotonic_ns()
     watch: PlanWatch = request.app.state.plan_watch
     known_revisions = {tag.strip().removeprefix("W/").strip('"') for tag in (if_none_match or "").split(",")}
     until = time.monotonic() + wait_s
@@ -170,13 +173,13 @@ async def read_plan(
         tenant_meshes = await watch.meshes_of(agent.tenant_id)
         meshes = tenant_meshes.by_vm.get(agent.vm_id, ())
         revision = plan_revision(agent.agent_id, meshes)
-        now_ns = time.time_ns()
-        headers = {"ETag": f'"{revision}"', "Sinemora-Time-Ns": str(now_ns)}
+        etag = {"ETag": f'"{revision}"'}
         if revision not in known_revisions:
-            return JSONResponse(plan_for(agent.agent_id, agent.vm_key, meshes, now_ns), headers=headers)
+            plan = plan_for(agent.agent_id, agent.vm_key, meshes, time.time_ns())
+            return JSONResponse(plan, headers={**etag, **time_headers(arrived_ns)})
         left_s = until - time.monotonic()
         if left_s <= 0 or not await watch.changed(agent.tenant_id, tenant_meshes.fingerprint, left_s):
-            return Response(status_code=304, headers={**headers, "Sinemora-Time-Ns": str(time.time_ns())})
+            return Response(status_code=304, headers={**etag, **time_headers(arrived_ns)})
         # The change may be the revocation of this agent.
         await authenticate(request)
 

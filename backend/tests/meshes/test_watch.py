@@ -43,6 +43,17 @@ def test_nothing_new_is_told_when_the_wait_is_over(owner: Member, make_mesh: Cal
     assert answer.content == b""
 
 
+def test_the_time_a_poll_was_held_bounds_the_error_of_its_time(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    agent = make_mesh(owner, 2).agents[0]
+    sent_ns = time.time_ns()
+    answer = agent.get("/v1/agents/self/plan", params={"wait_s": 0.5}, headers={"If-None-Match": etag_of(agent)})
+    received_ns = time.time_ns()
+    held_ns, at_ns = (int(answer.headers[f"Sinemora-{name}-Ns"]) for name in ("Held", "Time"))
+    assert 0.5e9 <= held_ns < 1.5e9
+    # Server and test share a clock, so the offset, 0, is within both bounds.
+    assert at_ns - received_ns <= 0 <= at_ns - sent_ns - held_ns
+
+
 def test_a_change_ends_the_wait_of_all_it_concerns(
     owner: Member, other_owner: Member, make_mesh: Callable[..., MeshWorld]
 ):

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Create Report
-         * @description Store a report of an agent. The response follows the commit.
+         * @description Store a report of an agent. The response follows the commit and carries the backend's time, as a plan does.
          */
         post: operations["create_report"];
         delete?: never;
@@ -531,7 +531,8 @@ export interface paths {
          * Read Plan
          * @description Return the agent's plan. With the ETag of its current plan, wait until the plan changes or `wait_s` is over.
          *
-         *     `Sinemora-Time-Ns` is the backend's time of the response (Unix ns), in a 304 too.
+         *     `Sinemora-Time-Ns` is the backend's time of the response (Unix ns), in a 304 too. `Sinemora-Held-Ns` is how long the
+         *     request was held before that (ns), so that a late response does not look like a slow clock.
          */
         get: operations["read_plan"];
         put?: never;

@@ -14,9 +14,21 @@ pub struct Answer {
     pub retry_after: Option<Duration>,
     /// The `Sinemora-Time-Ns` header: the backend's clock when it answered, Unix ns.
     pub time_ns: Option<i64>,
+    pub timing: Timing,
     pub location: Option<String>,
     pub is_problem: bool,
     pub body: Vec<u8>,
+}
+
+/// When an exchange with the backend took place; local times are of `CLOCK_BOOTTIME`, ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Timing {
+    /// Before the request left.
+    pub sent_ns: i64,
+    /// After the head of the answer had arrived.
+    pub received_ns: i64,
+    /// The `Sinemora-Held-Ns` header: time that the backend held the request before it read its clock; 0 if not reported.
+    pub held_ns: i64,
 }
 
 /// Problem details (RFC 9457) with the backend's stable `code`.

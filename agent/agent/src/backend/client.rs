@@ -7,13 +7,15 @@ use std::time::Duration;
 use ureq::http::{HeaderMap, Method, Request, header};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
-use super::answer::{Answer, retry_after};
+use super::answer::{Answer, Timing, retry_after};
 use crate::calendar;
 use crate::config::{BackendUrl, Trust};
+use crate::timestamp::boot_now_ns;
 
 /// Largest answer that is read. A plan of 2,000 peers takes less than a tenth of it.
 const ANSWER_LIMIT_BYTES: u64 = 8 << 20;
 const TIME_HEADER: header::HeaderName = header::HeaderName::from_static("sinemora-time-ns");
+const HELD_HEADER: header::HeaderName = header::HeaderName::from_static("sinemora-held-ns");
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Files in which distributions keep the authorities they trust. The first one that exists is used.
@@ -159,6 +161,7 @@ impl Client {
                 )
             }
         };
+        let sent_ns = boot_now_ns();
         let response = match bytes {
             Some(bytes) => request
                 .body(bytes)
@@ -169,7 +172,9 @@ impl Client {
                 .map_err(Into::into)
                 .and_then(|r| self.run(r, limit)),
         };
-        response.and_then(read).map_err(|e| self.no_answer(&e))
+        response
+            .and_then(|response| read(response, sent_ns))
+            .map_err(|e| self.no_answer(&e))
     }
 
     fn run<B: ureq::AsSendBody>(
@@ -209,7 +214,9 @@ impl Client {
     }
 }
 
-fn read(response: ureq::http::Response<ureq::Body>) -> Result<Answer, ureq::Error> {
+/// Reads an answer whose head has just arrived; the request left after `sent_ns` (`CLOCK_BOOTTIME`).
+fn read(response: ureq::http::Response<ureq::Body>, sent_ns: i64) -> Result<Answer, ureq::Error> {
+    let received_ns = boot_now_ns();
     let (parts, mut body) = response.into_parts();
     let text = |name: header::HeaderName| header_text(&parts.headers, &name);
     // A date in `Retry-After` is in the sender's time, so it is compared with the sender's `Date`.
@@ -220,6 +227,11 @@ fn read(response: ureq::http::Response<ureq::Body>) -> Result<Answer, ureq::Erro
         etag: text(header::ETAG),
         retry_after: text(header::RETRY_AFTER).and_then(|t| retry_after(&t, now_s)),
         time_ns: text(TIME_HEADER).and_then(|t| t.parse().ok()),
+        timing: Timing {
+            sent_ns,
+            received_ns,
+            held_ns: text(HELD_HEADER).and_then(|t| t.parse().ok()).unwrap_or(0),
+        },
         location: text(header::LOCATION),
         is_problem: text(header::CONTENT_TYPE).is_some_and(|t| t.contains("json")),
         body: body.with_config().limit(ANSWER_LIMIT_BYTES).read_to_vec()?,

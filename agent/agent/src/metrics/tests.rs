@@ -1,6 +1,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::*;
+use crate::plan::TimedAnswer;
 
 fn server() -> (SocketAddr, Arc<Counters>) {
     let counters = Arc::new(Counters::default());
@@ -40,7 +41,12 @@ fn counts_are_shown() {
 #[test]
 fn every_metric_has_one_help_one_type_and_a_number() {
     let clock = BackendClock::new();
-    clock.set(0, Instant::now());
+    clock.observe(&TimedAnswer {
+        sent_ns: 0,
+        received_ns: 1,
+        held_ns: 0,
+        backend_ns: 0,
+    });
     let text = text::metrics(&Counters::default(), &clock);
     let mut names = std::collections::HashSet::new();
     for three in text.lines().collect::<Vec<_>>().chunks(3) {

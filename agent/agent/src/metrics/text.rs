@@ -188,6 +188,16 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
             offset_s,
         );
     }
+    if let Some(error_ns) = backend_clock.error_ns() {
+        metric(
+            &mut text,
+            "gauge",
+            "window_time_error_seconds",
+            "Bound on the difference between the time of windows and the backend's clock",
+            "",
+            error_ns as f64 / 1e9,
+        );
+    }
     let labels = format!(
         "{{version=\"{}\",timestamp_source=\"{}\",clock_source=\"{}\"}}",
         env!("CARGO_PKG_VERSION"),

@@ -117,7 +117,7 @@ pub fn run(
         }
         let began = raw_now();
         // Read once per turn: a correction of the backend's time in the middle of a turn would split a batch.
-        let ahead_ns = backend_clock.now_ns() - began.0;
+        let ahead_ns = backend_clock.ahead_of_raw_ns();
         let backend_ns = |at: RawTime| at.0.saturating_add(ahead_ns);
         if let Some(plan) = plans.try_iter().last() {
             exchanger.follow(&plan, began);

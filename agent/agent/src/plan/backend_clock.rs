@@ -1,38 +1,81 @@
 //! The backend's time on this machine, so that the windows of all agents start at the same moments.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Backend time as an offset from this process's monotonic clock.
+use super::clock_offset::{ClockOffset, Correction, TimedAnswer};
+use crate::clock::RawTime;
+use crate::timestamp::{boot_now_ns, raw_now};
+
+/// Attempts to read two clocks at one moment, of which the shortest counts: the process may be stopped between two reads.
+const TRIES: usize = 5;
+
+/// Backend time as an offset from `CLOCK_BOOTTIME`, with a bound of its error.
 ///
-/// It does not follow the local wall clock: a step of that clock, by an operator or by NTP, must not split a window. Until
-/// the first answer of the backend it shows the wall clock.
+/// Neither a step of the local wall clock nor a suspension of this machine moves it. Until the first answer of the
+/// backend it shows the wall clock, and its error is unknown.
 #[derive(Debug)]
 pub struct BackendClock {
-    origin: Instant,
-    at_origin_ns: AtomicI64,
-    known: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Wall clock minus boot time when the process started, ns.
+    wall_offset_ns: i64,
+    offset: ClockOffset,
+    /// Largest bound since it was last taken; `None` while some time since then had an unknown error.
+    largest_error_ns: Option<u64>,
+}
+
+impl State {
+    fn at(&self, boot_ns: i64) -> i64 {
+        boot_ns + self.offset.ns().unwrap_or(self.wall_offset_ns)
+    }
+
+    /// Adds the bound at `boot_ns` to the largest one.
+    fn note_error(&mut self, boot_ns: i64) {
+        let error_ns = self.offset.error_ns(boot_ns);
+        self.largest_error_ns = self
+            .largest_error_ns
+            .zip(error_ns)
+            .map(|(largest, error)| largest.max(error));
+    }
 }
 
 impl BackendClock {
-    /// Creates a clock that shows the local wall clock until [`set`](Self::set) is called.
+    /// Creates a clock that shows the local wall clock until the first answer.
     pub fn new() -> Self {
-        let origin = Instant::now();
         Self {
-            origin,
-            at_origin_ns: AtomicI64::new(realtime_ns()),
-            known: AtomicBool::new(false),
+            state: Mutex::new(State {
+                wall_offset_ns: realtime_ns() - boot_now_ns(),
+                offset: ClockOffset::default(),
+                largest_error_ns: Some(0),
+            }),
         }
     }
 
     /// Returns the current backend time, Unix ns.
     pub fn now_ns(&self) -> i64 {
-        self.at(Instant::now())
+        self.state().at(boot_now_ns())
     }
 
-    /// Returns the backend time at `instant`, Unix ns.
-    pub fn at(&self, instant: Instant) -> i64 {
-        self.at_origin_ns.load(Relaxed) + self.since_origin_ns(instant)
+    /// Returns the current backend time minus the raw clock, ns.
+    pub fn ahead_of_raw_ns(&self) -> i64 {
+        let mut narrowest = (i64::MAX, 0);
+        for _ in 0..TRIES {
+            let before = raw_now();
+            let boot_ns = boot_now_ns();
+            let bracket_ns = raw_now().since(before);
+            if bracket_ns < narrowest.0 {
+                let raw: RawTime = before.plus(bracket_ns / 2);
+                narrowest = (bracket_ns, boot_ns - raw.0);
+            }
+            if bracket_ns < 100_000 {
+                break;
+            }
+        }
+        self.state().at(narrowest.1)
     }
 
     /// Returns the current backend time minus the local `CLOCK_REALTIME`, ns.
@@ -40,37 +83,53 @@ impl BackendClock {
         self.now_ns() - realtime_ns()
     }
 
-    /// Sets the backend time at `instant` to `backend_ns` (Unix ns).
-    pub fn set(&self, backend_ns: i64, instant: Instant) {
-        self.at_origin_ns
-            .store(backend_ns - self.since_origin_ns(instant), Relaxed);
-        self.known.store(true, Relaxed);
-    }
-
     /// Returns true if the backend has reported its time since the start of the process.
     pub fn is_known(&self) -> bool {
-        self.known.load(Relaxed)
+        self.state().offset.ns().is_some()
     }
 
-    /// Sets the backend time at `instant` to `backend_ns` unless this clock is within `tolerance` of it already: each step
-    /// moves the edges of windows, so network noise must not cause one. Returns the step, ns.
-    pub fn follow(&self, backend_ns: i64, instant: Instant, tolerance: Duration) -> Option<i64> {
-        let step_ns = backend_ns.saturating_sub(self.at(instant));
-        if self.is_known()
-            && step_ns.unsigned_abs() <= u64::try_from(tolerance.as_nanos()).unwrap_or(u64::MAX)
-        {
-            return None;
-        }
-        self.set(backend_ns, instant);
-        Some(step_ns)
+    /// Returns the current bound of the error, ns; `None` while it is unknown.
+    pub fn error_ns(&self) -> Option<u64> {
+        self.state().offset.error_ns(boot_now_ns())
     }
 
-    fn since_origin_ns(&self, instant: Instant) -> i64 {
-        let nanos = |d: Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX);
-        match instant.checked_duration_since(self.origin) {
-            Some(since) => nanos(since),
-            None => -nanos(self.origin.duration_since(instant)),
+    /// Returns the largest bound since the last call, ns; `None` if it was unknown for some of that time.
+    pub fn take_largest_error_ns(&self) -> Option<u64> {
+        let mut state = self.state();
+        state.note_error(boot_now_ns());
+        state.largest_error_ns.replace(0)
+    }
+
+    /// Returns true if an answer contradicted this clock and proved too little to correct it.
+    pub fn is_contradicted(&self) -> bool {
+        self.state().offset.is_contradicted()
+    }
+
+    /// Returns true if an answer without a wait is needed, because the bound has grown or an answer contradicts it.
+    pub fn needs_answer(&self) -> bool {
+        self.state().offset.needs_answer(boot_now_ns())
+    }
+
+    /// Follows the backend's time as far as an answer proves it. Returns the correction, if there was one.
+    pub fn observe(&self, answer: &TimedAnswer) -> Option<Correction> {
+        let mut state = self.state();
+        state.note_error(answer.received_ns);
+        let was_known = state.offset.ns().is_some();
+        let shown_ns = state.at(answer.received_ns);
+        let correction = state.offset.observe(answer);
+        state.note_error(answer.received_ns);
+        if was_known {
+            return correction;
         }
+        // The first correction is against the wall clock that was shown until now.
+        correction.map(|first| Correction {
+            step_ns: state.at(answer.received_ns).saturating_sub(shown_ns),
+            ..first
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -91,37 +150,46 @@ fn realtime_ns() -> i64 {
 mod tests {
     use super::*;
 
+    const HOUR_NS: i64 = 3_600_000_000_000;
+    const MS: i64 = 1_000_000;
+
+    fn answer(backend_ns: i64, took_ns: i64) -> TimedAnswer {
+        let received_ns = boot_now_ns();
+        TimedAnswer {
+            sent_ns: received_ns - took_ns,
+            received_ns,
+            held_ns: 0,
+            backend_ns,
+        }
+    }
+
     #[test]
-    fn shows_the_wall_clock_until_it_is_set() {
+    fn shows_the_wall_clock_until_the_first_answer() {
         let clock = BackendClock::new();
         assert!(!clock.is_known());
+        assert_eq!(clock.error_ns(), None);
         assert!(clock.offset_ns().abs() < 1_000_000_000);
+        assert_eq!(clock.take_largest_error_ns(), None);
     }
 
     #[test]
-    fn continues_from_the_time_it_was_set_to() {
+    fn the_first_answer_is_followed_with_its_bound() {
         let clock = BackendClock::new();
-        let then = Instant::now();
-        clock.set(5_000_000_000, then);
-        assert!(clock.is_known());
-        assert_eq!(clock.at(then), 5_000_000_000);
-        assert_eq!(clock.at(then + Duration::from_secs(3)), 8_000_000_000);
-        assert!(clock.offset_ns() < -1_000_000_000_000_000_000);
+        let correction = clock.observe(&answer(realtime_ns() + HOUR_NS, 8 * MS));
+        let step_ns = correction.unwrap().step_ns;
+        assert!((step_ns - HOUR_NS).abs() < 1_000 * MS, "{step_ns}");
+        assert!((clock.offset_ns() - HOUR_NS).abs() < 1_000 * MS);
+        let error_ns = clock.error_ns().unwrap();
+        assert!((4_000_000..5_000_000).contains(&error_ns), "{error_ns}");
+        assert_eq!(clock.take_largest_error_ns(), None, "unknown before");
+        assert!(clock.take_largest_error_ns().unwrap() < 5_000_000);
     }
 
     #[test]
-    fn noise_does_not_move_it_but_a_step_does() {
+    fn the_raw_clock_converts_to_the_same_time() {
         let clock = BackendClock::new();
-        let (then, ms) = (Instant::now(), 1_000_000);
-        let follow = |backend_ns| clock.follow(backend_ns, then, Duration::from_millis(20));
-        assert!(
-            follow(10_000 * ms).is_some(),
-            "the first time is taken over in any case"
-        );
-        assert_eq!(follow(10_015 * ms), None);
-        assert_eq!(follow(9_985 * ms), None);
-        assert_eq!(clock.at(then), 10_000 * ms);
-        assert_eq!(follow(10_025 * ms), Some(25 * ms));
-        assert_eq!(clock.at(then), 10_025 * ms);
+        clock.observe(&answer(HOUR_NS, 0));
+        let by_raw = raw_now().0 + clock.ahead_of_raw_ns();
+        assert!((clock.now_ns() - by_raw).abs() < 100 * MS);
     }
 }

@@ -2,10 +2,12 @@
 
 mod backend_clock;
 mod cache;
+mod clock_offset;
 mod model;
 mod poll;
 
 pub use backend_clock::BackendClock;
 pub use cache::PlanCache;
+pub use clock_offset::{Correction, LARGEST_ERROR_NS, TimedAnswer};
 pub use model::{Caps, MeshPlan, Peer, Plan, PlanError, Protocol, Role};
-pub use poll::{PollPace, Poller};
+pub use poll::{PollPace, Poller, follow_clock};

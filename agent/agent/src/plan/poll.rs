@@ -5,11 +5,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use super::{BackendClock, Plan, PlanCache};
+use super::{BackendClock, Correction, LARGEST_ERROR_NS, Plan, PlanCache, TimedAnswer};
 use crate::backend::{Answer, Client, Verdict};
 use crate::backoff::{Backoff, random};
 use crate::calendar;
-use crate::counters::Counters;
+use crate::counters::{Counters, EventKind};
 use crate::log_throttle::LogThrottle;
 use crate::stop::Stop;
 
@@ -17,8 +17,9 @@ use crate::stop::Stop;
 const WAIT: Duration = Duration::from_secs(25);
 /// Additional time for the answer.
 const GRACE: Duration = Duration::from_secs(15);
-/// Difference of a new backend time from the one kept up to which it is network noise.
-const CLOCK_TOLERANCE: Duration = Duration::from_millis(20);
+/// Shortest time between polls without a wait that renew the bound of the clock. An answer that contradicts the clock is
+/// followed by one at once.
+const RENEW_CLOCK: Duration = Duration::from_secs(30);
 const LOG_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Polls for the plan and passes each new one on.
@@ -58,9 +59,10 @@ impl Default for PollPace {
 struct PollState {
     in_force: Option<Plan>,
     etag: Option<String>,
-    /// Shortest time of a poll without waiting. The first of them includes the connection, so there are two.
-    round_trip: Option<Duration>,
+    /// Answers without a wait since the start or the last failure. The first includes the connection, so there are two.
     quick_answers: u32,
+    clock_renewal: LogThrottle,
+    clock_throttle: LogThrottle,
     locked_throttle: LogThrottle,
     failure_throttle: LogThrottle,
 }
@@ -71,8 +73,9 @@ impl Poller {
         let mut state = PollState {
             in_force: None,
             etag: None,
-            round_trip: None,
             quick_answers: 0,
+            clock_renewal: LogThrottle::new(RENEW_CLOCK),
+            clock_throttle: LogThrottle::new(Duration::from_secs(3600)),
             locked_throttle: LogThrottle::new(Duration::from_secs(3600)),
             failure_throttle: LogThrottle::new(LOG_INTERVAL),
         };
@@ -99,7 +102,8 @@ impl Poller {
 
     /// Polls once and acts on the answer. Returns the pause until the next poll.
     fn poll(&mut self, began: Instant, state: &mut PollState) -> Duration {
-        let is_quick = state.quick_answers < 2;
+        self.report_clock_error(began, state);
+        let is_quick = state.quick_answers < 2 || self.clock_needs_answer(began, state);
         let wait = if is_quick { Duration::ZERO } else { WAIT };
         let etag = state.etag.as_deref();
         let path = format!("/v1/agents/self/plan?wait_s={}", wait.as_secs());
@@ -113,15 +117,8 @@ impl Poller {
                 .store(calendar::now_s(), Relaxed);
             self.counters.credential_refused.store(false, Relaxed);
             self.pace.backoff.succeeded();
-            if is_quick {
-                let took = began.elapsed();
-                state.quick_answers += 1;
-                state.round_trip = Some(state.round_trip.map_or(took, |least| least.min(took)));
-            }
-            // The first answer measures the round trip badly, and the second one follows at once.
-            if let Some(time_ns) = answer.time_ns.filter(|_| state.quick_answers > 1) {
-                self.follow_clock(time_ns, state);
-            }
+            state.quick_answers += u32::from(is_quick);
+            follow_clock(&self.backend_clock, &answer, answer.time_ns);
             let (was_locked, had_failed) = (
                 state.locked_throttle.reset(),
                 state.failure_throttle.reset(),
@@ -146,8 +143,9 @@ impl Poller {
                 return self.failed(None, &format!("{error}; the plan in force stays"), state);
             }
         };
+        // A proxy may drop headers that it does not know.
         if answer.time_ns.is_none() {
-            self.follow_clock(plan.server_time_ns, state);
+            follow_clock(&self.backend_clock, answer, Some(plan.server_time_ns));
         }
         state.etag = answer
             .etag
@@ -219,20 +217,52 @@ impl Poller {
         self.pace.backoff.failed(retry_after, random())
     }
 
-    /// Sets the backend's time to `time_ns` at the departure of the latest answer, half a round trip ago.
-    fn follow_clock(&self, time_ns: i64, state: &PollState) {
-        let delay = state.round_trip.unwrap_or_default() / 2;
-        let departed_at = Instant::now()
-            .checked_sub(delay)
-            .unwrap_or_else(Instant::now);
-        let step_ns = self
-            .backend_clock
-            .follow(time_ns, departed_at, CLOCK_TOLERANCE);
-        if let Some(step_ns) = step_ns {
-            tracing::info!(
-                step_ms = step_ns as f64 / 1e6,
-                "windows follow the backend's clock"
+    /// Returns true if this poll should not wait, so that its answer bounds the error of the clock.
+    fn clock_needs_answer(&self, now: Instant, state: &mut PollState) -> bool {
+        self.backend_clock.is_known()
+            && self.backend_clock.needs_answer()
+            && (self.backend_clock.is_contradicted() || state.clock_renewal.due(now))
+    }
+
+    /// Reports once that the windows may be misdated by more than they should be, and once that they no longer are.
+    fn report_clock_error(&self, now: Instant, state: &mut PollState) {
+        let Some(error_ns) = self.backend_clock.error_ns() else {
+            return;
+        };
+        let error_ms = error_ns as f64 / 1e6;
+        if error_ns <= LARGEST_ERROR_NS {
+            if state.clock_throttle.reset() {
+                tracing::info!("windows are right within {error_ms:.0} ms again");
+            }
+        } else if state.clock_throttle.due(now) {
+            let detail = format!(
+                "the time of windows may differ from the backend's clock by up to {error_ms:.0} ms: the backend has not \
+                 answered quickly enough to bound it better"
             );
+            tracing::warn!("{detail}");
+            let at_ns = self.backend_clock.now_ns();
+            self.counters
+                .events
+                .raise(EventKind::WindowTime, at_ns, detail);
         }
+    }
+}
+
+/// Follows the backend's time `backend_ns` (Unix ns) of an answer as far as the answer proves it, and logs a correction.
+pub fn follow_clock(backend_clock: &BackendClock, answer: &Answer, backend_ns: Option<i64>) {
+    let Some(backend_ns) = backend_ns else { return };
+    let timing = answer.timing;
+    let timed = TimedAnswer {
+        sent_ns: timing.sent_ns,
+        received_ns: timing.received_ns,
+        held_ns: timing.held_ns,
+        backend_ns,
+    };
+    if let Some(Correction { step_ns, error_ns }) = backend_clock.observe(&timed) {
+        tracing::info!(
+            step_ms = step_ns as f64 / 1e6,
+            error_ms = error_ns as f64 / 1e6,
+            "windows follow the backend's clock"
+        );
     }
 }

@@ -134,6 +134,7 @@ impl Batcher {
             packets_rejected: c.packets_rejected.load(Relaxed),
             timestamp_source: c.timestamp_source().to_owned(),
             clock_source: c.clock_source(),
+            window_time_error_ns: self.backend_clock.take_largest_error_ns().unwrap_or(0),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::backoff::{Backoff, random};
 use crate::calendar;
 use crate::counters::{Counters, EventKind};
 use crate::log_throttle::LogThrottle;
-use crate::plan::BackendClock;
+use crate::plan::{BackendClock, follow_clock};
 use crate::stop::Stop;
 
 const REPORT_LIMIT: Duration = Duration::from_secs(30);
@@ -93,6 +93,9 @@ impl Uploader {
             Body::Report(&report),
             REPORT_LIMIT,
         );
+        if let Ok(answer) = &answer {
+            follow_clock(&self.backend_clock, answer, answer.time_ns);
+        }
         let outcome = self.apply_verdict(
             answer.map(|a| a.verdict()),
             failures,

@@ -43,6 +43,11 @@ pub fn cross_timestamp() -> CrossTimestamp {
     best
 }
 
+/// Returns the time since this machine started, ns, suspensions included. Time daemons slew this clock and never step it.
+pub fn boot_now_ns() -> i64 {
+    read(libc::CLOCK_BOOTTIME)
+}
+
 /// Returns the time that this machine was suspended since its start, ns, to some tens of ns.
 pub fn suspended_ns() -> i64 {
     read(libc::CLOCK_BOOTTIME) - read(libc::CLOCK_MONOTONIC)

@@ -24,7 +24,9 @@ mod transmitter;
 use std::mem::MaybeUninit;
 
 pub use bind::BindError;
-pub use clock::{CrossTimestamp, RealTime, clock_source, cpu_time_ns, cross_timestamp, raw_now};
+pub use clock::{
+    CrossTimestamp, RealTime, boot_now_ns, clock_source, cpu_time_ns, cross_timestamp, raw_now,
+};
 pub use clock_map::ClockMap;
 pub use disruption::{Disruption, Disruptions};
 pub use hardware::{PtpClock, PtpDevice, ptp_devices};

@@ -4,11 +4,10 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use sinemora_agent::config::SETTINGS;
 use sinemora_agent::metrics::MetricsServer;
-use sinemora_agent::plan::BackendClock;
+use sinemora_agent::plan::{BackendClock, TimedAnswer};
 
 fn documentation(page: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
@@ -49,7 +48,12 @@ fn every_setting_is_explained_with_its_default() {
 #[test]
 fn every_metric_is_explained() {
     let clock = Arc::new(BackendClock::new());
-    clock.set(0, Instant::now());
+    clock.observe(&TimedAnswer {
+        sent_ns: 0,
+        received_ns: 1,
+        held_ns: 0,
+        backend_ns: 0,
+    });
     let server = MetricsServer::bind(([127, 0, 0, 1], 0).into(), Arc::default(), clock).unwrap();
     let mut stream = TcpStream::connect(server.address().unwrap()).unwrap();
     std::thread::spawn(move || server.run());

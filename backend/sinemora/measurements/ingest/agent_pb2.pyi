@@ -101,7 +101,7 @@ class Evidence(_message.Message):
     def __init__(self, peer_key: _Optional[int] = ..., at_ns: _Optional[_Iterable[int]] = ..., outbound_ns: _Optional[_Iterable[int]] = ..., inbound_ns: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Health(_message.Message):
-    __slots__ = ("started_at_ns", "spool_bytes", "spool_reports", "reports_dropped", "reports_refused", "packets_sent", "packets_received", "transmit_stamps_missing", "receive_queue_overflows", "packets_rejected", "timestamp_source", "clock_source")
+    __slots__ = ("started_at_ns", "spool_bytes", "spool_reports", "reports_dropped", "reports_refused", "packets_sent", "packets_received", "transmit_stamps_missing", "receive_queue_overflows", "packets_rejected", "timestamp_source", "clock_source", "window_time_error_ns")
     STARTED_AT_NS_FIELD_NUMBER: _ClassVar[int]
     SPOOL_BYTES_FIELD_NUMBER: _ClassVar[int]
     SPOOL_REPORTS_FIELD_NUMBER: _ClassVar[int]
@@ -114,6 +114,7 @@ class Health(_message.Message):
     PACKETS_REJECTED_FIELD_NUMBER: _ClassVar[int]
     TIMESTAMP_SOURCE_FIELD_NUMBER: _ClassVar[int]
     CLOCK_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_TIME_ERROR_NS_FIELD_NUMBER: _ClassVar[int]
     started_at_ns: int
     spool_bytes: int
     spool_reports: int
@@ -126,4 +127,5 @@ class Health(_message.Message):
     packets_rejected: int
     timestamp_source: str
     clock_source: str
-    def __init__(self, started_at_ns: _Optional[int] = ..., spool_bytes: _Optional[int] = ..., spool_reports: _Optional[int] = ..., reports_dropped: _Optional[int] = ..., reports_refused: _Optional[int] = ..., packets_sent: _Optional[int] = ..., packets_received: _Optional[int] = ..., transmit_stamps_missing: _Optional[int] = ..., receive_queue_overflows: _Optional[int] = ..., packets_rejected: _Optional[int] = ..., timestamp_source: _Optional[str] = ..., clock_source: _Optional[str] = ...) -> None: ...
+    window_time_error_ns: int
+    def __init__(self, started_at_ns: _Optional[int] = ..., spool_bytes: _Optional[int] = ..., spool_reports: _Optional[int] = ..., reports_dropped: _Optional[int] = ..., reports_refused: _Optional[int] = ..., packets_sent: _Optional[int] = ..., packets_received: _Optional[int] = ..., transmit_stamps_missing: _Optional[int] = ..., receive_queue_overflows: _Optional[int] = ..., packets_rejected: _Optional[int] = ..., timestamp_source: _Optional[str] = ..., clock_source: _Optional[str] = ..., window_time_error_ns: _Optional[int] = ...) -> None: ...

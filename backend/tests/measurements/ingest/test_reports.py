@@ -418,6 +418,14 @@ def test_a_golden_report_that_tells_flows_and_clocks_is_stored(mesh):
     assert stored.by_flow.shape == (3, 2, 0)
 
 
+def test_a_golden_bound_of_the_window_time_is_stored(mesh):
+    report = Report.FromString((GOLDEN / "window_time.bin").read_bytes())
+    assert json_format.Parse((GOLDEN / "window_time.json").read_text(), Report()) == report
+    sent(mesh.agents[0], report)
+    (health,) = rows(mesh, "SELECT health FROM agents WHERE health IS NOT NULL")
+    assert health.health["window_time_error_ns"] == 12_500_000
+
+
 def test_golden_extremes_are_refused_not_stored(mesh):
     answer = mesh.agents[0].post(REPORTS, content=(GOLDEN / "extremes.bin").read_bytes(), headers=PROTOBUF)
     assert (answer.status_code, problem(answer)["code"]) == (422, "malformed_report")

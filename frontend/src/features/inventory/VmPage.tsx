@@ -12,7 +12,17 @@ import { Records } from '~/ui/Records'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { StatusMark } from '~/ui/StatusMark'
 import { AGENT_STATUS } from './agentStatus'
-import { cloudFacts, cloudOf, elsewhere, type Fact, healthFacts, kindOf, machineFacts, sentenceOf } from './machine'
+import {
+  cloudFacts,
+  cloudOf,
+  elsewhere,
+  excessiveWindowTimeErrorMs,
+  type Fact,
+  healthFacts,
+  kindOf,
+  machineFacts,
+  sentenceOf,
+} from './machine'
 import { strings } from './strings'
 import { VmBudget } from './VmBudget'
 import { VmClocks } from './VmClocks'
@@ -65,8 +75,10 @@ function AboutAgent({ vm, agent }: { vm: Vm; agent: Agent }) {
   const clock = useClock()
   const status = AGENT_STATUS[agent.status]
   const cloud = cloudOf(agent.description)
+  const windowTimeErrorMs = excessiveWindowTimeErrorMs(agent.health)
   return (
     <>
+      {windowTimeErrorMs !== null && <Notice tone="warn">{strings.windowTimeWarning(windowTimeErrorMs)}</Notice>}
       {cloud && elsewhere(vm.zone, cloud) && (
         <Notice tone="info">
           {strings.cloudZone(cloud.provider, cloud.region, cloud.zone)}

@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest'
-import { cloudFacts, cloudOf, elsewhere, healthFacts, kindOf, machineFacts, sentenceOf } from './machine'
+import {
+  cloudFacts,
+  cloudOf,
+  elsewhere,
+  excessiveWindowTimeErrorMs,
+  healthFacts,
+  kindOf,
+  machineFacts,
+  sentenceOf,
+} from './machine'
 
 const aws = {
   provider: 'aws',
@@ -41,8 +50,21 @@ test('a machine of no cloud is nowhere else', () => {
   expect(cloudOf({ cloud: { provider: 'aws' } })).toBeNull()
 })
 
+test.each([
+  [{}, null, []],
+  // 0 is not known.
+  [{ window_time_error_ns: 0 }, null, []],
+  [{ window_time_error_ns: 12_300_000 }, null, [['Window time error', 'at most 13 ms']]],
+  [{ window_time_error_ns: 50_000_000 }, null, [['Window time error', 'at most 50 ms']]],
+  [{ window_time_error_ns: 61_200_000 }, 62, [['Window time error', 'at most 62 ms']]],
+])('the time error of windows in %o is excessive: %s', (health, excessive, facts) => {
+  expect(excessiveWindowTimeErrorMs(health)).toBe(excessive)
+  expect(healthFacts(health)).toEqual(facts)
+})
+
 test('events read as sentences', () => {
   expect(kindOf('rate_shed')).toBe('Rate reduced')
+  expect(kindOf('window_time')).toBe('Window time uncertain')
   expect(kindOf('something_newer')).toBe('something newer')
   expect(sentenceOf({ message: 'the plan allows 64 packets/s' })).toBe('the plan allows 64 packets/s')
   expect(sentenceOf({})).toBe('')

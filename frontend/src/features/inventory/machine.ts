@@ -77,8 +77,29 @@ export function elsewhere(zone: Zone, cloud: Cloud): boolean {
   return zone.name !== cloud.zone
 }
 
+/** Largest difference between the time of windows and the backend's clock that an agent should report, ms. */
+const WINDOW_TIME_LIMIT_MS = 50
+
+/** Return the bound on the error of the time of windows, ms; null if the agent does not know or report it. */
+function windowTimeErrorMs(health: Words | null): number | null {
+  const ns = words(health).window_time_error_ns
+  return typeof ns === 'number' && ns > 0 ? ns / 1e6 : null
+}
+
+/** Return the bound on the error of the time of windows, ms, if it is too large to compare agents in time. */
+export function excessiveWindowTimeErrorMs(health: Words | null): number | null {
+  const ms = windowTimeErrorMs(health)
+  return ms !== null && ms > WINDOW_TIME_LIMIT_MS ? Math.ceil(ms) : null
+}
+
 /** Rows of the agent's counters, from its last report. */
 export function healthFacts(health: Words | null): Fact[] {
+  const ms = windowTimeErrorMs(health)
+  const windowTime: Fact[] = ms === null ? [] : [[strings.windowTimeError, strings.atMostMs(Math.ceil(ms))]]
+  return windowTime.concat(counterFacts(health))
+}
+
+function counterFacts(health: Words | null): Fact[] {
   return facts(words(health), [
     ['timestamp_source', strings.timestampSource],
     ['packets_sent', strings.packetsSent],
@@ -96,6 +117,7 @@ const KINDS: Record<string, string> = {
   rate_shed: strings.rateReduced,
   clock_step: strings.clockStep,
   route_change: strings.routeChange,
+  window_time: strings.windowTime,
   reports_dropped: strings.reportsDropped,
   error: strings.error,
 }

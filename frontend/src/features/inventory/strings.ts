@@ -192,6 +192,11 @@ export const strings = {
   rateReduced: 'Rate reduced',
   clockStep: 'Clock step',
   routeChange: 'Route change',
+  windowTime: 'Window time uncertain',
+  windowTimeError: 'Window time error',
+  atMostMs: (ms: number) => `at most ${ms} ms`,
+  windowTimeWarning: (ms: number) =>
+    `The windows of this VM may be misdated by up to ${ms} ms: the backend has not answered its agent quickly. Do not compare the times of its events with those of other VMs.`,
   reportsDropped: 'Reports dropped',
   error: 'Error',
 }
