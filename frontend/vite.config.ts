@@ -43,6 +43,7 @@ const HELP = [
   'api/measurements',
   'api/prometheus',
   'operations',
+  'security',
 ]
 
 const UNITS = ['{help,src}/**/*.test.ts']

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import ValidationError
-from typer import Exit, Option, Typer
+from typer import Argument, Exit, Option, Typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
@@ -171,6 +171,26 @@ def create_owner(
         print(f"Owner {email} of {tenant}, with the password of SINEMORA_OWNER_PASSWORD.")
     else:
         print(f"Owner {email} of {tenant} exists; the password is unchanged.")
+
+
+@owner.command("reset-link")
+def create_reset_link(
+    email: Annotated[str, Argument(help="Email address of the person.")],
+    without_second_factors: Annotated[
+        bool, Option("--without-second-factors", help="Also remove the second factors of a person who lost them.")
+    ] = False,
+) -> None:
+    """Print a link with which a person sets a new password; it is valid once and for 30 minutes."""
+    from sinemora.kit.commands import require_database
+
+    require_database()
+    from sinemora.signin.operator import reset_link
+
+    try:
+        print(reset_link(email, without_second_factors=without_second_factors))
+    except LookupError as error:
+        print(f"owner reset-link: {error}", file=sys.stderr)
+        raise Exit(1) from None
 
 
 for _name, (_, _help) in IMPORTED.items():

@@ -50,6 +50,8 @@ from sinemora.meshes.watch import PlanWatch
 from sinemora.overview import routes as overview
 from sinemora.recommendations import routes as recommendations
 from sinemora.saved_views import routes as saved_views
+from sinemora.signin import account_routes as account
+from sinemora.signin import routes as signin
 from sinemora.simulation import routes as simulations
 from sinemora.tenants import routes as tenants
 from sinemora.tenants.access import describe_roles
@@ -58,7 +60,10 @@ from sinemora.what_if import routes as scenarios
 ROUTERS = (
     measurements.agent_router,  # first, since routers are tried in turn and reports are the most frequent requests
     health.router,
-    tenants.sign_in_router,
+    signin.sign_in_router,
+    signin.router,
+    account.router,
+    account.policy_router,
     tenants.router,
     members.router,
     invitations.public_router,

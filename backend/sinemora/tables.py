@@ -18,6 +18,7 @@ from sinemora.members import models as members
 from sinemora.meshes import models as meshes
 from sinemora.recommendations import models as recommendations
 from sinemora.saved_views import models as saved_views
+from sinemora.signin import models as signin
 from sinemora.simulation import models as simulations
 from sinemora.tenants import models as tenants
 from sinemora.what_if import models as scenarios
@@ -27,6 +28,7 @@ FEATURES = (
     outbox,
     tenants,
     members,
+    signin,
     jobs,
     inventory,
     meshes,

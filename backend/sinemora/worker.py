@@ -21,6 +21,7 @@ from sinemora.measurements.imports import service
 from sinemora.measurements.query import execute
 from sinemora.members import tasks as members
 from sinemora.recommendations import tasks as recommendations
+from sinemora.signin import tasks as signin
 from sinemora.simulation import job as simulation
 from sinemora.tenants import tasks as tenants
 
@@ -30,6 +31,7 @@ FEATURES = (tables, execute, service, worker_metrics, backtest, simulation)
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
 SCHEDULE["members.sweep"] = {"task": members.sweep.name, "schedule": crontab(minute="12")}
 SCHEDULE["mail.deliver_due"] = {"task": outbox.deliver_due.name, "schedule": 10.0, "options": {"expires": 10}}
+SCHEDULE["signin.sweep"] = {"task": signin.sweep.name, "schedule": crontab(minute="7")}
 SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": jobs.SWEEP_S, "options": {"expires": 15}}
 SCHEDULE["jobs.delete_old"] = {"task": jobs.delete_old.name, "schedule": crontab(minute="27")}
 SCHEDULE["inventory.sweep"] = {"task": inventory.sweep.name, "schedule": crontab(minute="47")}

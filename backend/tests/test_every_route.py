@@ -16,6 +16,9 @@ PUBLIC = {
     ("get", "/v1/evidence-keys"),
     ("get", "/v1/auth/status"),
     ("post", "/v1/auth/sign-in"),
+    ("post", "/v1/auth/second-factor"),
+    ("post", "/v1/auth/password-resets"),
+    ("post", "/v1/auth/password-resets/redeem"),
     ("post", "/v1/agents/enrol"),
     ("post", "/v1/invitations/lookup"),
     ("post", "/v1/invitations/accept"),
@@ -72,6 +75,8 @@ def test_paths_are_plural_kebab_case(servers: Any):
     singular |= {"usage", "matrix", "series", "live", "cost", "manifest", "performance", "capacity", "sensitivity"}
     singular |= {"output", "result", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
     singular |= {"evidence", "embed", "compute-mix", "role", "leave", "switch", "lookup", "resend"}
+    singular |= {"evidence", "embed", "account", "password", "totp", "second-factor", "redeem", "sign-in-policy"}
+    singular |= {"confirm"}
     for _, path, _ in operations():
         for part in path.split("/")[2:]:
             assert part == part.lower(), path

@@ -8,7 +8,7 @@ import { createRouter, RouterProvider } from '@tanstack/react-router'
 import { type ReactNode, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { sessionQuery } from '~/api/access'
-import { whenSignedOut } from '~/api/client'
+import { whenSecondFactorDue, whenSignedOut } from '~/api/client'
 import { connection } from '~/api/connection'
 import { passes } from '~/lib/problem'
 import { focusPages } from '~/ui/pageFocus'
@@ -64,6 +64,12 @@ whenSignedOut(() => {
   if (pathname === '/sign-in' || pathname === '/embed') return
   queryClient.removeQueries({ queryKey: ['session'] })
   void router.navigate({ to: '/sign-in', search: { next: href, ended: true }, replace: true })
+})
+
+whenSecondFactorDue(() => {
+  const { pathname, href } = router.state.location
+  if (pathname === '/second-factor') return
+  void router.navigate({ to: '/second-factor', search: { next: href }, replace: true })
 })
 
 // Reconnected: everything on the page may be old.

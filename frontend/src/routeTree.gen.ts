@@ -11,10 +11,13 @@
 import { Route as rootRouteImport } from './routes/__root'
 import { Route as AppRouteImport } from './routes/_app'
 import { Route as EmbedRouteImport } from './routes/embed'
+import { Route as ResetPasswordRouteImport } from './routes/reset-password'
+import { Route as SecondFactorRouteImport } from './routes/second-factor'
 import { Route as SignInRouteImport } from './routes/sign-in'
 import { Route as AppIndexRouteImport } from './routes/_app.index'
 import { Route as AppSplatRouteImport } from './routes/_app.$'
 import { Route as AppAboutRouteImport } from './routes/_app.about'
+import { Route as AppAccountRouteImport } from './routes/_app.account'
 import { Route as AppAnnotationsRouteImport } from './routes/_app.annotations'
 import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
 import { Route as AppJobsRouteImport } from './routes/_app.jobs'
@@ -62,6 +65,16 @@ const EmbedRoute = EmbedRouteImport.update({
   path: '/embed',
   getParentRoute: () => rootRouteImport,
 } as any)
+const ResetPasswordRoute = ResetPasswordRouteImport.update({
+  id: '/reset-password',
+  path: '/reset-password',
+  getParentRoute: () => rootRouteImport,
+} as any)
+const SecondFactorRoute = SecondFactorRouteImport.update({
+  id: '/second-factor',
+  path: '/second-factor',
+  getParentRoute: () => rootRouteImport,
+} as any)
 const SignInRoute = SignInRouteImport.update({
   id: '/sign-in',
   path: '/sign-in',
@@ -80,6 +93,11 @@ const AppSplatRoute = AppSplatRouteImport.update({
 const AppAboutRoute = AppAboutRouteImport.update({
   id: '/about',
   path: '/about',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAccountRoute = AppAccountRouteImport.update({
+  id: '/account',
+  path: '/account',
   getParentRoute: () => AppRoute,
 } as any)
 const AppAnnotationsRoute = AppAnnotationsRouteImport.update({
@@ -276,9 +294,12 @@ const AppMeshesMeshIdPathsSourceTargetRoute =
 export interface FileRoutesByFullPath {
   '/': typeof AppIndexRoute
   '/embed': typeof EmbedRoute
+  '/reset-password': typeof ResetPasswordRoute
+  '/second-factor': typeof SecondFactorRoute
   '/sign-in': typeof SignInRoute
   '/$': typeof AppSplatRoute
   '/about': typeof AppAboutRoute
+  '/account': typeof AppAccountRoute
   '/annotations': typeof AppAnnotationsRoute
   '/api-keys': typeof AppApiKeysRoute
   '/jobs': typeof AppJobsRoute
@@ -319,9 +340,12 @@ export interface FileRoutesByFullPath {
 }
 export interface FileRoutesByTo {
   '/embed': typeof EmbedRoute
+  '/reset-password': typeof ResetPasswordRoute
+  '/second-factor': typeof SecondFactorRoute
   '/sign-in': typeof SignInRoute
   '/$': typeof AppSplatRoute
   '/about': typeof AppAboutRoute
+  '/account': typeof AppAccountRoute
   '/annotations': typeof AppAnnotationsRoute
   '/api-keys': typeof AppApiKeysRoute
   '/jobs': typeof AppJobsRoute
@@ -364,9 +388,12 @@ export interface FileRoutesById {
   __root__: typeof rootRouteImport
   '/_app': typeof AppRouteWithChildren
   '/embed': typeof EmbedRoute
+  '/reset-password': typeof ResetPasswordRoute
+  '/second-factor': typeof SecondFactorRoute
   '/sign-in': typeof SignInRoute
   '/_app/$': typeof AppSplatRoute
   '/_app/about': typeof AppAboutRoute
+  '/_app/account': typeof AppAccountRoute
   '/_app/annotations': typeof AppAnnotationsRoute
   '/_app/api-keys': typeof AppApiKeysRoute
   '/_app/jobs': typeof AppJobsRoute
@@ -411,9 +438,12 @@ export interface FileRouteTypes {
   fullPaths:
     | '/'
     | '/embed'
+    | '/reset-password'
+    | '/second-factor'
     | '/sign-in'
     | '/$'
     | '/about'
+    | '/account'
     | '/annotations'
     | '/api-keys'
     | '/jobs'
@@ -454,9 +484,12 @@ export interface FileRouteTypes {
   fileRoutesByTo: FileRoutesByTo
   to:
     | '/embed'
+    | '/reset-password'
+    | '/second-factor'
     | '/sign-in'
     | '/$'
     | '/about'
+    | '/account'
     | '/annotations'
     | '/api-keys'
     | '/jobs'
@@ -498,9 +531,12 @@ export interface FileRouteTypes {
     | '__root__'
     | '/_app'
     | '/embed'
+    | '/reset-password'
+    | '/second-factor'
     | '/sign-in'
     | '/_app/$'
     | '/_app/about'
+    | '/_app/account'
     | '/_app/annotations'
     | '/_app/api-keys'
     | '/_app/jobs'
@@ -544,6 +580,8 @@ export interface FileRouteTypes {
 export interface RootRouteChildren {
   AppRoute: typeof AppRouteWithChildren
   EmbedRoute: typeof EmbedRoute
+  ResetPasswordRoute: typeof ResetPasswordRoute
+  SecondFactorRoute: typeof SecondFactorRoute
   SignInRoute: typeof SignInRoute
 }
 
@@ -561,6 +599,20 @@ declare module '@tanstack/react-router' {
       path: '/embed'
       fullPath: '/embed'
       preLoaderRoute: typeof EmbedRouteImport
+      parentRoute: typeof rootRouteImport
+    }
+    '/reset-password': {
+      id: '/reset-password'
+      path: '/reset-password'
+      fullPath: '/reset-password'
+      preLoaderRoute: typeof ResetPasswordRouteImport
+      parentRoute: typeof rootRouteImport
+    }
+    '/second-factor': {
+      id: '/second-factor'
+      path: '/second-factor'
+      fullPath: '/second-factor'
+      preLoaderRoute: typeof SecondFactorRouteImport
       parentRoute: typeof rootRouteImport
     }
     '/sign-in': {
@@ -589,6 +641,13 @@ declare module '@tanstack/react-router' {
       path: '/about'
       fullPath: '/about'
       preLoaderRoute: typeof AppAboutRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/account': {
+      id: '/_app/account'
+      path: '/account'
+      fullPath: '/account'
+      preLoaderRoute: typeof AppAccountRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/annotations': {
@@ -874,6 +933,7 @@ const AppMeshesMeshIdRouteWithChildren = AppMeshesMeshIdRoute._addFileChildren(
 interface AppRouteChildren {
   AppSplatRoute: typeof AppSplatRoute
   AppAboutRoute: typeof AppAboutRoute
+  AppAccountRoute: typeof AppAccountRoute
   AppAnnotationsRoute: typeof AppAnnotationsRoute
   AppApiKeysRoute: typeof AppApiKeysRoute
   AppJobsRoute: typeof AppJobsRoute
@@ -913,6 +973,7 @@ interface AppRouteChildren {
 const AppRouteChildren: AppRouteChildren = {
   AppSplatRoute: AppSplatRoute,
   AppAboutRoute: AppAboutRoute,
+  AppAccountRoute: AppAccountRoute,
   AppAnnotationsRoute: AppAnnotationsRoute,
   AppApiKeysRoute: AppApiKeysRoute,
   AppJobsRoute: AppJobsRoute,
@@ -955,6 +1016,8 @@ const AppRouteWithChildren = AppRoute._addFileChildren(AppRouteChildren)
 const rootRouteChildren: RootRouteChildren = {
   AppRoute: AppRouteWithChildren,
   EmbedRoute: EmbedRoute,
+  ResetPasswordRoute: ResetPasswordRoute,
+  SecondFactorRoute: SecondFactorRoute,
   SignInRoute: SignInRoute,
 }
 export const routeTree = rootRouteImport

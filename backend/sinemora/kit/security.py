@@ -2,16 +2,22 @@
 
 import hashlib
 import hmac
+import os
 import secrets
 import threading
 from base64 import urlsafe_b64encode
 
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-# OWASP's second recommended setting: 19 MiB, two passes. The gate bounds memory when many sign in at once.
+# OWASP's second recommended setting: 19 MiB, two passes. The gate bounds memory and processors when many sign in at
+# once: one processor is left for other requests.
 _hasher = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
-_gate = threading.BoundedSemaphore(4)
+_AT_ONCE = max(2, (os.cpu_count() or 2) - 1)
+_gate = threading.BoundedSemaphore(_AT_ONCE)
+_turns: RunVar[CapacityLimiter] = RunVar("_turns")
 _no_user_hash = _hasher.hash(secrets.token_urlsafe(16))
 
 
@@ -54,3 +60,21 @@ def check_password(password_hash: str | None, password: str) -> bool:
             return _hasher.verify(password_hash or _no_user_hash, password) and password_hash is not None
         except (VerificationError, InvalidHashError):
             return False
+
+
+async def hash_password_in_turn(password: str) -> str:
+    """Return the hash of a password. Callers wait on the event loop, so they take no thread of other requests."""
+    return await to_thread.run_sync(hash_password, password, limiter=_limiter())
+
+
+async def check_password_in_turn(password_hash: str | None, password: str) -> bool:
+    """Return `check_password`. Callers wait on the event loop, so they take no thread of other requests."""
+    return await to_thread.run_sync(check_password, password_hash, password, limiter=_limiter())
+
+
+def _limiter() -> CapacityLimiter:
+    limiter = _turns.get(None)
+    if limiter is None:
+        limiter = CapacityLimiter(_AT_ONCE)
+        _turns.set(limiter)
+    return limiter

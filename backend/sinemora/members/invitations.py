@@ -13,6 +13,7 @@ from sinemora.kit import outbox
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.password_rules import weakness
 from sinemora.kit.security import digest, hash_password, new_secret
 from sinemora.members import mails, queries
 from sinemora.members.models import Delivery, Invitation
@@ -25,7 +26,6 @@ from sinemora.tenants.models import Membership, Role, Tenant, User
 
 _PREFIX = "smi_"
 _AGAIN_AFTER = timedelta(seconds=60)
-_PASSWORD_MIN = 10
 
 
 def state_of(row: Invitation, now: datetime) -> InvitationState:
@@ -134,7 +134,7 @@ def accept(body: InvitationAccept, person: Actor | None) -> tuple[Tenant, Member
     token = body.token.get_secret_value()
     # Outside the transaction: hashing is slow, and the invitation is locked meanwhile.
     preview = look_up(token)
-    password_hash = None if preview.has_account else _new_password(body)
+    password_hash = None if preview.has_account else _new_password(body, preview)
     with system_session() as session:
         queries.lock(session, _usable(session, token)[1].key)
         row, tenant = _usable(session, token, locked=True)
@@ -148,7 +148,7 @@ def accept(body: InvitationAccept, person: Actor | None) -> tuple[Tenant, Member
                 user = None
         if user is None:
             if password_hash is None:  # the account was deleted since the look-up
-                password_hash = _new_password(body)
+                password_hash = _new_password(body, preview)
             user = User(email=row.email, name=(body.name or "").strip(), password_hash=password_hash)
             session.add(user)
             session.flush()
@@ -209,15 +209,15 @@ def _usable(session: Session, token: str, *, locked: bool = False) -> tuple[Invi
             return found
 
 
-def _new_password(body: InvitationAccept) -> str:
+def _new_password(body: InvitationAccept, preview: InvitationPreview) -> str:
     """Return the hash of the password that a new person chose. ProductError `password_refused` (409)."""
     password = body.password.get_secret_value() if body.password else ""
-    if len(password) < _PASSWORD_MIN:
+    if (reason := weakness(password, [preview.email, preview.tenant_name])) is not None:
         raise ProductError(
             "password_refused",
             409,
-            f"Password refused: it needs at least {_PASSWORD_MIN} characters.",
-            errors=[{"pointer": "#/password", "message": f"at least {_PASSWORD_MIN} characters"}],
+            f"Password refused. {reason}",
+            errors=[{"pointer": "#/password", "message": reason}],
         )
     return hash_password(password)
 

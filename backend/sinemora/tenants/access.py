@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
@@ -30,6 +30,11 @@ DEVICE_COOKIE = "sinemora_device"
 CSRF_HEADER = "x-csrf-token"
 KEY_PREFIX = "sm_"
 _SAFE = {"GET", "HEAD", "OPTIONS"}
+CONFIRMED_FOR = timedelta(minutes=10)
+"""How long a sign-in or a confirmation counts as recent, for sensitive changes."""
+_USED_AGAIN = timedelta(minutes=1)
+# Open to members who still have to set up the second factor that their tenant requires.
+_BEFORE_SECOND_FACTOR = ("/v1/auth/", "/v1/account")
 _RANK = {role: role.rank for role in Role}
 
 
@@ -37,7 +42,8 @@ _RANK = {role: role.rank for role in Role}
 class Actor:
     """Caller of a request: a `user` (by cookie), an `api_key`, or the bearer of another kind of token.
 
-    `name` is the e-mail address, or the name of the key or token.
+    `name` is the e-mail address, or the name of the key or token. `session_id` is the browser session of a user, and
+    `authenticated_at` the time at which the user last proved who they are.
     """
 
     tenant_id: UUID
@@ -47,6 +53,9 @@ class Actor:
     id: UUID
     name: str
     role: Role
+    session_id: UUID | None = None
+    authenticated_at: datetime | None = None
+    second_factor_due: bool = False
 
 
 # Authenticates the bearer of a token for a request; it refuses requests that the token does not grant.
@@ -178,9 +187,12 @@ def _by_key(token: str) -> Actor:
 
 def _by_cookie(request: Request, secret: str | None) -> Actor:
     row = None
+    now = datetime.now(UTC)
     if secret:
         with system_session() as session:
-            row = queries.signed_in(session, digest(secret), datetime.now(UTC))
+            row = queries.signed_in(session, digest(secret), now)
+            if row is not None and now - row[0].last_used_at > _USED_AGAIN:
+                queries.mark_used(session, row[0].id, now)
     if not secret or row is None:
         raise ProductError(
             "sign_in_required",
@@ -194,9 +206,25 @@ def _by_cookie(request: Request, secret: str | None) -> Actor:
             403,
             f"CSRF token invalid: send the value of the cookie {CSRF_COOKIE} as header X-CSRF-Token.",
         )
-    _, membership, tenant = row
+    browser, membership, tenant = row
+    due = tenant.second_factor_required and not browser.second_factor
+    if due and not request.url.path.startswith(_BEFORE_SECOND_FACTOR):
+        raise ProductError(
+            "second_factor_due",
+            403,
+            f"Second factor required: {tenant.name} requires one. Set it up on the page Account.",
+        )
     return Actor(
-        tenant.id, tenant.key, tenant.name, "user", membership.user_id, membership.user.email, Role(membership.role)
+        tenant_id=tenant.id,
+        tenant_key=tenant.key,
+        tenant_name=tenant.name,
+        kind="user",
+        id=membership.user_id,
+        name=membership.user.email,
+        role=Role(membership.role),
+        session_id=browser.id,
+        authenticated_at=browser.authenticated_at,
+        second_factor_due=due,
     )
 
 
@@ -214,10 +242,21 @@ def _at_least(role: Role) -> Callable[[Actor], Awaitable[Actor]]:
     return allowed
 
 
-async def _person(actor: Annotated[Actor, Depends(signed_in)]) -> None:
+async def _person(actor: Annotated[Actor, Depends(signed_in)]) -> Actor:
     """Refuse programs where only a person may act. ProductError `person_required` (403)."""
     if actor.kind != "user":
         raise ProductError("person_required", 403, "Not allowed: a person has to do this, not an API key.")
+    return actor
+
+
+async def _confirmed(actor: Annotated[Actor, Depends(_person)]) -> Actor:
+    if actor.authenticated_at is None or datetime.now(UTC) - actor.authenticated_at > CONFIRMED_FOR:
+        raise ProductError(
+            "confirmation_required",
+            403,
+            "Confirmation required: send your password or a second factor to POST /v1/account/confirmations first.",
+        )
+    return actor
 
 
 def describe_roles(contract: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
@@ -254,6 +293,8 @@ def _flat(dependant: Dependant) -> Iterator[Dependant]:
 SignedIn = Depends(signed_in)
 PersonOnly = Depends(_person)
 MaybeSignedIn = Annotated[Actor | None, Depends(signed_in_or_none)]
+Person = Annotated[Actor, Depends(_person)]
+Confirmed = Depends(_confirmed)
 Viewer = Annotated[Actor, Depends(_at_least(Role.viewer))]
 Editor = Annotated[Actor, Depends(_at_least(Role.editor))]
 Admin = Annotated[Actor, Depends(_at_least(Role.admin))]

@@ -36,7 +36,7 @@ def record(
     )
 
 
-def record_session(session: Session, tenant_id: UUID, user: User, action: str, detail: dict[str, str]) -> None:
+def record_session(session: Session, tenant_id: UUID, user: User, action: str, detail: dict[str, Any]) -> None:
     """Record in a system session what `user` did to a browser session: `session.created`, `.refused`, `.locked`…"""
     session.add(
         AuditEntry(

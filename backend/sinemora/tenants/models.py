@@ -15,6 +15,7 @@ from sqlalchemy import (
     Index,
     LargeBinary,
     UniqueConstraint,
+    false,
     func,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
@@ -37,6 +38,14 @@ class Role(StrEnum):
         return list(Role).index(self)
 
 
+class Method(StrEnum):
+    """How a browser session was opened: a password, a passkey, or an OpenID provider."""
+
+    password = "password"
+    passkey = "passkey"
+    provider = "provider"
+
+
 class Scope(StrEnum):
     """Scope of an API key."""
 
@@ -45,7 +54,10 @@ class Scope(StrEnum):
 
 
 class Tenant(Identified, Base):
-    """Customer. No data is shared between tenants. At `deletion_at` it is deleted, if somebody asked for that."""
+    """Customer. No data is shared between tenants. At `deletion_at` it is deleted, if somebody asked for that.
+
+    With `second_factor_required`, members without a second factor can only set one up.
+    """
 
     __tablename__ = "tenants"
 
@@ -53,6 +65,7 @@ class Tenant(Identified, Base):
     name: Mapped[str] = mapped_column(unique=True)
     deletion_at: Mapped[datetime | None]
     deletion_by: Mapped[str | None]
+    second_factor_required: Mapped[bool] = mapped_column(server_default=false())
 
 
 class TenantQuota(TenantOwned, Base):
@@ -73,7 +86,10 @@ class TenantQuota(TenantOwned, Base):
 
 
 class User(Identified, Base):
-    """Person, who may belong to several tenants. The e-mail address is stored in lower case."""
+    """Person, who may belong to several tenants. The e-mail address is stored in lower case.
+
+    `password_changed_at` is null for somebody who never set a password: the hash is of a random one.
+    """
 
     __tablename__ = "users"
     __table_args__ = (CheckConstraint("email = lower(email)", name="email_lower"),)
@@ -81,6 +97,7 @@ class User(Identified, Base):
     email: Mapped[str] = mapped_column(unique=True)
     name: Mapped[str] = mapped_column(default="", server_default="")
     password_hash: Mapped[str]
+    password_changed_at: Mapped[datetime | None] = mapped_column(server_default=func.now())
 
 
 class Membership(TenantOwned, Base):
@@ -100,7 +117,10 @@ class Membership(TenantOwned, Base):
 
 
 class BrowserSession(Identified, TenantOwned, Base):
-    """Signed-in browser. It ends with the membership; only a digest of its cookie is stored."""
+    """Signed-in browser. It ends with the membership; only a digest of its cookie is stored.
+
+    `authenticated_at` is the last time that the person proved who they are, at sign-in or to confirm a change.
+    """
 
     __tablename__ = "sessions"
     __table_args__ = (
@@ -108,11 +128,18 @@ class BrowserSession(Identified, TenantOwned, Base):
             ["tenant_id", "user_id"], ["memberships.tenant_id", "memberships.user_id"], ondelete="CASCADE"
         ),
         Index(None, "tenant_id", "user_id"),
+        CheckConstraint("method IN ('password', 'passkey', 'provider')", name="method"),
     )
 
-    user_id: Mapped[UUID]
+    user_id: Mapped[UUID] = mapped_column(index=True)
     secret_digest: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
     expires_at: Mapped[datetime] = mapped_column(index=True)
+    method: Mapped[Method] = mapped_column(TEXT, server_default=Method.password)
+    second_factor: Mapped[bool] = mapped_column(server_default=false())
+    address: Mapped[str] = mapped_column(server_default="")
+    user_agent: Mapped[str] = mapped_column(server_default="")
+    authenticated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    last_used_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 class ApiKey(Identified, TenantOwned, Base):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CursorResult, Select, delete, select
+from sqlalchemy import CursorResult, Select, delete, select, update
 from sqlalchemy.orm import Session
 
 from sinemora.tenants.models import ApiKey, AuditEntry, BrowserSession, Membership, Tenant, User
@@ -48,6 +48,11 @@ def signed_in(session: Session, digest: bytes, now: datetime) -> tuple[BrowserSe
         .where(BrowserSession.secret_digest == digest, BrowserSession.expires_at > now)
     ).one_or_none()
     return row
+
+
+def mark_used(session: Session, session_id: UUID, now: datetime) -> None:
+    """Store when a browser session was last used."""
+    session.execute(update(BrowserSession).where(BrowserSession.id == session_id).values(last_used_at=now))
 
 
 def active_key(session: Session, digest: bytes, now: datetime) -> tuple[ApiKey, Tenant] | None:

@@ -4,24 +4,16 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query
 from sqlalchemy import select
 
-from sinemora.kit.config import settings
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
-from sinemora.kit.http.routes import BoundedRoute
-from sinemora.kit.security import csrf_token
 from sinemora.tenants import queries, service
 from sinemora.tenants.access import (
-    CSRF_COOKIE,
-    DEVICE_COOKIE,
-    SESSION_COOKIE,
-    Actor,
     Admin,
-    MaybeSignedIn,
     SignedIn,
     Viewer,
 )
@@ -31,82 +23,9 @@ from sinemora.tenants.schemas import (
     ApiKeyCreated,
     ApiKeyRead,
     AuditEntryRead,
-    SessionRead,
-    SignIn,
-    SignInStatus,
-    TenantRead,
-    UserRead,
 )
 
-_DEVICE_S = 366 * 86_400
-
-sign_in_router = APIRouter(prefix="/v1/auth", route_class=BoundedRoute, tags=["auth"])
 router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
-
-
-@sign_in_router.post("/sign-in", responses=responses(401, 422, 429))
-def sign_in(body: SignIn, request: Request, response: Response) -> SessionRead:
-    """Open a browser session. It sets a cookie hidden from scripts, and one to send back as `X-CSRF-Token`."""
-    opened = service.sign_in(body, _browser(request))
-    csrf = csrf_token(opened.secret)
-    life_s = settings().session_hours * 3600
-    secure = bool(settings().cookie_secure)
-    response.set_cookie(
-        SESSION_COOKIE, opened.secret, max_age=life_s, httponly=True, secure=secure, samesite="lax", path="/"
-    )
-    response.set_cookie(CSRF_COOKIE, csrf, max_age=life_s, secure=secure, samesite="lax", path="/")
-    response.set_cookie(
-        DEVICE_COOKIE,
-        opened.device,
-        max_age=_DEVICE_S,
-        httponly=True,
-        secure=secure,
-        samesite="strict",
-        path="/v1/auth/sign-in",
-    )
-    return SessionRead(
-        user=UserRead.model_validate(opened.user),
-        tenant=TenantRead.model_validate(opened.tenant),
-        role=opened.role,
-        csrf_token=csrf,
-    )
-
-
-@sign_in_router.get("/status", responses=responses(401, 429))
-def read_sign_in_status(request: Request, actor: MaybeSignedIn) -> SignInStatus:
-    """Return the session of this browser, or null: for a page that asks whether anyone is signed in."""
-    return SignInStatus(session=_session_of(request, actor) if actor else None)
-
-
-@router.post("/auth/sign-out", status_code=204, tags=["auth"])
-def sign_out(request: Request, response: Response, actor: Viewer) -> None:
-    """End this browser session. An API key stays valid."""
-    secret = request.cookies.get(SESSION_COOKIE)
-    if actor.kind == "user" and secret:
-        service.sign_out(secret, _browser(request))
-    response.delete_cookie(SESSION_COOKIE, path="/")
-    response.delete_cookie(CSRF_COOKIE, path="/")
-
-
-@router.get("/auth/session", tags=["auth"])
-def read_session(request: Request, actor: Viewer) -> SessionRead:
-    """Return the signed-in user. For an API key, `user` is the key and there is no CSRF token."""
-    return _session_of(request, actor)
-
-
-def _browser(request: Request) -> service.Browser:
-    address = request.client.host if request.client else ""
-    return service.Browser(address, request.headers.get("User-Agent", ""), request.cookies.get(DEVICE_COOKIE))
-
-
-def _session_of(request: Request, actor: Actor) -> SessionRead:
-    secret = request.cookies.get(SESSION_COOKIE) if actor.kind == "user" else None
-    return SessionRead(
-        user=UserRead(id=actor.id, email=actor.name),
-        tenant=TenantRead(id=actor.tenant_id, key=actor.tenant_key, name=actor.tenant_name),
-        role=actor.role,
-        csrf_token=csrf_token(secret) if secret else "",
-    )
 
 
 @router.get("/api-keys", tags=["api-keys"], response_model=Page[ApiKeyRead])

@@ -1,52 +1,15 @@
-"""JSON schemas of sign-in, API keys and the audit log."""
+"""JSON schemas of API keys and the audit log."""
 
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field, SecretStr
+from pydantic import AwareDatetime, Field
 
 from sinemora.kit.schemas import Read, Write
-from sinemora.tenants.models import Role, Scope
+from sinemora.tenants.models import Scope
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
-
-
-class SignIn(Write):
-    """Credentials of a sign-in."""
-
-    email: Annotated[str, Field(min_length=3, max_length=254)]
-    password: Annotated[SecretStr, Field(min_length=1, max_length=1024)]
-
-
-class UserRead(Read):
-    """User."""
-
-    id: UUID
-    email: str
-
-
-class TenantRead(Read):
-    """Tenant. `key` identifies it in time series."""
-
-    id: UUID
-    key: int
-    name: str
-
-
-class SessionRead(Read):
-    """Signed-in user and tenant. Send `csrf_token` as `X-CSRF-Token` with every unsafe request."""
-
-    user: UserRead
-    tenant: TenantRead
-    role: Role
-    csrf_token: str
-
-
-class SignInStatus(Read):
-    """Session of a browser; null while it is not signed in."""
-
-    session: SessionRead | None
 
 
 class ApiKeyCreate(Write):

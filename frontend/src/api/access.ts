@@ -3,7 +3,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
-import type { Session } from './types'
+import type { Factor, Session } from './types'
 
 /** The session of this browser; null without a session. */
 export const sessionQuery = queryOptions({
@@ -28,8 +28,17 @@ export const apiKeysQuery = queryOptions({
   queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/api-keys', { params: { query: page(cursor) } }))),
 })
 
-export const signIn = (email: string, password: string) =>
+/** Send address and password: the session, or the second factors of which one is needed. */
+export const signIn = (email: string, password: string): Promise<Session | { factors: Factor[] }> =>
   unwrap(client.POST('/v1/auth/sign-in', { body: { email, password } }))
+
+export const sendSecondFactor = (code: string) => unwrap(client.POST('/v1/auth/second-factor', { body: { code } }))
+
+export const requestPasswordReset = (email: string) =>
+  unwrap(client.POST('/v1/auth/password-resets', { body: { email } }))
+
+export const redeemPasswordReset = (token: string, password: string) =>
+  unwrap(client.POST('/v1/auth/password-resets/redeem', { body: { token, password } }))
 
 export const signOut = () => unwrap(client.POST('/v1/auth/sign-out'))
 

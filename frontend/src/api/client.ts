@@ -14,6 +14,13 @@ export function whenSignedOut(action: () => void) {
   onSignedOut = action
 }
 
+let onSecondFactorDue: () => void = () => {}
+
+/** Set what happens when a response reports that the tenant requires a second factor from now on. */
+export function whenSecondFactorDue(action: () => void) {
+  onSecondFactorDue = action
+}
+
 let token: string | null = null
 
 /** Read with a token instead of the session of this browser, as pages in frames of other sites do. */
@@ -57,8 +64,10 @@ export const client = createClient<paths>({ baseUrl: '', fetch: send })
 /** Return the data of a response, or throw its `Problem`. */
 export async function unwrap<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const { data, error, response } = await call
-  if (!response.ok) throw new Problem(typeof error === 'object' && error !== null ? error : {}, response)
-  return data as T
+  if (response.ok) return data as T
+  const problem = new Problem(typeof error === 'object' && error !== null ? error : {}, response)
+  if (problem.code === 'second_factor_due') onSecondFactorDue()
+  throw problem
 }
 
 interface Page<T> {

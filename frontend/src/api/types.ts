@@ -5,6 +5,10 @@ import type { components } from './schema.gen'
 type Schemas = components['schemas']
 
 export type Session = Schemas['SessionRead']
+export type Account = Schemas['AccountRead']
+export type Factor = Account['factors'][number]
+export type BrowserSession = Schemas['BrowserSessionRead']
+export type TotpSetup = Schemas['TotpSetupRead']
 export type About = Schemas['About']
 export type ApiKey = Schemas['ApiKeyRead']
 export type ApiKeyCreated = Schemas['ApiKeyCreated']

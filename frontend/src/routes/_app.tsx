@@ -9,7 +9,9 @@ export const Route = createFileRoute('/_app')({
   validateSearch: appSearch,
   search: { middlewares: [retainSearchParams([...RETAINED])] },
   beforeLoad: async ({ context, location }) => {
-    if (await context.queryClient.ensureQueryData(sessionQuery)) return
+    const session = await context.queryClient.ensureQueryData(sessionQuery)
+    if (session?.second_factor_due) throw redirect({ to: '/second-factor', search: { next: location.href } })
+    if (session) return
     // Ask again at the next navigation: somebody may have signed in by then.
     context.queryClient.removeQueries({ queryKey: sessionQuery.queryKey })
     throw redirect({ to: '/sign-in', search: location.pathname === '/' ? {} : { next: location.href } })

@@ -19,8 +19,9 @@ function SignIn() {
       <PublicTitle />
       <SignInPage
         ended={ended === true}
-        onSignedIn={() => {
-          if (next) router.history.push(next)
+        onSignedIn={({ second_factor_due }) => {
+          if (second_factor_due) void navigate({ to: '/second-factor', search: next ? { next } : {} })
+          else if (next) router.history.push(next)
           else void navigate({ to: '/' })
         }}
       />

@@ -2,7 +2,7 @@
 import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, fail, mockApi } from '~/testing/api'
+import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { SignInPage } from './SignInPage'
 
@@ -20,6 +20,39 @@ test('signing in opens the requested page', async () => {
   await signIn()
   await expect.poll(() => onSignedIn.mock.calls.length).toBe(1)
   expect(bodiesOf(sent, 'POST /v1/auth/sign-in')).toEqual([{ email: 'owner@sinemora.example', password: 'secret' }])
+})
+
+test('a second factor is asked for after the password', async () => {
+  const onSignedIn = vi.fn()
+  const sent = mockApi({
+    'POST /v1/auth/sign-in': () => reply(202, { factors: ['totp', 'recovery_code'] }),
+    'POST /v1/auth/second-factor': ({ body }) =>
+      (body as { code: string }).code === '123456' ? reply(200, { role: 'owner' }) : fail(401, 'Wrong code.'),
+  })
+  await showPage(<SignInPage ended={false} onSignedIn={onSignedIn} />)
+  await signIn()
+  const code = await screen.findByLabelText<HTMLInputElement>('Code')
+  await userEvent.type(code, '000000')
+  await userEvent.click(screen.getByRole('button', { name: 'Sign in' }))
+  expect((await screen.findByRole('alert')).textContent).toContain('Wrong code.')
+  expect(onSignedIn).not.toHaveBeenCalled()
+  await userEvent.clear(code)
+  await userEvent.type(code, '123456')
+  await userEvent.click(screen.getByRole('button', { name: 'Sign in' }))
+  await expect.poll(() => onSignedIn.mock.calls.length).toBe(1)
+  expect(bodiesOf(sent, 'POST /v1/auth/second-factor')).toEqual([{ code: '000000' }, { code: '123456' }])
+})
+
+test('a forgotten password: a link is requested, and the way back stays', async () => {
+  const sent = mockApi({ 'POST /v1/auth/password-resets': () => reply(204) })
+  await showPage(<SignInPage ended={false} onSignedIn={vi.fn()} />)
+  await userEvent.click(screen.getByRole('button', { name: 'Forgotten password' }))
+  await userEvent.type(screen.getByLabelText('E-mail'), ' ana@noc.example')
+  await userEvent.click(screen.getByRole('button', { name: 'Send link' }))
+  expect((await screen.findByRole('status')).textContent).toContain('If an account has this address')
+  expect(bodiesOf(sent, 'POST /v1/auth/password-resets')).toEqual([{ email: 'ana@noc.example' }])
+  await userEvent.click(screen.getByRole('button', { name: 'Back to sign-in' }))
+  expect(screen.getByLabelText('Password')).toBeTruthy()
 })
 
 test('a wrong password is reported, and nothing typed is lost', async () => {

@@ -1,6 +1,6 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { sessionQuery, signOut } from '~/api/access'
 import { UserIcon } from '~/ui/icons'
 import { strings } from './strings'
@@ -31,6 +31,9 @@ export function UserMenu() {
           {session?.user.email}, {session?.role}
         </Menu.Label>
         <Menu.Divider />
+        <Menu.Item component={Link} to="/account">
+          {strings.account}
+        </Menu.Item>
         <Menu.Item onClick={() => void leave()}>{strings.signOut}</Menu.Item>
       </Menu.Dropdown>
     </Menu>

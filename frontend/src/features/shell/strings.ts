@@ -144,6 +144,8 @@ export const strings = {
   system: 'System',
   themeName: (theme: string) => `Theme: ${theme}`,
   account: 'Account',
+  resetPassword: 'Set a new password',
+  secondFactor: 'Second factor',
   apiKeys: 'API keys',
   usage: 'Usage',
   about: 'About',

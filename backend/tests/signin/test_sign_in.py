@@ -1,9 +1,13 @@
 """Signing in and out as a browser does."""
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import pytest
 from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
 from redis import Redis
 from sqlalchemy import Engine, text
 
@@ -11,7 +15,7 @@ from sinemora.kit import config, security
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from sinemora.tenants import throttle
+from sinemora.signin import throttle
 from sinemora.tenants.access import DEVICE_COOKIE
 from sinemora.tenants.tasks import sweep
 from tests.callers import PASSWORD, Caller, Member
@@ -212,3 +216,29 @@ def test_the_audit_log_is_filtered(owner: Member):
     assert owner.get("/v1/audit-entries", params=same).json()["items"][0]["id"] == entry["id"]
     assert owner.get("/v1/audit-entries", params={"to": entry["created_at"], "action": "mesh."}).json()["items"] == []
     assert owner.get("/v1/audit-entries", params={"actor_name": "someone@else"}).json()["items"] == []
+
+
+def test_200_waiting_sign_ins_keep_no_thread_from_other_requests(
+    client: Caller, owner: Member, redis: Redis, monkeypatch: pytest.MonkeyPatch
+):
+    """Hashing is held up here until a reader has its answer; 200 sign-ins wait for it meanwhile."""
+    answered, hashing = threading.Event(), threading.Semaphore(0)
+
+    class Held(PasswordHasher):
+        def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
+            hashing.release()
+            answered.wait(60)
+            raise VerifyMismatchError
+
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 1000)
+    monkeypatch.setattr(security, "_hasher", Held())
+    with ThreadPoolExecutor(201) as pool:
+        waiting = [pool.submit(attempt, client, f"p{n}@noc.example", "wrong password") for n in range(200)]
+        try:
+            assert all(hashing.acquire(timeout=30) for _ in range(security._AT_ONCE))
+            while len(redis.keys("sign-in:*")) < 401:  # each has been counted, so it waits for its turn
+                time.sleep(0.05)
+            assert pool.submit(owner.get, "/v1/meshes").result(timeout=30).status_code == 200
+        finally:
+            answered.set()
+        assert {answer.result(60).status_code for answer in waiting} == {401}

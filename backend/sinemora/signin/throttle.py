@@ -4,7 +4,8 @@ Attempts are counted for the pair of account and network, and with a ten times h
 network alone. So a stranger who guesses is locked out, not a whole office for one of its members.
 
 A browser from which the account signed in before has a cookie (`device_token`) and a separate count, so that nobody can
-lock people out of their own browsers (OWASP, "Device cookies").
+lock people out of their own browsers (OWASP, "Device cookies"). Second factors are counted alike, but apart: only those
+who know the password reach them.
 """
 
 import hashlib
@@ -16,24 +17,25 @@ from sinemora.kit.errors import ProductError
 from sinemora.kit.http import rate_limit
 
 _WIDE_FACTOR = 10
+SECOND_FACTOR = "second factor"
 
 
-def begin(email: str, address: str, device: str | None = None) -> list[str]:
+def begin(email: str, address: str, device: str | None = None, what: str = "") -> list[str]:
     """Count an attempt before it is made, so that parallel attempts count too. Return the keys counted.
 
-    `device` is a token that `is_known_device` accepted. ProductError `too_many_attempts` (429). Without Redis nothing
-    is counted; only hashing slows attempts down.
+    `device` is a token that `is_known_device` accepted; `what` separates the counts of second factors. ProductError
+    `too_many_attempts` (429). Without Redis nothing is counted; only hashing slows attempts down.
     """
     allowed = settings().sign_in_attempts
     window_s = settings().sign_in_window_s
     network = rate_limit.network_of(address)
     limits = {
-        _key("pair", email, network): allowed,
-        _key("account", email): allowed * _WIDE_FACTOR,
-        _key("address", network): allowed * _WIDE_FACTOR,
+        _key("pair", email, network, what): allowed,
+        _key("account", email, what): allowed * _WIDE_FACTOR,
+        _key("address", network, what): allowed * _WIDE_FACTOR,
     }
     if device is not None:
-        limits = {_key("device", email, device): allowed}
+        limits = {_key("device", email, device, what): allowed}
     for key, most in limits.items():
         attempts = rate_limit.count(key, window_s)
         if attempts is not None and attempts > most:
@@ -47,15 +49,28 @@ def begin(email: str, address: str, device: str | None = None) -> list[str]:
     return list(limits)
 
 
+def begin_reset(address: str) -> None:
+    """Count a request for a link to a new password by its network. ProductError `too_many_attempts` (429)."""
+    window_s = settings().sign_in_window_s
+    asked = rate_limit.count(_key("reset", rate_limit.network_of(address)), window_s)
+    if asked is not None and asked > settings().sign_in_attempts * _WIDE_FACTOR:
+        raise ProductError(
+            "too_many_attempts",
+            429,
+            f"Too many requests for a new password: wait {max(1, window_s // 60)} minutes.",
+            headers={"Retry-After": str(window_s)},
+        )
+
+
 def forgive(counted: list[str]) -> None:
     """Undo the count of an attempt that succeeded."""
     for key in counted:
         rate_limit.uncount(key)
 
 
-def is_first_refusal(email: str) -> bool:
+def is_first_refusal(email: str, what: str = "") -> bool:
     """Return whether this is the first refused attempt at an account in the window: only that one is recorded."""
-    return rate_limit.count(_key("refused", email), settings().sign_in_window_s) == 1
+    return rate_limit.count(_key("refused", email, what), settings().sign_in_window_s) == 1
 
 
 def device_token(password_hash: str) -> str:

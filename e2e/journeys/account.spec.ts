@@ -1,0 +1,100 @@
+import type { Browser, Page } from '@playwright/test'
+import { credentials, expect, expectAccessible, test } from '../support/journey'
+import { authenticator } from '../support/totp'
+
+/** Enter address and password on the sign-in page. */
+async function enter(page: Page, password = credentials().password) {
+  await page.goto('/sign-in')
+  await page.getByLabel('E-mail').fill(credentials().email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Sign in with a second browser; return its page. */
+async function elsewhere(browser: Browser, baseURL: string | undefined): Promise<Page> {
+  const context = await browser.newContext({ baseURL: baseURL ?? '' })
+  const page = await context.newPage()
+  await enter(page)
+  await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible()
+  return page
+}
+
+test('a changed password and an ended session sign other browsers out', async ({ inside: page, browser, baseURL }) => {
+  const other = await elsewhere(browser, baseURL)
+  await page.goto('/account')
+  await expect(page.getByRole('heading', { level: 1, name: 'Account' })).toBeVisible()
+  const row = page.getByRole('row').filter({ hasText: 'Chrome on Linux' }).filter({ hasText: 'End' }).first()
+  await expectAccessible(page)
+  await row.getByRole('button').click()
+  await other.goto('/vms')
+  await expect(other.getByRole('heading', { name: 'Sign in to Sinemora' })).toBeVisible()
+
+  const again = await elsewhere(browser, baseURL)
+  const { password } = credentials()
+  const change = async (from: string, to: string) => {
+    await page.getByLabel('Present password').fill(from)
+    await page.getByLabel('New password').fill(to)
+    await page.getByRole('button', { name: 'Change password' }).click()
+  }
+  await change(password, 'aaaaaaaaaaaa')
+  await expect(page.getByText('Easy to guess')).toBeVisible()
+  await change(password, 'seven orbit lamp crane')
+  await expect(page.getByText('Password changed.')).toBeVisible()
+  await again.goto('/vms')
+  await expect(again.getByRole('heading', { name: 'Sign in to Sinemora' })).toBeVisible()
+  await page.reload()
+  await change('seven orbit lamp crane', password)
+  await expect(page.getByText('Password changed.')).toBeVisible()
+})
+
+test('an authenticator app is set up, asked for at sign-in, and removed', async ({
+  inside: page,
+  browser,
+  baseURL,
+}) => {
+  await page.goto('/account')
+  await page.getByRole('button', { name: 'Add authenticator app' }).click()
+  const secret = await page.getByRole('group', { name: 'Secret' }).locator('code').innerText()
+  const code = authenticator(secret.trim())
+  await expect(page.getByRole('img', { name: 'QR code of the secret' })).toBeVisible()
+  await page.getByLabel('Code').fill(await code())
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  try {
+    const codes = page.getByRole('list', { name: 'Recovery codes' })
+    await expect(codes.getByRole('listitem')).toHaveCount(10)
+    await expectAccessible(page)
+    const recovery = await codes.getByRole('listitem').first().innerText()
+    await page.getByRole('button', { name: 'I have kept them' }).click()
+
+    const context = await browser.newContext({ baseURL: baseURL ?? '' })
+    const other = await context.newPage()
+    for (const proof of [code, async () => recovery]) {
+      await enter(other)
+      await expect(other.getByRole('heading', { name: 'Second factor' })).toBeVisible()
+      await expectAccessible(other)
+      await other.getByLabel('Code').fill(await proof())
+      await other.getByRole('button', { name: 'Sign in' }).click()
+      await expect(other.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible()
+      await context.clearCookies()
+    }
+    await context.close()
+  } finally {
+    await page.goto('/account')
+    await page.getByRole('button', { name: 'Remove authenticator app' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await expect(page.getByRole('button', { name: 'Add authenticator app' })).toBeVisible()
+  }
+})
+
+test('a forgotten password: the answer is the same for every address', async ({ page }) => {
+  await page.goto('/sign-in')
+  await page.getByRole('button', { name: 'Forgotten password' }).click()
+  await page.getByLabel('E-mail').fill('nobody@noc.example')
+  await page.getByRole('button', { name: 'Send link' }).click()
+  await expect(page.getByText('If an account has this address')).toBeVisible()
+  await expectAccessible(page)
+  await page.goto('/reset-password#of-no-mail-0123456789')
+  await page.getByLabel('New password', { exact: true }).fill('seven orbit lamp crane')
+  await page.getByRole('button', { name: 'Set password' }).click()
+  await expect(page.getByRole('alert')).toContainText('Link invalid')
+})

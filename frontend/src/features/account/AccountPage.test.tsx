@@ -1,0 +1,148 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test } from 'vitest'
+import { bodiesOf, fail, mockApi, refuse, reply, type Sent } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { AccountPage } from './AccountPage'
+
+const ACCOUNT = {
+  user: { id: 'u', email: 'owner@sinemora.example' },
+  password_changed_at: '2026-11-01T10:00:00Z',
+  totp: null,
+  passkeys: [],
+  recovery_codes_left: 0,
+  factors: [],
+  required_by: [],
+}
+const PROTECTED = {
+  ...ACCOUNT,
+  totp: { created_at: '2026-11-02T10:00:00Z', last_used_at: null },
+  recovery_codes_left: 9,
+  factors: ['totp', 'recovery_code'],
+}
+const session = (id: string, browser: string, is_current: boolean) => ({
+  id,
+  browser,
+  is_current,
+  tenant_name: 'Sinemora',
+  address: '192.0.2.7',
+  method: 'password',
+  second_factor: false,
+  created_at: '2026-11-20T10:00:00Z',
+  last_used_at: '2026-11-20T11:00:00Z',
+  expires_at: '2026-11-20T22:00:00Z',
+})
+const SESSIONS = [session('s1', 'Firefox on Linux', true), session('s2', 'Safari on iPhone', false)]
+const COMMON = { 'GET /v1/account/sessions': SESSIONS, 'GET /v1/sign-in-policy': { second_factor_required: false } }
+const unconfirmed = () => reply(403, { code: 'confirmation_required', detail: 'Confirmation required.' })
+
+test('the password is changed, and a weak one is refused at its field', async () => {
+  const answers = [refuse('new_password', 'Easy to guess.'), reply(204)]
+  const sent = mockApi({
+    ...COMMON,
+    'GET /v1/account': ACCOUNT,
+    'PUT /v1/account/password': () => answers.shift() as Response,
+  })
+  await showPage(<AccountPage />)
+  await userEvent.type(await screen.findByLabelText('Present password'), 'correct horse')
+  const field = screen.getByLabelText('New password')
+  await userEvent.type(field, 'aaaaaaaaaa')
+  await userEvent.click(screen.getByRole('button', { name: 'Change password' }))
+  expect(await screen.findByText('Easy to guess.')).toBeTruthy()
+  await userEvent.clear(field)
+  await userEvent.type(field, 'seven orbit lamp crane')
+  await userEvent.click(screen.getByRole('button', { name: 'Change password' }))
+  expect(await screen.findByText(/Password changed/)).toBeTruthy()
+  expect(bodiesOf(sent, 'PUT /v1/account/password')[1]).toEqual({
+    current_password: 'correct horse',
+    new_password: 'seven orbit lamp crane',
+  })
+})
+
+test('sessions are listed, and one of another browser is ended', async () => {
+  const sent = mockApi({ ...COMMON, 'GET /v1/account': ACCOUNT, 'DELETE /v1/account/sessions/s2': () => reply(204) })
+  await showPage(<AccountPage />)
+  const own = within(await screen.findByRole('row', { name: /Firefox on Linux/ }))
+  expect(own.getByText('This browser')).toBeTruthy()
+  expect(own.queryByRole('button')).toBeNull()
+  await userEvent.click(screen.getByRole('button', { name: 'End Safari on iPhone, 192.0.2.7' }))
+  await expect.poll(() => bodiesOf(sent, 'DELETE /v1/account/sessions/s2').length).toBe(1)
+})
+
+test('signing out elsewhere keeps this session, everywhere leads to the sign-in page', async () => {
+  const sent = mockApi({ ...COMMON, 'GET /v1/account': ACCOUNT, 'DELETE /v1/account/sessions': () => reply(204) })
+  const router = await showPage(<AccountPage />)
+  const kept = () =>
+    sent.filter(({ to }) => to === 'DELETE /v1/account/sessions').map(({ query }) => query.get('keep_this'))
+  await userEvent.click(await screen.findByRole('button', { name: 'Sign out other browsers' }))
+  await expect.poll(kept).toEqual(['true'])
+  await userEvent.click(screen.getByRole('button', { name: 'Sign out everywhere' }))
+  await expect.poll(kept).toEqual(['true', 'false'])
+  await expect.poll(() => router.state.location.pathname).toBe('/sign-in')
+})
+
+test('an authenticator app is added by its first code, and recovery codes are shown once', async () => {
+  let account: object = ACCOUNT
+  const sent = mockApi({
+    ...COMMON,
+    'GET /v1/account': () => reply(200, account),
+    'POST /v1/account/totp': () =>
+      reply(201, { secret: 'GEZDGNBV', uri: 'otpauth://totp/x', qr_code: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
+    'POST /v1/account/totp/confirm': () => {
+      account = PROTECTED
+      return reply(200, { recovery_codes: ['aaaa-bbbb-cccc-dddd', 'eeee-ffff-gggg-hhhh'] })
+    },
+  })
+  await showPage(<AccountPage />)
+  expect(await screen.findByText(/No second factor yet/)).toBeTruthy()
+  await userEvent.click(screen.getByRole('button', { name: 'Add authenticator app' }))
+  expect(await screen.findByRole('img', { name: 'QR code of the secret' })).toBeTruthy()
+  expect(screen.getByText('GEZDGNBV')).toBeTruthy()
+  await userEvent.type(screen.getByLabelText('Code'), '123456')
+  await userEvent.click(screen.getByRole('button', { name: 'Confirm' }))
+  expect(await screen.findByText('aaaa-bbbb-cccc-dddd')).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/account/totp/confirm')).toEqual([{ code: '123456' }])
+  await userEvent.click(screen.getByRole('button', { name: 'I have kept them' }))
+  expect(screen.queryByText('aaaa-bbbb-cccc-dddd')).toBeNull()
+  expect(await screen.findByRole('button', { name: 'Remove authenticator app' })).toBeTruthy()
+})
+
+test('a change that needs a recent proof asks for a code, then goes through', async () => {
+  let confirmed = false
+  const sent = mockApi({
+    ...COMMON,
+    'GET /v1/account': PROTECTED,
+    'POST /v1/account/recovery-codes': () =>
+      confirmed ? reply(201, { recovery_codes: ['aaaa-bbbb-cccc-dddd'] }) : unconfirmed(),
+    'POST /v1/account/confirmations': ({ body }: Sent) => {
+      if ((body as { code: string }).code !== '123456') return fail(403, 'Confirmation refused.')
+      confirmed = true
+      return reply(204)
+    },
+  })
+  await showPage(<AccountPage />)
+  await userEvent.click(await screen.findByRole('button', { name: 'Create new recovery codes' }))
+  await userEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Create' }))
+  const code = await screen.findByLabelText('Code')
+  await userEvent.type(code, '000000')
+  await userEvent.click(screen.getByRole('button', { name: 'Confirm' }))
+  expect((await screen.findByRole('alert')).textContent).toContain('Confirmation refused.')
+  await userEvent.clear(code)
+  await userEvent.type(code, '123456')
+  await userEvent.click(screen.getByRole('button', { name: 'Confirm' }))
+  expect(await screen.findByText('aaaa-bbbb-cccc-dddd')).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/account/recovery-codes')).toHaveLength(2)
+})
+
+test('an owner requires a second factor of all members; a refusal shows its reason', async () => {
+  const sent = mockApi({
+    ...COMMON,
+    'GET /v1/account': ACCOUNT,
+    'PUT /v1/sign-in-policy': () => fail(409, 'Second factor missing: set one up for yourself.'),
+  })
+  await showPage(<AccountPage />)
+  await userEvent.click(await screen.findByLabelText('Require a second factor'))
+  expect((await screen.findByRole('alert')).textContent).toContain('Second factor missing')
+  expect(bodiesOf(sent, 'PUT /v1/sign-in-policy')).toEqual([{ second_factor_required: true }])
+})

@@ -1,0 +1,28 @@
+import { useQuery } from '@tanstack/react-query'
+import { sessionQuery } from '~/api/access'
+import { accountQuery } from '~/api/account'
+import { LoadingPage, Page } from '~/ui/Page'
+import { Failed } from '~/ui/State'
+import { PasswordPanel } from './PasswordPanel'
+import { PolicyPanel } from './PolicyPanel'
+import { SecondFactorsPanel } from './SecondFactorsPanel'
+import { SessionsPanel } from './SessionsPanel'
+import { strings } from './strings'
+
+/** The account of the signed-in person. */
+export function AccountPage() {
+  const account = useQuery(accountQuery)
+  const { data: session } = useQuery(sessionQuery)
+  if (account.error && !account.data) {
+    return <Failed what={strings.accountLower} error={account.error} retry={() => void account.refetch()} />
+  }
+  if (!account.data) return <LoadingPage title={strings.account} what={strings.accountLower} />
+  return (
+    <Page title={strings.account} lead={strings.accountLead(account.data.user.email)}>
+      <PasswordPanel account={account.data} />
+      <SecondFactorsPanel account={account.data} />
+      <SessionsPanel />
+      {(session?.role === 'owner' || session?.role === 'admin') && <PolicyPanel factors={account.data.factors} />}
+    </Page>
+  )
+}

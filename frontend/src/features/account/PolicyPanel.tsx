@@ -1,0 +1,36 @@
+import { Checkbox } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { policyQuery, useSetPolicy } from '~/api/account'
+import type { Factor } from '~/api/types'
+import { Panel } from '~/ui/Page'
+import { ActionError, Loading } from '~/ui/State'
+import { strings } from './strings'
+import { shownError, useConfirmation } from './useConfirmation'
+
+/** The rule of sign-in for all members of the tenant, for its owners. */
+export function PolicyPanel({ factors }: { factors: readonly Factor[] }) {
+  const policy = useQuery(policyQuery)
+  const set = useSetPolicy()
+  const confirmation = useConfirmation(factors)
+  const require = (required: boolean) =>
+    set.mutate(required, { onError: (error) => confirmation.ask(error, () => require(required)) })
+  return (
+    <Panel title={strings.policy}>
+      {policy.data ? (
+        <Checkbox
+          label={strings.requireFactor}
+          description={strings.requireFactorHint}
+          checked={policy.data.second_factor_required}
+          disabled={set.isPending}
+          onChange={({ currentTarget }) => require(currentTarget.checked)}
+        />
+      ) : policy.error ? (
+        <ActionError error={policy.error} />
+      ) : (
+        <Loading what={strings.policyLower} />
+      )}
+      <ActionError error={shownError(set.error)} />
+      {confirmation.dialog}
+    </Panel>
+  )
+}

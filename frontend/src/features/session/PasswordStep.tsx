@@ -1,0 +1,53 @@
+import { Button, PasswordInput, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { signIn } from '~/api/access'
+import type { Session } from '~/api/types'
+import { ActionError, Notice } from '~/ui/State'
+import { SessionForm } from './SessionForm'
+import { strings } from './strings'
+
+interface Props {
+  ended: boolean
+  onSignedIn: (session: Session) => void
+  onFactorNeeded: () => void
+  onForgotten: () => void
+}
+
+export function PasswordStep({ ended, onSignedIn, onFactorNeeded, onForgotten }: Props) {
+  const attempt = useMutation({
+    mutationFn: ({ email, password }: { email: string; password: string }) => signIn(email, password),
+    onSuccess: (result) => ('factors' in result ? onFactorNeeded() : onSignedIn(result)),
+  })
+  return (
+    <SessionForm
+      title={strings.title}
+      onSubmit={(value) => attempt.mutate({ email: value('email').trim(), password: value('password') })}
+    >
+      {ended && !attempt.error && <Notice tone="info">{strings.sessionEnded}</Notice>}
+      <TextInput
+        label={strings.email}
+        name="email"
+        type="email"
+        autoComplete="username"
+        required
+        withAsterisk={false}
+        autoFocus
+      />
+      <PasswordInput
+        label={strings.password}
+        name="password"
+        autoComplete="current-password"
+        required
+        withAsterisk={false}
+        visibilityToggleButtonProps={{ 'aria-label': strings.showPassword }}
+      />
+      <ActionError error={attempt.error} />
+      <Button type="submit" size="sm" loading={attempt.isPending}>
+        {strings.signIn}
+      </Button>
+      <Button variant="subtle" size="compact-sm" onClick={onForgotten}>
+        {strings.forgotPassword}
+      </Button>
+    </SessionForm>
+  )
+}

@@ -1,0 +1,48 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test, vi } from 'vitest'
+import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { ResetPasswordPage } from './ResetPasswordPage'
+
+async function choose(password: string) {
+  const field = screen.getByLabelText('New password')
+  await userEvent.clear(field)
+  await userEvent.type(field, password)
+  await userEvent.click(screen.getByRole('button', { name: 'Set password' }))
+}
+
+test('a weak password is refused at its field, a good one is set with the token of the link', async () => {
+  const onDone = vi.fn()
+  let weak = true
+  const sent = mockApi({
+    'POST /v1/auth/password-resets/redeem': () => (weak ? refuse('password', 'Easy to guess.') : reply(204)),
+  })
+  await showPage(<ResetPasswordPage token="secret-of-the-link" onDone={onDone} />)
+  await choose('aaaaaaaaaaaa')
+  expect(await screen.findByText('Easy to guess.')).toBeTruthy()
+  weak = false
+  await choose('seven orbit lamp crane')
+  expect((await screen.findByRole('status')).textContent).toContain('Your new password is set.')
+  expect(bodiesOf(sent, 'POST /v1/auth/password-resets/redeem')[1]).toEqual({
+    token: 'secret-of-the-link',
+    password: 'seven orbit lamp crane',
+  })
+  await userEvent.click(screen.getByRole('button', { name: 'Sign in' }))
+  expect(onDone).toHaveBeenCalled()
+})
+
+test('a used link is reported', async () => {
+  mockApi({ 'POST /v1/auth/password-resets/redeem': () => fail(409, 'Link invalid: it is used.') })
+  await showPage(<ResetPasswordPage token="used" onDone={vi.fn()} />)
+  await choose('seven orbit lamp crane')
+  expect((await screen.findByRole('alert')).textContent).toContain('Link invalid')
+})
+
+test('a link without its secret has no form', async () => {
+  mockApi({})
+  await showPage(<ResetPasswordPage token="" onDone={vi.fn()} />)
+  expect(screen.getByRole('alert').textContent).toContain('incomplete')
+  expect(screen.queryByLabelText('New password')).toBeNull()
+})
