@@ -13,6 +13,9 @@ from sqlalchemy.orm import configure_mappers
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.advisors.compute_mix import routes as compute_mix
+from sinemora.advisors.fairness import routes as fairness
+from sinemora.advisors.transfers import routes as transfers
+from sinemora.advisors.transport import routes as transport
 from sinemora.alerts.detection import routes as detection
 from sinemora.alerts.evidence import routes as evidence
 from sinemora.alerts.incidents import routes as incidents
@@ -98,6 +101,9 @@ ROUTERS = (
     receivers.router,
     notifications.router,
     compute_mix.router,
+    fairness.router,
+    transport.router,
+    transfers.router,
     overview.router,
 )
 # Collectors of metrics in the database and in Redis; their import registers them for /metrics.

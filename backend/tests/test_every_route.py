@@ -75,8 +75,7 @@ def test_paths_are_plural_kebab_case(servers: Any):
     singular |= {"usage", "matrix", "series", "live", "cost", "manifest", "performance", "capacity", "sensitivity"}
     singular |= {"output", "result", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
     singular |= {"evidence", "embed", "compute-mix", "role", "leave", "switch", "lookup", "resend"}
-    singular |= {"evidence", "embed", "account", "password", "totp", "second-factor", "redeem", "sign-in-policy"}
-    singular |= {"confirm"}
+    singular |= {"account", "password", "totp", "second-factor", "redeem", "sign-in-policy", "confirm", "fairness"}
     for _, path, _ in operations():
         for part in path.split("/")[2:]:
             assert part == part.lower(), path

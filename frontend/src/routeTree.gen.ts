@@ -29,6 +29,9 @@ import { Route as AppVmsRouteImport } from './routes/_app.vms'
 import { Route as AppWhatIfRouteImport } from './routes/_app.what-if'
 import { Route as AppZonesRouteImport } from './routes/_app.zones'
 import { Route as AppAdvisorsComputeMixRouteImport } from './routes/_app.advisors.compute-mix'
+import { Route as AppAdvisorsFairnessRouteImport } from './routes/_app.advisors.fairness'
+import { Route as AppAdvisorsTransfersRouteImport } from './routes/_app.advisors.transfers'
+import { Route as AppAdvisorsTransportRouteImport } from './routes/_app.advisors.transport'
 import { Route as AppAlertRulesIndexRouteImport } from './routes/_app.alert-rules.index'
 import { Route as AppAlertRulesRuleIdRouteImport } from './routes/_app.alert-rules.$ruleId'
 import { Route as AppAlertRulesNewRouteImport } from './routes/_app.alert-rules.new'
@@ -153,6 +156,21 @@ const AppZonesRoute = AppZonesRouteImport.update({
 const AppAdvisorsComputeMixRoute = AppAdvisorsComputeMixRouteImport.update({
   id: '/advisors/compute-mix',
   path: '/advisors/compute-mix',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAdvisorsFairnessRoute = AppAdvisorsFairnessRouteImport.update({
+  id: '/advisors/fairness',
+  path: '/advisors/fairness',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAdvisorsTransfersRoute = AppAdvisorsTransfersRouteImport.update({
+  id: '/advisors/transfers',
+  path: '/advisors/transfers',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAdvisorsTransportRoute = AppAdvisorsTransportRouteImport.update({
+  id: '/advisors/transport',
+  path: '/advisors/transport',
   getParentRoute: () => AppRoute,
 } as any)
 const AppAlertRulesIndexRoute = AppAlertRulesIndexRouteImport.update({
@@ -311,6 +329,9 @@ export interface FileRoutesByFullPath {
   '/what-if': typeof AppWhatIfRoute
   '/zones': typeof AppZonesRoute
   '/advisors/compute-mix': typeof AppAdvisorsComputeMixRoute
+  '/advisors/fairness': typeof AppAdvisorsFairnessRoute
+  '/advisors/transfers': typeof AppAdvisorsTransfersRoute
+  '/advisors/transport': typeof AppAdvisorsTransportRoute
   '/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
   '/alert-rules/new': typeof AppAlertRulesNewRoute
   '/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
@@ -358,6 +379,9 @@ export interface FileRoutesByTo {
   '/zones': typeof AppZonesRoute
   '/': typeof AppIndexRoute
   '/advisors/compute-mix': typeof AppAdvisorsComputeMixRoute
+  '/advisors/fairness': typeof AppAdvisorsFairnessRoute
+  '/advisors/transfers': typeof AppAdvisorsTransfersRoute
+  '/advisors/transport': typeof AppAdvisorsTransportRoute
   '/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
   '/alert-rules/new': typeof AppAlertRulesNewRoute
   '/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
@@ -406,6 +430,9 @@ export interface FileRoutesById {
   '/_app/zones': typeof AppZonesRoute
   '/_app/': typeof AppIndexRoute
   '/_app/advisors/compute-mix': typeof AppAdvisorsComputeMixRoute
+  '/_app/advisors/fairness': typeof AppAdvisorsFairnessRoute
+  '/_app/advisors/transfers': typeof AppAdvisorsTransfersRoute
+  '/_app/advisors/transport': typeof AppAdvisorsTransportRoute
   '/_app/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
   '/_app/alert-rules/new': typeof AppAlertRulesNewRoute
   '/_app/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
@@ -455,6 +482,9 @@ export interface FileRouteTypes {
     | '/what-if'
     | '/zones'
     | '/advisors/compute-mix'
+    | '/advisors/fairness'
+    | '/advisors/transfers'
+    | '/advisors/transport'
     | '/alert-rules/$ruleId'
     | '/alert-rules/new'
     | '/applications/$applicationId'
@@ -502,6 +532,9 @@ export interface FileRouteTypes {
     | '/zones'
     | '/'
     | '/advisors/compute-mix'
+    | '/advisors/fairness'
+    | '/advisors/transfers'
+    | '/advisors/transport'
     | '/alert-rules/$ruleId'
     | '/alert-rules/new'
     | '/applications/$applicationId'
@@ -549,6 +582,9 @@ export interface FileRouteTypes {
     | '/_app/zones'
     | '/_app/'
     | '/_app/advisors/compute-mix'
+    | '/_app/advisors/fairness'
+    | '/_app/advisors/transfers'
+    | '/_app/advisors/transport'
     | '/_app/alert-rules/$ruleId'
     | '/_app/alert-rules/new'
     | '/_app/applications/$applicationId'
@@ -725,6 +761,27 @@ declare module '@tanstack/react-router' {
       path: '/advisors/compute-mix'
       fullPath: '/advisors/compute-mix'
       preLoaderRoute: typeof AppAdvisorsComputeMixRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/advisors/fairness': {
+      id: '/_app/advisors/fairness'
+      path: '/advisors/fairness'
+      fullPath: '/advisors/fairness'
+      preLoaderRoute: typeof AppAdvisorsFairnessRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/advisors/transfers': {
+      id: '/_app/advisors/transfers'
+      path: '/advisors/transfers'
+      fullPath: '/advisors/transfers'
+      preLoaderRoute: typeof AppAdvisorsTransfersRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/advisors/transport': {
+      id: '/_app/advisors/transport'
+      path: '/advisors/transport'
+      fullPath: '/advisors/transport'
+      preLoaderRoute: typeof AppAdvisorsTransportRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/alert-rules/': {
@@ -946,6 +1003,9 @@ interface AppRouteChildren {
   AppZonesRoute: typeof AppZonesRoute
   AppIndexRoute: typeof AppIndexRoute
   AppAdvisorsComputeMixRoute: typeof AppAdvisorsComputeMixRoute
+  AppAdvisorsFairnessRoute: typeof AppAdvisorsFairnessRoute
+  AppAdvisorsTransfersRoute: typeof AppAdvisorsTransfersRoute
+  AppAdvisorsTransportRoute: typeof AppAdvisorsTransportRoute
   AppAlertRulesRuleIdRoute: typeof AppAlertRulesRuleIdRoute
   AppAlertRulesNewRoute: typeof AppAlertRulesNewRoute
   AppApplicationsApplicationIdRoute: typeof AppApplicationsApplicationIdRoute
@@ -986,6 +1046,9 @@ const AppRouteChildren: AppRouteChildren = {
   AppZonesRoute: AppZonesRoute,
   AppIndexRoute: AppIndexRoute,
   AppAdvisorsComputeMixRoute: AppAdvisorsComputeMixRoute,
+  AppAdvisorsFairnessRoute: AppAdvisorsFairnessRoute,
+  AppAdvisorsTransfersRoute: AppAdvisorsTransfersRoute,
+  AppAdvisorsTransportRoute: AppAdvisorsTransportRoute,
   AppAlertRulesRuleIdRoute: AppAlertRulesRuleIdRoute,
   AppAlertRulesNewRoute: AppAlertRulesNewRoute,
   AppApplicationsApplicationIdRoute: AppApplicationsApplicationIdRoute,

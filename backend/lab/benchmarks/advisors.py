@@ -1,13 +1,20 @@
-"""Figures of the advisors, one JSON object each. `SEED=` selects random sets; `ONLY=` some groups: price."""
+"""Figures of the advisors, one JSON object each. `SEED=` selects random sets; `ONLY=` some groups: price, fairness,
+transport, transfers.
+"""
 
 import os
 import sys
 from collections.abc import Callable
 
-from lab.benchmarks.advising import price
+from lab.benchmarks.advising import fairness, price, transfers, transport
 from lab.benchmarks.figures import finish
 
-GROUPS: dict[str, Callable[[int], None]] = {"price": price.main}
+GROUPS: dict[str, Callable[[int], None]] = {
+    "price": price.main,
+    "fairness": fairness.main,
+    "transport": transport.main,
+    "transfers": transfers.main,
+}
 
 
 def main(seed: int, only: list[str]) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
+from sinemora.advisors.fairness.schemas import FairnessOf
 from sinemora.kit.client import RequestRefused
 from sinemora.kit.commands import Terminal, bytes_of, calls_api, write_text, yaml_of
 
@@ -49,6 +50,67 @@ def provider_prices(client: Terminal, file: Question) -> None:
         for peak in result["peaks"]
     ]  # fmt: skip
     client.print_result(result, ("regime", "price of a busy hour", "provider's profit per hour", ""), rows)
+
+
+@advise.command()
+@calls_api
+def fairness(
+    client: Terminal,
+    mesh: Annotated[str, Option(help="Mesh: name or id.")],
+    of: Annotated[FairnessOf, Option(help="Among whom.")] = FairnessOf.VMS,
+    minutes: Annotated[int, Option(help="Look-back, minutes.")] = 60,
+    source: Annotated[str | None, Option(help="VM of a path, for flows.")] = None,
+    target: Annotated[str | None, Option(help="Other VM of the path.")] = None,
+) -> None:
+    """Show Jain's fairness index over VMs, flows of a path, applications or metric sources."""
+    query = {"of": of.value, "minutes": minutes, "source": source, "target": target}
+    result = client.get(f"/v1/meshes/{client.mesh_id(mesh)}/fairness", **query)
+    rows = [(item["name"], f"{item['share']:.4g}", f"{item['relative']:.1%}") for item in result["members"]]
+    client.print_result(result, ("member", "share", "relative to the mean"), rows)
+    index = "-" if result["index"] is None else f"{result['index']:.4f}"
+    client.print_line(f"Index {index}{', below ' + str(result['alert_below']) if result['below'] else ''}")
+
+
+@advise.command("import-fairness")
+@calls_api
+def import_fairness(client: Terminal, file: Annotated[Path, Argument(help="CSV file; - for standard input.")]) -> None:
+    """Compute Jain's index of a table of throughputs, or means of a table of indices."""
+    result = client.read("/v1/advisors/fairness-imports", {"csv": bytes_of(file).decode("utf-8", "replace")})
+    rows = [
+        (group["group"], len(group["windows"]), "-" if group["mean"] is None else f"{group['mean']:.4f}")
+        for group in result["groups"]
+    ]
+    client.print_result(result, ("group", "windows", "mean index"), rows)
+
+
+@advise.command()
+@calls_api
+def transport(client: Terminal, file: Question) -> None:
+    """Choose the transport of a path or transfer, with the rule and the measurement behind it."""
+    result = client.read("/v1/advisors/transports", yaml_of(file))
+    rows = [
+        (fired["part"], fired["choice"], fired["rule"], fired["measurement"],
+         "chosen" if fired["overridden_by"] is None else f"overridden by {fired['overridden_by']}")
+        for fired in result["fired"]
+    ]  # fmt: skip
+    client.print_result(result, ("part", "choice", "rule", "measurement", ""), rows)
+
+
+@advise.command()
+@calls_api
+def transfers(client: Terminal, file: Question) -> None:
+    """Plan the rates, connections and order of a shuffle or broadcast."""
+    result = client.read("/v1/advisors/transfer-plans", yaml_of(file))
+    rows = [
+        (row["order"], row["source"], row["target"], f"{row['size_bytes'] / 1e6:.4g} MB",
+         f"{row['rate_mbit']:.4g} Mbit/s", row["connections"], f"{row['finish_s']:.4g} s")
+        for row in result["transfers"]
+    ]  # fmt: skip
+    client.print_result(result, ("order", "source", "target", "size", "rate", "connections", "done after"), rows)
+    client.print_line(
+        f"Done in {result['finish_s']:.4g} s; with fair sharing in {result['fair_finish_s']:.4g} s;"
+        f" never before {result['bound_s']:.4g} s ({result['bottleneck']})."
+    )
 
 
 @price_lists.command("list")

@@ -57,3 +57,13 @@ def test_prices_are_asked_for_and_imported(run, tmp_path: Path):
     assert run("price-lists", "export", "again") == exported
     run("price-lists", "delete", "again")
     assert "again" not in run("price-lists", "list")
+
+
+def test_fairness_transport_and_transfers(run, owner: Member, make_mesh, tmp_path: Path):
+    mesh = make_mesh(owner, 2)
+    assert "Index -" in run("fairness", "--mesh", mesh.name)
+    (tmp_path / "table.csv").write_text("group,window,throughput\nTCP,1,5\nTCP,1,0\n")
+    assert "0.5000" in run("import-fairness", str(tmp_path / "table.csv"))
+    assert "R2" in run("transport", stdin="{ecn: marked}")
+    plan = run("transfers", stdin="transfers: [{source: a, target: b, size_bytes: 1.25e+9}]\ncapacity_gbit: 1\n")
+    assert "never before 10 s (out of a)" in plan

@@ -3,7 +3,14 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
-import type { ComputeMixQuestion, PriceListInput, ProviderPriceQuestion } from './types'
+import type {
+  ComputeMixQuestion,
+  Fairness,
+  PriceListInput,
+  ProviderPriceQuestion,
+  TransferQuestion,
+  TransportQuestion,
+} from './types'
 
 export const computeMixQuery = (question: ComputeMixQuestion) =>
   queryOptions({
@@ -43,3 +50,47 @@ export const useDeletePriceList = () =>
       unwrap(client.DELETE('/v1/price-lists/{price_list_id}', { params: { path: { price_list_id: id } } })),
     [['price-lists']],
   )
+
+interface FairnessAsked {
+  of: Fairness['of']
+  minutes: number
+  source: string | undefined
+  target: string | undefined
+}
+
+export const fairnessQuery = (mesh: string, { of, minutes, source, target }: FairnessAsked) =>
+  queryOptions({
+    queryKey: ['meshes', mesh, 'fairness', of, minutes, ...(of === 'flows' ? [source, target] : [])],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/meshes/{mesh_id}/fairness', {
+          params: {
+            path: { mesh_id: mesh },
+            query: { of, minutes, ...(of === 'flows' ? { source: source ?? null, target: target ?? null } : {}) },
+          },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  })
+
+export const useImportFairness = () =>
+  useAction(
+    (csv: string, key) => unwrap(client.POST('/v1/advisors/fairness-imports', { body: { csv }, headers: once(key) })),
+    [],
+  )
+
+export const transportQuery = (question: TransportQuestion) =>
+  queryOptions({
+    queryKey: ['advisors', 'transport', question],
+    queryFn: () => unwrap(client.POST('/v1/advisors/transports', { body: question })),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+
+export const transferPlanQuery = (question: TransferQuestion) =>
+  queryOptions({
+    queryKey: ['advisors', 'transfers', question],
+    queryFn: () => unwrap(client.POST('/v1/advisors/transfer-plans', { body: question })),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })

@@ -3249,6 +3249,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/meshes/{mesh_id}/fairness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Fairness
+         * @description Return Jain's fairness index over VMs, flows of a path, applications or metric sources of a mesh.
+         */
+        get: operations["read_fairness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/fairness-imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Fairness
+         * @description Return Jain's index of a table of throughputs, or the means of a table of indices. Stores nothing.
+         */
+        post: operations["import_fairness"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/transports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Advise Transport
+         * @description Choose the transport of a path or transfer, with the rule and the measurement behind it. Stores nothing.
+         */
+        post: operations["advise_transport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/transfer-plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Advise Transfers
+         * @description Plan the rates, connections and order of a shuffle or broadcast, and estimate its finish. Stores nothing.
+         */
+        post: operations["advise_transfers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/traffic-shapes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Classify Traffic
+         * @description Tell traffic in bursts (as of a sort) from steady traffic (as of k-means) by byte counters. Stores nothing.
+         */
+        post: operations["classify_traffic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/overview": {
         parameters: {
             query?: never;
@@ -3992,7 +4092,7 @@ export interface components {
             name: string;
             /** Description */
             description: string;
-            shape: components["schemas"]["Shape"];
+            shape: components["schemas"]["sinemora__applications__schemas__Shape"];
             mesh: components["schemas"]["Named"];
             curve: components["schemas"]["CurveAttached"];
             /** Reference Us */
@@ -5228,6 +5328,12 @@ export interface components {
             zone: string;
         };
         /**
+         * Ecn
+         * @description ECN on the path (RFC 3168): switches mark; they do not; or a hop clears the field (bleached).
+         * @enum {string}
+         */
+        Ecn: "marked" | "not_marked" | "bleached";
+        /**
          * EdgeRead
          * @description Communication between two tasks.
          */
@@ -5667,22 +5773,6 @@ export interface components {
             to: string;
         };
         /**
-         * EvidenceRead
-         * @description Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
-         */
-        EvidenceRead: {
-            /** Hypotheses */
-            hypotheses: components["schemas"]["HypothesisRead"][];
-            heatmap: components["schemas"]["HeatmapRead"];
-            /** Paths */
-            paths: number;
-            /** Rise Ns */
-            rise_ns: number | null;
-            impact: components["schemas"]["ImpactRead"] | null;
-            /** Loss */
-            loss: number | null;
-        };
-        /**
          * EvidenceReport
          * @description Self-contained report of an incident. Of `affected_paths`, the worst are in `paths`; of spikes the largest.
          */
@@ -5872,6 +5962,70 @@ export interface components {
          */
         Factor: "totp" | "passkey" | "recovery_code";
         /**
+         * FairnessImportCreate
+         * @description Table measured elsewhere, as CSV: `group`, `window`, and `throughput` of each flow, or `index` of the window.
+         */
+        FairnessImportCreate: {
+            /** Csv */
+            csv: string;
+        };
+        /**
+         * FairnessImportRead
+         * @description Groups in the order of the table.
+         */
+        FairnessImportRead: {
+            /** Groups */
+            groups: components["schemas"]["GroupIndexRead"][];
+        };
+        /**
+         * FairnessMember
+         * @description Share of one member; `relative` is it over the mean share.
+         */
+        FairnessMember: {
+            /** Name */
+            name: string;
+            /** Share */
+            share: number;
+            /** Relative */
+            relative: number;
+        };
+        /**
+         * FairnessOf
+         * @description Those among which fairness is measured.
+         * @enum {string}
+         */
+        FairnessOf: "vms" | "flows" | "applications" | "metric_sources";
+        /**
+         * FairnessRead
+         * @description Jain's index over members with a share; `left_out` names those without. Null below two members.
+         *
+         *     `share` says what a member's share is, with its unit.
+         */
+        FairnessRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            of: components["schemas"]["FairnessOf"];
+            /** Share */
+            share: string;
+            /** Started At */
+            started_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Index */
+            index: number | null;
+            /** Alert Below */
+            alert_below: number;
+            /** Below */
+            below: boolean | null;
+            /** Members */
+            members: components["schemas"]["FairnessMember"][];
+            /** Left Out */
+            left_out: string[];
+        };
+        /**
          * FieldError
          * @description Error of one input field. `pointer` is a JSON pointer (RFC 6901) into the body, or `#/query/…`.
          */
@@ -5901,6 +6055,34 @@ export interface components {
             latency_us: number[] | null;
             /** Curve Number */
             curve_number: number | null;
+        };
+        /**
+         * FiredRead
+         * @description Rule that fired, with its measurement.
+         *
+         *     `transfer_saved` is the share of transfer time that the source measured, `job_saved` that of the whole job; null
+         *     where it measured none. `is_available`: the kernel offers it; null if unknown or not needed.
+         */
+        FiredRead: {
+            /** Rule */
+            rule: string;
+            part: components["schemas"]["Part"];
+            /** Condition */
+            condition: string;
+            /** Measurement */
+            measurement: string;
+            /** Choice */
+            choice: string;
+            /** Effect */
+            effect: string;
+            /** Transfer Saved */
+            transfer_saved: number | null;
+            /** Job Saved */
+            job_saved: number | null;
+            /** Is Available */
+            is_available: boolean | null;
+            /** Overridden By */
+            overridden_by: string | null;
         };
         /**
          * FlowDirectionRead
@@ -5963,6 +6145,18 @@ export interface components {
             probability: number;
             /** Doubts */
             doubts: string[];
+        };
+        /**
+         * GroupIndexRead
+         * @description Indices of a group, and their mean.
+         */
+        GroupIndexRead: {
+            /** Group */
+            group: string;
+            /** Mean */
+            mean: number | null;
+            /** Windows */
+            windows: components["schemas"]["WindowIndexRead"][];
         };
         /**
          * HeaderAuthentication
@@ -6137,7 +6331,7 @@ export interface components {
             found_late_at: string | null;
             /** Version */
             version: number;
-            evidence: components["schemas"]["EvidenceRead"];
+            evidence: components["schemas"]["sinemora__alerts__incidents__schemas__EvidenceRead"];
             verdict: components["schemas"]["VerdictRead"];
             /** Runbooks */
             runbooks: components["schemas"]["Runbook"][];
@@ -7835,6 +8029,12 @@ export interface components {
             positions: number[];
         };
         /**
+         * Part
+         * @description Part of the advice that a rule decides about.
+         * @enum {string}
+         */
+        Part: "encryption" | "transport" | "schedule" | "host";
+        /**
          * PartsRead
          * @description Delay and its shares, which add up to `delay_ns` exactly.
          */
@@ -8065,6 +8265,12 @@ export interface components {
             inbound_us?: number | null;
         };
         /**
+         * Pattern
+         * @description Pattern of a transfer.
+         * @enum {string}
+         */
+        Pattern: "one_to_one" | "one_to_many" | "many_to_one" | "many_to_many";
+        /**
          * PeakRead
          * @description Best price of a regime for the provider, with the tenant's split and bill per hour.
          */
@@ -8246,6 +8452,32 @@ export interface components {
             spike_threshold_ns: number;
             /** Meshes */
             meshes: components["schemas"]["PlanMesh"][];
+        };
+        /**
+         * PlannedTransfer
+         * @description One transfer: rate (Mbit/s) for pacing, or connections for TCP; place in the order, largest first.
+         *
+         *     `connection_limit_mbit` is the most of one connection by measured round trip and loss; null if nothing limits it.
+         */
+        PlannedTransfer: {
+            /** Source */
+            source: string;
+            /** Target */
+            target: string;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Rate Mbit */
+            rate_mbit: number;
+            /** Connections */
+            connections: number;
+            /** Connection Limit Mbit */
+            connection_limit_mbit: number | null;
+            /** Order */
+            order: number;
+            /** Finish S */
+            finish_s: number;
+            /** Fair Finish S */
+            fair_finish_s: number;
         };
         /**
          * Policy
@@ -9870,12 +10102,6 @@ export interface components {
          */
         Severity: "info" | "warning" | "critical";
         /**
-         * Shape
-         * @description Communication pattern: all tasks with the root, or along edges.
-         * @enum {string}
-         */
-        Shape: "star" | "graph";
-        /**
          * ShareRead
          * @description Part of a delay. Its `delay_ns` adds up with those of the other shares; no bound is below zero.
          */
@@ -10263,6 +10489,28 @@ export interface components {
             seed: number;
         };
         /**
+         * SortWrite
+         * @description Shuffle of a sort of equal parts: every worker sends each other one its share.
+         */
+        SortWrite: {
+            /**
+             * Workers
+             * @default 20
+             */
+            workers: number;
+            /**
+             * Size Gb
+             * @default 10
+             */
+            size_gb: number;
+            /**
+             * Skew
+             * @description Standard deviation of the logarithm of a reducer's volume
+             * @default 0
+             */
+            skew: number;
+        };
+        /**
          * Span
          * @description Time range [from, to); both null without any data.
          */
@@ -10519,6 +10767,12 @@ export interface components {
          */
         Timescale: "short" | "long" | "weekly";
         /**
+         * Topology
+         * @description Network between the hosts: one switch, racks of equal size in the order of the hosts, or the zones of the VMs.
+         * @enum {string}
+         */
+        Topology: "star" | "two_rack" | "four_rack" | "zones";
+        /**
          * TotpRead
          * @description Authenticator app.
          */
@@ -10555,6 +10809,223 @@ export interface components {
          * @enum {string}
          */
         TraceTimes: "keep" | "end_now";
+        /**
+         * TrafficShapeCreate
+         * @description Bytes sent by window, oldest first.
+         */
+        TrafficShapeCreate: {
+            /** Sent Bytes */
+            sent_bytes: number[];
+        };
+        /**
+         * TrafficShapeRead
+         * @description Shape of traffic: `burst` (as a sort), `steady` (as k-means) or `unclear`, with its evidence.
+         */
+        TrafficShapeRead: {
+            shape: components["schemas"]["sinemora__advisors__transfers__core__shape__Shape"];
+            /** Idle Share */
+            idle_share: number | null;
+            /** Peak To Mean */
+            peak_to_mean: number | null;
+        };
+        /**
+         * TransferPlanCreate
+         * @description Transfers that start at once: a list, or the shuffle of a sort.
+         *
+         *     With `mesh`, hosts are its VMs: measured round trips and loss limit the rate of a connection.
+         */
+        TransferPlanCreate: {
+            /**
+             * Transfers
+             * @default []
+             */
+            transfers: components["schemas"]["TransferWrite"][];
+            sort?: components["schemas"]["SortWrite"] | null;
+            /** @default star */
+            topology: components["schemas"]["Topology"];
+            /**
+             * Capacity Gbit
+             * @description Of each host, both ways
+             * @default 10
+             */
+            capacity_gbit: number;
+            /**
+             * Capacities Gbit
+             * @description Of single hosts, where it differs
+             * @default {}
+             */
+            capacities_gbit: {
+                [key: string]: number;
+            };
+            /**
+             * Oversubscription
+             * @description Capacity of the hosts of a rack or zone over that of its uplink
+             * @default 4
+             */
+            oversubscription: number;
+            /**
+             * Connections Max
+             * @description Of a pair
+             * @default 32
+             */
+            connections_max: number;
+            /**
+             * Mesh
+             * @description Name or id
+             */
+            mesh?: string | null;
+            /**
+             * Minutes
+             * @description Look-back of round trips and loss
+             * @default 60
+             */
+            minutes: number;
+            /**
+             * Window Mib
+             * @description Largest TCP window of a connection
+             * @default 4
+             */
+            window_mib: number;
+        };
+        /**
+         * TransferPlanRead
+         * @description Plan of transfers.
+         *
+         *     No schedule is done before `bound_s`; `bottleneck` is the link that sets it. `finish_s` is the simulated finish with
+         *     the planned connections, `fair_finish_s` with one connection each.
+         */
+        TransferPlanRead: {
+            /** Bound S */
+            bound_s: number;
+            /** Bottleneck */
+            bottleneck: string;
+            /** Finish S */
+            finish_s: number;
+            /** Fair Finish S */
+            fair_finish_s: number;
+            /** Gain Percent */
+            gain_percent: number;
+            /**
+             * Unmeasured
+             * @description Transfers whose path has no round trip; nothing limits them
+             */
+            unmeasured: number;
+            /** Transfers */
+            transfers: components["schemas"]["PlannedTransfer"][];
+        };
+        /**
+         * TransferWrite
+         * @description Bytes to move from one host to another.
+         */
+        TransferWrite: {
+            /** Source */
+            source: string;
+            /** Target */
+            target: string;
+            /** Size Bytes */
+            size_bytes: number;
+        };
+        /**
+         * TransportCreate
+         * @description Question for a transport. Fields of the path are measured between `source` and `target`, unless given here.
+         *
+         *     Agents measure round trips, loss and routes. They do not measure ECN and reordering: give them if you know them.
+         */
+        TransportCreate: {
+            /** Mesh */
+            mesh?: string | null;
+            /** Source */
+            source?: string | null;
+            /** Target */
+            target?: string | null;
+            /**
+             * Minutes
+             * @description Look-back of round trips
+             * @default 60
+             */
+            minutes: number;
+            /** Min Round Trip Us */
+            min_round_trip_us?: number | null;
+            /**
+             * Round Trip Us
+             * @description Median
+             */
+            round_trip_us?: number | null;
+            /** Loss */
+            loss?: number | null;
+            /** Reordering */
+            reordering?: number | null;
+            ecn?: components["schemas"]["Ecn"] | null;
+            /** Routes */
+            routes?: number | null;
+            /** Same Host */
+            same_host?: boolean | null;
+            /** Interfaces */
+            interfaces?: number | null;
+            /**
+             * Is Split
+             * @description One flow is sent over several links, packet by packet
+             */
+            is_split?: boolean | null;
+            /** @default one_to_one */
+            pattern: components["schemas"]["Pattern"];
+            /** Fan In */
+            fan_in?: number | null;
+            /** Volume Ratio */
+            volume_ratio?: number | null;
+            /**
+             * Encrypt
+             * @default false
+             */
+            encrypt: boolean;
+            /**
+             * Deadlines
+             * @default false
+             */
+            deadlines: boolean;
+            /**
+             * Programmable Network
+             * @default false
+             */
+            programmable_network: boolean;
+            /**
+             * Prioritised Streams
+             * @default false
+             */
+            prioritised_streams: boolean;
+            /**
+             * Prefers Low Latency
+             * @default false
+             */
+            prefers_low_latency: boolean;
+            /**
+             * Short Flows Fair
+             * @default false
+             */
+            short_flows_fair: boolean;
+            /**
+             * Transfer Share
+             * @description Share of the job's time that is transfer
+             * @default 0.5
+             */
+            transfer_share: number;
+            /**
+             * Available
+             * @description What the kernel offers: tcp_available_congestion_control, mptcp, tls
+             */
+            available?: string[] | null;
+        };
+        /**
+         * TransportRead
+         * @description Rules that fired, in the order of precedence; the first of each part is the advice.
+         */
+        TransportRead: {
+            evidence: components["schemas"]["sinemora__advisors__transport__schemas__EvidenceRead"];
+            /** Fired */
+            fired: components["schemas"]["FiredRead"][];
+            /** Source */
+            source: string;
+        };
         /**
          * Trigger
          * @description Origin of a recommendation.
@@ -11106,6 +11577,18 @@ export interface components {
             trips: components["schemas"]["RoundTrips"];
         };
         /**
+         * WindowIndexRead
+         * @description Index of one window; `members` is 0 where the table holds indices.
+         */
+        WindowIndexRead: {
+            /** Window */
+            window: string;
+            /** Index */
+            index: number | null;
+            /** Members */
+            members: number;
+        };
+        /**
          * WorstPath
          * @description Path with its value.
          */
@@ -11205,6 +11688,49 @@ export interface components {
             physical_id?: string | null;
         };
         /**
+         * Shape
+         * @description Shape of traffic; `unclear` lies between, or has too few windows or no bytes.
+         * @enum {string}
+         */
+        sinemora__advisors__transfers__core__shape__Shape: "burst" | "steady" | "unclear";
+        /**
+         * EvidenceRead
+         * @description Evidence that was used; `measured` names the fields that were measured, null is unknown.
+         */
+        sinemora__advisors__transport__schemas__EvidenceRead: {
+            /** Min Round Trip Us */
+            min_round_trip_us: number | null;
+            /** Round Trip Us */
+            round_trip_us: number | null;
+            /** Loss */
+            loss: number | null;
+            /** Reordering */
+            reordering: number | null;
+            ecn: components["schemas"]["Ecn"] | null;
+            /** Routes */
+            routes: number | null;
+            /** Same Host */
+            same_host: boolean | null;
+            /** Measured */
+            measured: string[];
+        };
+        /**
+         * EvidenceRead
+         * @description Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
+         */
+        sinemora__alerts__incidents__schemas__EvidenceRead: {
+            /** Hypotheses */
+            hypotheses: components["schemas"]["HypothesisRead"][];
+            heatmap: components["schemas"]["HeatmapRead"];
+            /** Paths */
+            paths: number;
+            /** Rise Ns */
+            rise_ns: number | null;
+            impact: components["schemas"]["ImpactRead"] | null;
+            /** Loss */
+            loss: number | null;
+        };
+        /**
          * ReasonRead
          * @description A reason of a verdict: `paths` of `compared` ones, the median `change_ns`, `loss` as a ratio.
          */
@@ -11233,6 +11759,12 @@ export interface components {
             /** Application Ids */
             application_ids?: string[];
         };
+        /**
+         * Shape
+         * @description Communication pattern: all tasks with the root, or along edges.
+         * @enum {string}
+         */
+        sinemora__applications__schemas__Shape: "star" | "graph";
         /**
          * ReasonRead
          * @description Reason why the data is insufficient.
@@ -26409,6 +26941,357 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_fairness: {
+        parameters: {
+            query?: {
+                of?: components["schemas"]["FairnessOf"];
+                /** @description Look-back; flows: the newest window */
+                minutes?: number;
+                /** @description VM of a path, name or id: for flows */
+                source?: string | null;
+                /** @description Other VM of the path */
+                target?: string | null;
+                alert_below?: number;
+            };
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FairnessRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_fairness: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FairnessImportCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FairnessImportRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    advise_transport: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransportCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransportRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    advise_transfers: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransferPlanCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransferPlanRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    classify_traffic: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrafficShapeCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrafficShapeRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

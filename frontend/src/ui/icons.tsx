@@ -39,13 +39,16 @@ import {
   IconPlus,
   IconRefresh,
   IconRoute,
+  IconScale,
   IconSearch,
   IconSend,
   IconServer,
   IconStar,
   IconSun,
   IconTopologyFull,
+  IconTransfer,
   IconTrendingDown,
+  IconTruckDelivery,
   IconUser,
   type TablerIcon,
 } from '@tabler/icons-react'
@@ -91,6 +94,9 @@ export const CurvesIcon = icon(IconTrendingDown)
 export const RecommendationsIcon = icon(IconBulb)
 export const WhatIfIcon = icon(IconGitBranch)
 export const ComputeMixIcon = icon(IconCoin)
+export const FairnessIcon = icon(IconScale)
+export const TransportIcon = icon(IconTransfer)
+export const TransfersIcon = icon(IconTruckDelivery)
 export const SimulationsIcon = icon(IconFlask)
 export const RulesIcon = icon(IconAdjustments)
 export const ReceiversIcon = icon(IconSend)

@@ -8,6 +8,7 @@ import {
   ComputeMixIcon,
   CurvesIcon,
   ExploreIcon,
+  FairnessIcon,
   HeatmapIcon,
   HelpIcon,
   IncidentsIcon,
@@ -20,6 +21,8 @@ import {
   RulesIcon,
   SilencesIcon,
   SimulationsIcon,
+  TransfersIcon,
+  TransportIcon,
   UsageIcon,
   VmsIcon,
   WhatIfIcon,
@@ -72,7 +75,12 @@ export function placeGroups(meshId: string | undefined): PlaceGroup[] {
     },
     {
       name: strings.advisors,
-      places: [{ name: strings.computeMix, Icon: ComputeMixIcon, link: { to: '/advisors/compute-mix' } }],
+      places: [
+        { name: strings.computeMix, Icon: ComputeMixIcon, link: { to: '/advisors/compute-mix' } },
+        { name: strings.fairness, Icon: FairnessIcon, link: { to: '/advisors/fairness' } },
+        { name: strings.transport, Icon: TransportIcon, link: { to: '/advisors/transport' } },
+        { name: strings.transfers, Icon: TransfersIcon, link: { to: '/advisors/transfers' } },
+      ],
     },
     {
       name: strings.alerting,

@@ -28,7 +28,7 @@ test.each([
 test.each([
   ['Observe', ['Overview', 'Heatmap', 'Explore', 'Incidents 1 open', 'Annotations']],
   ['Applications', ['Applications', 'Curves', 'Recommendations', 'What if', 'Simulations']],
-  ['Advisors', ['Compute mix']],
+  ['Advisors', ['Compute mix', 'Fairness', 'Transport', 'Transfers']],
   ['Alerting', ['Rules', 'Receivers', 'Silences']],
   ['Inventory', ['VMs', 'Meshes', 'Zones', 'Add a VM']],
   ['Settings', ['Usage', 'API keys', 'Jobs', 'Help', 'About']],

@@ -1,0 +1,1 @@
+"""Fairness meter: Jain's index over flows of a path, VMs, applications or metric sources of a mesh."""

@@ -1,0 +1,129 @@
+"""JSON schemas of the transfer planner."""
+
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from sinemora.advisors.transfers.core.plan import CONNECTIONS_MAX
+from sinemora.advisors.transfers.core.shape import Shape
+from sinemora.kit.schemas import Read, Write
+
+TRANSFERS_MAX = 600
+PRESET_WORKERS_MAX = 24
+Host = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")]
+
+
+class Topology(StrEnum):
+    """Network between the hosts: one switch, racks of equal size in the order of the hosts, or the zones of the VMs."""
+
+    STAR = "star"
+    TWO_RACK = "two_rack"
+    FOUR_RACK = "four_rack"
+    ZONES = "zones"
+
+
+class TransferWrite(Write):
+    """Bytes to move from one host to another."""
+
+    source: Host
+    target: Host
+    size_bytes: Annotated[float, Field(gt=0, le=1e18, allow_inf_nan=False)]
+
+    @model_validator(mode="after")
+    def _two_ends(self) -> Self:
+        if self.source == self.target:
+            raise ValueError("a transfer needs two different ends")
+        return self
+
+
+class SortWrite(Write):
+    """Shuffle of a sort of equal parts: every worker sends each other one its share."""
+
+    workers: Annotated[int, Field(ge=2, le=PRESET_WORKERS_MAX)] = 20
+    size_gb: Annotated[float, Field(gt=0, le=1e6)] = 10.0
+    skew: Annotated[
+        float, Field(ge=0, le=3, description="Standard deviation of the logarithm of a reducer's volume")
+    ] = 0.0
+
+
+class TransferPlanCreate(Write):
+    """Transfers that start at once: a list, or the shuffle of a sort.
+
+    With `mesh`, hosts are its VMs: measured round trips and loss limit the rate of a connection.
+    """
+
+    transfers: Annotated[list[TransferWrite], Field(max_length=TRANSFERS_MAX)] = []  # noqa: RUF012
+    sort: SortWrite | None = None
+    topology: Topology = Topology.STAR
+    capacity_gbit: Annotated[float, Field(gt=0, le=1e5, description="Of each host, both ways")] = 10.0
+    capacities_gbit: Annotated[
+        dict[Host, Annotated[float, Field(gt=0, le=1e5)]],
+        Field(max_length=1_000, description="Of single hosts, where it differs"),
+    ] = {}  # noqa: RUF012
+    oversubscription: Annotated[
+        float, Field(ge=1, le=1_000, description="Capacity of the hosts of a rack or zone over that of its uplink")
+    ] = 4.0
+    connections_max: Annotated[int, Field(ge=1, le=256, description="Of a pair")] = CONNECTIONS_MAX
+    mesh: Annotated[str | None, Field(max_length=100, description="Name or id")] = None
+    minutes: Annotated[int, Field(ge=2, le=1440, description="Look-back of round trips and loss")] = 60
+    window_mib: Annotated[float, Field(gt=0, le=1024, description="Largest TCP window of a connection")] = 4.0
+
+    @model_validator(mode="after")
+    def _one_content(self) -> Self:
+        if bool(self.transfers) == (self.sort is not None):
+            raise ValueError("give one of `transfers` and `sort`")
+        if self.mesh is not None and self.sort is not None:
+            raise ValueError("a sort has workers of its own; `mesh` needs `transfers`")
+        if self.topology is Topology.ZONES and self.mesh is None:
+            raise ValueError("the topology `zones` needs `mesh`")
+        return self
+
+
+class PlannedTransfer(Read):
+    """One transfer: rate (Mbit/s) for pacing, or connections for TCP; place in the order, largest first.
+
+    `connection_limit_mbit` is the most of one connection by measured round trip and loss; null if nothing limits it.
+    """
+
+    source: str
+    target: str
+    size_bytes: float
+    rate_mbit: float
+    connections: int
+    connection_limit_mbit: float | None
+    order: int
+    finish_s: float
+    fair_finish_s: float
+
+
+class TransferPlanRead(Read):
+    """Plan of transfers.
+
+    No schedule is done before `bound_s`; `bottleneck` is the link that sets it. `finish_s` is the simulated finish with
+    the planned connections, `fair_finish_s` with one connection each.
+    """
+
+    bound_s: float
+    bottleneck: str
+    finish_s: float
+    fair_finish_s: float
+    gain_percent: float
+    unmeasured: Annotated[int, Field(description="Transfers whose path has no round trip; nothing limits them")]
+    transfers: list[PlannedTransfer]
+
+
+class TrafficShapeCreate(Write):
+    """Bytes sent by window, oldest first."""
+
+    sent_bytes: Annotated[
+        list[Annotated[float, Field(ge=0, allow_inf_nan=False)]], Field(min_length=1, max_length=100_000)
+    ]
+
+
+class TrafficShapeRead(Read):
+    """Shape of traffic: `burst` (as a sort), `steady` (as k-means) or `unclear`, with its evidence."""
+
+    shape: Shape
+    idle_share: float | None
+    peak_to_mean: float | None

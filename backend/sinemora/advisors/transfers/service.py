@@ -1,0 +1,134 @@
+"""Use cases of the transfer planner."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.advisors.measured_path import member_named
+from sinemora.advisors.transfers.core import presets
+from sinemora.advisors.transfers.core.network import Floats, Indices, Network, grouped, tree
+from sinemora.advisors.transfers.core.plan import Transfers, connection_rate, plan
+from sinemora.advisors.transfers.core.simulate import finish_s
+from sinemora.advisors.transfers.schemas import (
+    PlannedTransfer,
+    SortWrite,
+    Topology,
+    TransferPlanCreate,
+    TransferPlanRead,
+)
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
+from sinemora.measurements.schemas import By
+from sinemora.meshes.plan import MeshState
+from sinemora.meshes.service import mesh_state
+from sinemora.recommendations.service import resolve_mesh
+
+_RACKS = {Topology.STAR: 1, Topology.TWO_RACK: 2, Topology.FOUR_RACK: 4}
+_BYTES_OF_GBIT = 1e9 / 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Work:
+    """Transfers in their network, and the number of those without a measured round trip."""
+
+    network: Network
+    transfers: Transfers
+    unmeasured: int
+
+
+def plan_transfers(session: Session, body: TransferPlanCreate) -> TransferPlanRead:
+    """Return the plan of some transfers. ProductError `mesh_unknown`, `vm_not_in_mesh`."""
+    work = _listed(session, body) if body.sort is None else _sort(body, body.sort)
+    network, transfers = work.network, work.transfers
+    planned = plan(network, transfers, body.connections_max)
+    fair = finish_s(network, transfers, np.ones(len(transfers)))
+    ends = finish_s(network, transfers, planned.connections)
+    connections = planned.connections
+    if ends.max() > fair.max():  # rounding to whole connections may lose more than weights gain
+        ends, connections = fair, np.ones(len(transfers), np.int64)
+    limits = transfers.connection_rate
+    rows = [
+        PlannedTransfer(
+            source=network.names[int(transfers.sources[at])],
+            target=network.names[int(transfers.targets[at])],
+            size_bytes=float(transfers.size[at]),
+            rate_mbit=8e-6 * float(planned.rates[at]),
+            connections=int(connections[at]),
+            connection_limit_mbit=8e-6 * float(limits[at]) if np.isfinite(limits[at]) else None,
+            order=int(planned.order[at]) + 1,
+            finish_s=float(ends[at]),
+            fair_finish_s=float(fair[at]),
+        )
+        for at in range(len(transfers))
+    ]
+    return TransferPlanRead(
+        bound_s=planned.bound_s,
+        bottleneck=network.link_name(planned.bottleneck),
+        finish_s=float(ends.max()),
+        fair_finish_s=float(fair.max()),
+        gain_percent=100 * float(1 - ends.max() / fair.max()),
+        unmeasured=work.unmeasured,
+        transfers=sorted(rows, key=lambda row: row.order),
+    )
+
+
+def _sort(body: TransferPlanCreate, sort: SortWrite) -> _Work:
+    workers = sort.workers
+    names = [f"worker-{at + 1}" for at in range(workers)]
+    # A fixed draw, so that the same question has the same answer.
+    reducers = np.exp(sort.skew * np.random.default_rng(1).standard_normal(workers))
+    network = tree(names, min(_RACKS[body.topology], workers), _capacities(body, names), body.oversubscription)
+    return _Work(network, presets.shuffle(1e9 * sort.size_gb, reducers), 0)
+
+
+def _listed(session: Session, body: TransferPlanCreate) -> _Work:
+    """Return listed transfers; hosts are in the order in which the list names them."""
+    mesh = None if body.mesh is None else mesh_state(session, resolve_mesh(session, body.mesh).id)
+    names: dict[str, int] = {}
+    ends = []
+    for at, transfer in enumerate(body.transfers):
+        pair = [transfer.source, transfer.target]
+        if mesh is not None:
+            fields = ("source", "target")
+            pair = [
+                member_named(mesh, name, f"#/transfers/{at}/{field}").name
+                for name, field in zip(pair, fields, strict=True)
+            ]
+        ends.append([names.setdefault(name, len(names)) for name in pair])
+    at_hosts = np.array(ends, np.intp)
+    size = np.array([transfer.size_bytes for transfer in body.transfers], np.float64)
+    hosts = list(names)
+    rates = np.full(size.size, np.inf)
+    if mesh is not None:
+        places = np.array([next(n for n, member in enumerate(mesh.members) if member.name == host) for host in hosts])
+        rates = _connection_rates(session, mesh, body, places[at_hosts])
+    if mesh is not None and body.topology is Topology.ZONES:
+        zone_of = {member.name: member.zone_id for member in mesh.members}
+        zones = list(dict.fromkeys(zone_of[host] for host in hosts))
+        rack = np.array([zones.index(zone_of[host]) for host in hosts], np.intp)
+        network = grouped(hosts, rack, _capacities(body, hosts), body.oversubscription)
+    else:
+        racks = min(_RACKS[body.topology], len(hosts))
+        network = tree(hosts, racks, _capacities(body, hosts), body.oversubscription)
+    unmeasured = 0 if mesh is None else int(np.isinf(rates).sum())
+    return _Work(network, Transfers(at_hosts[:, 0], at_hosts[:, 1], size, rates), unmeasured)
+
+
+def _connection_rates(session: Session, mesh: MeshState, body: TransferPlanCreate, pairs: Indices) -> Floats:
+    """Return the most bytes/s of one connection of each pair of members, infinite without a round trip."""
+    end = datetime.now(UTC)
+    start = end - timedelta(minutes=body.minutes)
+    trips = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.P50, start, end)).matrix
+    losses = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.LOSS, Statistic.P50, start, end)).matrix
+    rates = np.full(len(pairs), np.inf)
+    for at, (source, target) in enumerate(pairs.tolist()):
+        if trips.valued[source, target]:
+            loss = float(losses.values[source, target]) if losses.valued[source, target] else 0.0
+            rates[at] = connection_rate(float(trips.values[source, target]) / 1e9, loss, body.window_mib * 2**20)
+    return rates
+
+
+def _capacities(body: TransferPlanCreate, hosts: list[str]) -> list[float]:
+    return [_BYTES_OF_GBIT * body.capacities_gbit.get(host, body.capacity_gbit) for host in hosts]

@@ -1,0 +1,1 @@
+"""Pure core of the transport advisor: evidence, rules and their precedence."""

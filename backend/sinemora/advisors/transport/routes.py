@@ -1,0 +1,24 @@
+"""Routes of the transport advisor."""
+
+from fastapi import APIRouter
+
+from sinemora.advisors.transport import service
+from sinemora.advisors.transport.schemas import TransportCreate, TransportRead
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.tenants.access import SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1/advisors",
+    dependencies=[SignedIn],
+    route_class=ProductRoute,
+    tags=["advisors"],
+    responses=responses(401, 403, 429),
+)
+
+
+@router.post("/transports", responses=responses(404, 409, 422))
+def advise_transport(body: TransportCreate, session: SessionDep, actor: Viewer) -> TransportRead:
+    """Choose the transport of a path or transfer, with the rule and the measurement behind it. Stores nothing."""
+    return service.transport(session, body)

@@ -1,0 +1,123 @@
+"""Jain's index: its properties, tables measured elsewhere, and fairness within a mesh over HTTP."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.benchmarks.advising import fairness
+from sinemora.advisors.fairness.core.jain import jain_index
+from tests.callers import Member, MeshWorld
+from tests.recommendations.measured_mesh import measured
+
+SHARES = st.lists(st.floats(0, 1e9), min_size=1, max_size=30)
+
+
+def test_all_equal_is_one_and_one_of_n_is_a_nth():
+    assert jain_index([3.0] * 7) == pytest.approx(1)
+    assert jain_index([5.0, 0, 0, 0]) == pytest.approx(1 / 4)
+    assert jain_index([1e200, 1e200]) == pytest.approx(1)
+    assert jain_index([]) is None
+    assert jain_index([0.0, 0.0]) is None
+    with pytest.raises(ValueError, match="at least 0"):
+        jain_index([-1.0])
+
+
+@given(SHARES, st.floats(1e-3, 1e3), st.randoms())
+def test_the_index_has_its_bounds_and_knows_neither_scale_nor_order(shares: list[float], factor: float, random: Any):
+    index = jain_index(shares)
+    if index is None:
+        return
+    assert 1 / len(shares) - 1e-9 <= index <= 1
+    shuffled = [factor * share for share in shares]
+    random.shuffle(shuffled)
+    assert jain_index(shuffled) == pytest.approx(index)
+
+
+def test_the_table_of_the_source():
+    assert fairness.table_error() <= 5e-5
+
+
+def index_of(owner: Member, mesh: MeshWorld, **query: Any) -> dict[str, Any]:
+    answer = owner.get(f"/v1/meshes/{mesh.id}/fairness", params=query)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh) -> MeshWorld:
+    """Three agents: a-1 to b-1 has 100 µs, the paths of c-1 have 400 µs."""
+    world = make_mesh(owner, 3)
+    measured(world, {("a-1", "b-1"): 100.0, ("a-1", "c-1"): 400.0, ("b-1", "c-1"): 400.0})
+    return world
+
+
+def test_vms_share_by_their_round_trips(owner: Member, mesh: MeshWorld):
+    read = index_of(owner, mesh)
+    # Medians over the two paths: 250 µs, 250 µs, 400 µs.
+    shares = [1 / 400, 1 / 250, 1 / 250]
+    assert read["index"] == pytest.approx(sum(shares) ** 2 / (3 * sum(x * x for x in shares)), abs=0.005)
+    assert (read["members"][0]["name"], read["below"], read["left_out"]) == ("c-1", False, [])
+    assert index_of(owner, mesh, alert_below=0.99)["below"] is True
+
+
+def test_applications_share_by_their_performance(owner: Member, mesh: MeshWorld):
+    assert index_of(owner, mesh, of="applications")["index"] is None
+    for name, ends in (("near", ("a-1", "b-1")), ("far", ("a-1", "c-1"))):
+        tasks = [{"name": f"t{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(ends)]
+        owner.created(
+            "/v1/applications", {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks}
+        )
+    read = index_of(owner, mesh, of="applications")
+    far, near = (member["share"] for member in read["members"])
+    assert far < near
+    assert read["index"] == pytest.approx((far + near) ** 2 / (2 * (far**2 + near**2)))
+
+
+def test_metric_sources_share_by_their_usual_value(owner: Member, mesh: MeshWorld):
+    vm_of = {vm["name"]: vm["id"] for vm in owner.get("/v1/vms").json()["items"]}
+    path = {"source_vm_id": vm_of["a-1"], "target_vm_id": vm_of["b-1"]}
+    body = {"mesh_id": str(mesh.id), "metric": "rate", "unit": "req/s", "kind": "push", "paths": [path]}
+    owner.created("/v1/metric-sources", body | {"name": "silent"})
+    assert index_of(owner, mesh, of="metric_sources")["left_out"] == ["silent"]
+
+
+def test_flows_need_a_path_with_several(owner: Member, mesh: MeshWorld):
+    answer = owner.get(f"/v1/meshes/{mesh.id}/fairness", params={"of": "flows"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "path_missing")
+    read = index_of(owner, mesh, of="flows", source="a-1", target="b-1")
+    assert (read["index"], read["members"]) == (None, [])
+
+
+def test_another_tenants_mesh_is_unknown(other_owner: Member, mesh: MeshWorld):
+    assert other_owner.get(f"/v1/meshes/{mesh.id}/fairness").json()["code"] == "mesh_unknown"
+
+
+def test_prometheus_reads_the_index(owner: Member, mesh: MeshWorld):
+    text = owner.get("/v1/advisors/fairness/metrics").text
+    assert f'sinemora_fairness_index{{mesh="{mesh.name}",of="vms"}} 0.9' in text
+    assert 'of="applications"' not in text
+
+
+def test_a_table_of_throughputs(owner: Member):
+    csv = "group,window,throughput\nTCP,1,5\nTCP,1,5\nTCP,2,5\nTCP,2,0\n"
+    (group,) = owner.post("/v1/advisors/fairness-imports", json={"csv": csv}).json()["groups"]
+    assert group["mean"] == pytest.approx(0.75)
+    assert [window["index"] for window in group["windows"]] == [1.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("csv", "words"),
+    [
+        ("group,index\na,1\n", "line 1: the columns"),
+        ("group,window,index\na,1,2\n", "line 2: index must be above 0 and at most 1"),
+        ("group,window,index\na,1,0.5\na,1,0.6\n", "one index a window"),
+        ("group,window,throughput\na,1,fast\n", "line 2: throughput must be a number"),
+        ("group,window,throughput\na,1\n", "line 2: throughput must be a number"),
+    ],
+)
+def test_a_bad_table_names_the_line(owner: Member, csv: str, words: str):
+    answer = owner.post("/v1/advisors/fairness-imports", json={"csv": csv})
+    assert (answer.status_code, answer.json()["code"]) == (422, "table_invalid")
+    assert words in answer.json()["detail"]

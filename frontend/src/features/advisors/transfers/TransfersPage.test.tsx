@@ -1,0 +1,69 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { useState } from 'react'
+import { expect, test } from 'vitest'
+import { bodiesOf, mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { requestOf, rowsOf, type TransferSearch, transferSearch } from './question'
+import { TransfersPage } from './TransfersPage'
+
+const PLAN = {
+  bound_s: 10,
+  bottleneck: 'into c',
+  finish_s: 10.1,
+  fair_finish_s: 12,
+  gain_percent: 15.8,
+  unmeasured: 2,
+  transfers: [
+    {
+      source: 'a',
+      target: 'c',
+      size_bytes: 9e9,
+      rate_mbit: 7200,
+      connections: 9,
+      connection_limit_mbit: null,
+      order: 1,
+      finish_s: 10.1,
+      fair_finish_s: 12,
+    },
+  ],
+}
+
+function Harness() {
+  const [search, setSearch] = useState<TransferSearch>({})
+  return <TransfersPage search={search} onSearch={(question) => setSearch(transferSearch({ ...question }))} />
+}
+
+test('a list is planned; a line that is no transfer is named', async () => {
+  const sent = mockApi({
+    'GET /v1/meshes': () => reply(200, { items: [], next_cursor: null }),
+    'POST /v1/advisors/transfer-plans': () => reply(200, PLAN),
+  })
+  await showPage(<Harness />)
+  expect(await screen.findByText(/Done in 10.1 s with planned connections, in 12.0 s/)).toBeTruthy()
+  expect(screen.getByText(/No schedule is done before 10.0 s: the link into c sets it/)).toBeTruthy()
+  expect(within(screen.getByRole('table', { name: 'Planned transfers' })).getByText('7200 Mbit/s')).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/advisors/transfer-plans')[0]).toMatchObject({ sort: { workers: 16, size_gb: 10 } })
+  const lines = screen.getByLabelText('Source, target, MB')
+  await userEvent.type(lines, 'a, c, 9000{Enter}b, c')
+  await userEvent.click(screen.getByRole('button', { name: 'Plan transfers' }))
+  expect(screen.getByText('Line 2 is not “source, target, megabytes”.')).toBeTruthy()
+  await userEvent.type(lines, ', 1000')
+  await userEvent.click(screen.getByRole('button', { name: 'Plan transfers' }))
+  await expect.poll(() => bodiesOf(sent, 'POST /v1/advisors/transfer-plans').length).toBe(2)
+  expect(bodiesOf(sent, 'POST /v1/advisors/transfer-plans')[1]).toMatchObject({
+    sort: null,
+    transfers: [
+      { source: 'a', target: 'c', size_bytes: 9e9 },
+      { source: 'b', target: 'c', size_bytes: 1e9 },
+    ],
+  })
+})
+
+test('zones need a mesh and a list', () => {
+  expect(rowsOf('a,b,1\n\nb,a,x')).toBe(3)
+  expect(requestOf({ topology: 'zones', mesh: 'm' })?.topology).toBe('star')
+  expect(requestOf({ topology: 'zones', mesh: 'm', list: 'a,b,1' })).toMatchObject({ topology: 'zones', mesh: 'm' })
+  expect(requestOf({ list: 'a,b' })).toBe(null)
+})

@@ -1,0 +1,77 @@
+/** The question of the transfer planner as the address holds it. */
+
+import * as v from 'valibot'
+import type { TransferQuestion } from '~/api/types'
+import { identifier, integer, number, searchParser } from '~/lib/searchParams'
+
+export const TOPOLOGIES = ['star', 'two_rack', 'four_rack', 'zones'] as const
+export type Topology = (typeof TOPOLOGIES)[number]
+
+export interface TransferSearch {
+  /** Lines "source, target, megabytes"; without any, the sort. */
+  list?: string
+  mesh?: string
+  topology?: Topology
+  workers?: number
+  size?: number
+  skew?: number
+  capacity?: number
+  oversubscription?: number
+}
+
+export const FIRST = { workers: 16, size: 10, skew: 0.8, capacity: 10, oversubscription: 4 } as const
+
+export const transferSearch = searchParser<TransferSearch>(
+  {
+    list: v.pipe(v.string(), v.nonEmpty(), v.maxLength(20_000)),
+    mesh: identifier,
+    topology: v.picklist(TOPOLOGIES),
+    workers: integer(2),
+    size: number(0),
+    skew: number(0),
+    capacity: number(0),
+    oversubscription: number(1),
+  },
+  { topology: 'star', ...FIRST },
+)
+
+export interface Row {
+  source: string
+  target: string
+  size_bytes: number
+}
+
+/** Return the transfers of a text, one a line, or the number of the first line that is none. */
+export function rowsOf(text: string): Row[] | number {
+  const rows: Row[] = []
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue
+    const [source, target, megabytes, ...more] = line.split(/[,;\t]/).map((cell) => cell.trim())
+    const size = Number(megabytes)
+    if (!source || !target || !(size > 0) || !Number.isFinite(size) || more.length > 0) return at + 1
+    rows.push({ source, target, size_bytes: 1e6 * size })
+  }
+  return rows
+}
+
+/** Return the request of a question; null when its list cannot be read. */
+export function requestOf(search: TransferSearch): TransferQuestion | null {
+  const asked = { ...FIRST, ...search }
+  const rows = rowsOf(search.list ?? '')
+  if (typeof rows === 'number') return null
+  const isListed = rows.length > 0
+  const topology = search.topology ?? 'star'
+  const isMesh = isListed && search.mesh !== undefined
+  return {
+    transfers: rows,
+    sort: isListed ? null : { workers: asked.workers, size_gb: asked.size, skew: asked.skew },
+    topology: topology === 'zones' && !isMesh ? 'star' : topology,
+    capacity_gbit: asked.capacity,
+    capacities_gbit: {},
+    oversubscription: asked.oversubscription,
+    connections_max: 32,
+    mesh: isMesh ? (search.mesh ?? null) : null,
+    minutes: 60,
+    window_mib: 4,
+  }
+}

@@ -1,0 +1,76 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { useState } from 'react'
+import { expect, test } from 'vitest'
+import { bodiesOf, mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { requestOf, type TransportSearch, transportSearch } from './question'
+import { TransportPage } from './TransportPage'
+
+const rule = {
+  rule: 'R2',
+  part: 'transport',
+  condition: 'switches of the path mark ECN',
+  measurement: 'switches of the path mark ECN',
+  choice: 'DCTCP',
+  effect: 'shuffle time 20 % shorter',
+  transfer_saved: 0.2,
+  job_saved: 0.1,
+  is_available: false,
+  overridden_by: null,
+}
+const EVIDENCE = {
+  min_round_trip_us: 60,
+  round_trip_us: 80,
+  loss: 0,
+  reordering: null,
+  ecn: 'marked',
+  routes: null,
+  same_host: null,
+  measured: ['loss', 'round_trip_us'],
+}
+
+function Harness() {
+  const [search, setSearch] = useState<TransportSearch>({})
+  return (
+    <TransportPage search={search} onSearch={(patch) => setSearch((old) => transportSearch({ ...old, ...patch }))} />
+  )
+}
+
+test('the advice names its rule, its measurement and its effect; other rules say what overrides them', async () => {
+  const sent = mockApi({
+    'GET /v1/meshes': () => reply(200, { items: [{ id: 'm', name: 'demo' }], next_cursor: null }),
+    'GET /v1/meshes/m/roster': () => reply(200, { vms: [{ name: 'a-1' }, { name: 'b-1' }] }),
+    'POST /v1/advisors/transports': () =>
+      reply(200, {
+        evidence: EVIDENCE,
+        fired: [rule, { ...rule, rule: 'R3', choice: 'MPTCP', overridden_by: 'R2' }],
+        source: 'the source',
+      }),
+  })
+  await showPage(<Harness />)
+  expect(await screen.findByText('Transport: DCTCP')).toBeTruthy()
+  expect(screen.getByText(/Transfers 20.0 % shorter, the job 10.0 % shorter/)).toBeTruthy()
+  expect(screen.getByText(/The kernel does not offer it/)).toBeTruthy()
+  expect(
+    screen.getByText('Measured on this path: median round trip 80.0 µs, smallest round trip 60.0 µs, loss 0 %.'),
+  ).toBeTruthy()
+  const rows = within(screen.getByRole('table', { name: 'Rules that fired' })).getAllByRole('row')
+  expect(rows.map((row) => row.lastChild?.textContent)).toEqual(['Outcome', 'Chosen', 'Overridden by R2'])
+  await userEvent.selectOptions(screen.getByLabelText('Mesh'), 'm')
+  await userEvent.selectOptions(
+    await screen.findByLabelText('From VM'),
+    await screen.findAllByRole('option', { name: 'a-1' }).then(([a]) => a as HTMLElement),
+  )
+  await userEvent.selectOptions(screen.getByLabelText('To VM'), 'b-1')
+  await userEvent.click(screen.getByLabelText('Encryption is required'))
+  await expect
+    .poll(() => bodiesOf(sent, 'POST /v1/advisors/transports').at(-1))
+    .toMatchObject({ mesh: 'm', source: 'a-1', target: 'b-1', encrypt: true })
+})
+
+test('a path from a VM to itself is left out of the request', () => {
+  expect(requestOf({ mesh: 'm', source: 'a', target: 'a' })).not.toHaveProperty('mesh')
+  expect(transportSearch({ pattern: 'star', fan_in: '3', encrypt: 'yes' })).toEqual({ fan_in: 3 })
+})

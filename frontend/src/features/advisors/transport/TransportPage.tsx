@@ -1,0 +1,173 @@
+import { Checkbox, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { transportQuery } from '~/api/advisors'
+import { meshesQuery, rosterQuery } from '~/api/meshes'
+import type { Transport } from '~/api/types'
+import type { Patch } from '~/lib/searchParams'
+import { formatDelay, formatRatio, threeDigits } from '~/lib/units'
+import { NumberField } from '~/ui/NumberField'
+import { Page, Panel, pageStyles } from '~/ui/Page'
+import { QueryResult } from '~/ui/QueryResult'
+import { Notice } from '~/ui/State'
+import { CONSTRAINTS, ECN, PATTERNS, requestOf, type TransportSearch } from './question'
+import { strings } from './strings'
+
+interface Props {
+  search: TransportSearch
+  onSearch: (patch: Patch<TransportSearch>) => void
+}
+
+/** The transport that rules choose from measurements and constraints. */
+export function TransportPage({ search, onSearch }: Props) {
+  const meshes = useQuery(meshesQuery)
+  const mesh = meshes.data?.find(({ id }) => id === search.mesh)
+  const roster = useQuery({ ...rosterQuery(mesh?.id ?? ''), enabled: mesh !== undefined })
+  const vms = roster.data?.vms.map(({ name }) => name) ?? []
+  const query = useQuery(transportQuery(requestOf(search)))
+  const number = (
+    field: 'fan_in' | 'volume_ratio' | 'interfaces' | 'transfer_percent',
+    label: string,
+    first: number,
+  ) => (
+    <NumberField
+      key={`${field} ${search[field]}`}
+      label={label}
+      defaultValue={search[field] ?? first}
+      min={field === 'transfer_percent' ? 0 : 1}
+      max={field === 'transfer_percent' ? 100 : undefined}
+      step="any"
+      w={230}
+      onBlur={({ currentTarget }) => onSearch({ [field]: Number(currentTarget.value) })}
+    />
+  )
+  const end = (field: 'source' | 'target', label: string) => (
+    <NativeSelect
+      label={label}
+      value={search[field] ?? ''}
+      data={[{ value: '', label: strings.none }, ...vms]}
+      onChange={({ currentTarget }) => onSearch({ [field]: currentTarget.value || undefined })}
+    />
+  )
+  return (
+    <Page title={strings.transport} lead={strings.transportLead}>
+      <Panel title={strings.path}>
+        <div className={pageStyles.form}>
+          <NativeSelect
+            label={strings.mesh}
+            value={mesh?.id ?? ''}
+            data={[
+              { value: '', label: strings.anyPath },
+              ...(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+            ]}
+            onChange={({ currentTarget }) =>
+              onSearch({ mesh: currentTarget.value || undefined, source: undefined, target: undefined })
+            }
+          />
+          {mesh && end('source', strings.from)}
+          {mesh && end('target', strings.to)}
+        </div>
+      </Panel>
+      <Panel title={strings.transfer}>
+        <div className={pageStyles.form}>
+          <NativeSelect
+            label={strings.pattern}
+            value={search.pattern ?? 'one_to_one'}
+            data={PATTERNS.map((value) => ({ value, label: strings.patterns[value] }))}
+            onChange={({ currentTarget }) => onSearch({ pattern: currentTarget.value as (typeof PATTERNS)[number] })}
+          />
+          {number('fan_in', strings.fanIn, 1)}
+          {number('volume_ratio', strings.volumeRatio, 1)}
+          {number('transfer_percent', strings.transferPercent, 50)}
+          <NativeSelect
+            label={strings.ecn}
+            value={search.ecn ?? ''}
+            data={[
+              { value: '', label: strings.ecnUnknown },
+              ...ECN.map((value) => ({ value, label: strings.ecns[value] })),
+            ]}
+            onChange={({ currentTarget }) =>
+              onSearch({ ecn: (currentTarget.value || undefined) as TransportSearch['ecn'] })
+            }
+          />
+          {number('interfaces', strings.interfaces, 1)}
+        </div>
+      </Panel>
+      <Panel title={strings.constraints}>
+        <div className={pageStyles.form}>
+          {CONSTRAINTS.map((constraint) => (
+            <Checkbox
+              key={constraint}
+              label={strings.constraintNames[constraint]}
+              checked={search[constraint] ?? false}
+              onChange={({ currentTarget }) => onSearch({ [constraint]: currentTarget.checked || undefined })}
+            />
+          ))}
+        </div>
+      </Panel>
+      <QueryResult query={query} what={strings.transportLower}>
+        {(found) => <Advice found={found} />}
+      </QueryResult>
+    </Page>
+  )
+}
+
+function Advice({ found }: { found: Transport }) {
+  return (
+    <>
+      <Panel title={strings.advice}>
+        {found.fired
+          .filter(({ overridden_by }) => overridden_by === null)
+          .map((fired) => (
+            <Notice key={fired.rule} tone="info" title={`${strings.parts[fired.part]}: ${fired.choice}`}>
+              {strings.because(fired.rule, fired.measurement)}{' '}
+              {fired.transfer_saved
+                ? strings.job(threeDigits(100 * fired.transfer_saved), threeDigits(100 * (fired.job_saved ?? 0)))
+                : ''}{' '}
+              {strings.effect(fired.effect)} {fired.is_available === false ? strings.unavailable : ''}
+            </Notice>
+          ))}
+        <p className={pageStyles.lead}>{evidenceWords(found)}</p>
+        <p className={pageStyles.lead}>{strings.source(found.source)}</p>
+      </Panel>
+      <Panel title={strings.rules}>
+        <div className={pageStyles.scroll}>
+          <table className={pageStyles.table} aria-label={strings.rules}>
+            <thead>
+              <tr>
+                {[strings.rule, strings.condition, strings.measurement, strings.choice, strings.outcome].map(
+                  (title) => (
+                    <th key={title} scope="col">
+                      {title}
+                    </th>
+                  ),
+                )}
+              </tr>
+            </thead>
+            <tbody>
+              {found.fired.map((fired) => (
+                <tr key={fired.rule}>
+                  <th scope="row">{fired.rule}</th>
+                  <td>{fired.condition}</td>
+                  <td>{fired.measurement}</td>
+                  <td>{fired.choice}</td>
+                  <td>{fired.overridden_by === null ? strings.wins : strings.overridden(fired.overridden_by)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </Panel>
+    </>
+  )
+}
+
+function evidenceWords({ evidence }: Transport): string {
+  const words = [
+    evidence.round_trip_us !== null && strings.roundTrip(formatDelay(1e3 * evidence.round_trip_us)),
+    evidence.min_round_trip_us !== null && strings.minRoundTrip(formatDelay(1e3 * evidence.min_round_trip_us)),
+    evidence.loss !== null && strings.loss(formatRatio(evidence.loss)),
+    evidence.routes !== null && strings.routes(String(evidence.routes)),
+    evidence.same_host !== null && strings.sameHost(evidence.same_host),
+  ].filter((word) => word !== false)
+  return evidence.measured.length > 0 ? strings.measured(words.join(', ')) : strings.nothingMeasured
+}
