@@ -36,13 +36,17 @@ class TraceTimes(StrEnum):
 
 
 class StateName(StrEnum):
-    """State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response."""
+    """State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
+
+    `earlier`: measured in an earlier window of the period; its turn has not come again.
+    """
 
     measured = "measured"
     not_planned = "not_planned"
     no_data = "no_data"
     stale = "stale"
     lost = "lost"
+    earlier = "earlier"
 
 
 AsymmetrySource = Literal["assumed", "mesh", "hardware"]
@@ -54,7 +58,16 @@ STATE_NAMES = {state: StateName(state.name.lower()) for state in State}
 DeviationState = StateName | Literal["no_baseline"]
 """State of a deviation; `no_baseline`: measured, but too little is stored to say what is usual."""
 
-DEVIATION_STATE_NAMES: tuple[DeviationState, ...] = (*STATE_NAMES.values(), "no_baseline")
+DEVIATION_STATE_NAMES: tuple[DeviationState, ...] = (
+    StateName.measured,
+    StateName.not_planned,
+    StateName.no_data,
+    StateName.stale,
+    StateName.lost,
+    "no_baseline",
+    StateName.earlier,
+)
+"""Names of the states by their codes in binary matrices."""
 
 DEVIATION: Literal["deviation"] = "deviation"
 """Metric of matrices: one-way p50 minus its baseline."""

@@ -21,6 +21,7 @@ from sqlalchemy.orm import Mapped, column_property, mapped_column
 from sinemora.kit.db import Base, Identified, TenantOwned
 from sinemora.kit.http.etag import Versioned
 from sinemora.meshes.plan import LOSS_DEADLINE_MS, SPIKE_THRESHOLD_NS
+from sinemora.meshes.strategies.strategy import FULL
 
 
 class Mesh(Identified, Versioned, TenantOwned, Base):
@@ -40,6 +41,9 @@ class Mesh(Identified, Versioned, TenantOwned, Base):
         CheckConstraint("flows BETWEEN 1 AND 16", name="flows"),
         CheckConstraint("spike_threshold_ns BETWEEN 10000 AND 1000000000", name="spike_threshold_ns"),
         CheckConstraint("loss_deadline_ms BETWEEN 100 AND 2000", name="loss_deadline_ms"),
+        CheckConstraint("strategy IN ('full', 'zones', 'sparse', 'event')", name="strategy"),
+        CheckConstraint("period_windows BETWEEN 2 AND 60", name="period_windows"),
+        CheckConstraint("representatives BETWEEN 1 AND 16", name="representatives"),
     )
 
     key: Mapped[int] = mapped_column(Identity(always=True), unique=True)
@@ -49,7 +53,25 @@ class Mesh(Identified, Versioned, TenantOwned, Base):
     flows: Mapped[int]
     spike_threshold_ns: Mapped[int] = mapped_column(server_default=text(str(SPIKE_THRESHOLD_NS)))
     loss_deadline_ms: Mapped[int] = mapped_column(server_default=text(str(LOSS_DEADLINE_MS)))
+    strategy: Mapped[str] = mapped_column(server_default=FULL.kind.value)
+    period_windows: Mapped[int] = mapped_column(server_default=text(str(FULL.period_windows)))
+    representatives: Mapped[int] = mapped_column(server_default=text(str(FULL.representatives)))
     revision: Mapped[int] = mapped_column(BigInteger, server_default=text("1"), server_onupdate=FetchedValue())
+
+
+class MeshFocus(TenantOwned, Base):
+    """Pairs of VMs that a mesh measures in every window while they are part of an open incident.
+
+    `pairs`: two VM keys each, 32 bits, little-endian. A change raises the revision of the mesh.
+    """
+
+    __tablename__ = "mesh_focus"
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
+    )
+
+    mesh_id: Mapped[UUID] = mapped_column(primary_key=True)
+    pairs: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 class MeshVm(TenantOwned, Base):

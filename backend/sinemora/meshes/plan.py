@@ -9,10 +9,14 @@ matter, a pair keeps its client when other VMs join or leave.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sinemora.meshes.strategies.strategy import FULL, Strategy
+from sinemora.meshes.strategies.turns import Flags, Words, active, turns_of
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _CIRCLE = 1 << 64
@@ -60,7 +64,10 @@ class Member:
 
 @dataclass(frozen=True)
 class MeshState:
-    """Mesh at one revision. Members are ordered by zone name, zone, VM name, as in every matrix."""
+    """Mesh at one revision. Members are ordered by zone name, zone, VM name, as in every matrix.
+
+    `focus`: pairs of VM keys that are measured in every window, whatever the strategy.
+    """
 
     id: UUID
     key: int
@@ -72,6 +79,38 @@ class MeshState:
     members: tuple[Member, ...]
     spike_threshold_ns: int = SPIKE_THRESHOLD_NS
     loss_deadline_ms: int = LOSS_DEADLINE_MS
+    strategy: Strategy = FULL
+    focus: tuple[tuple[int, int], ...] = ()
+
+    @cached_property
+    def turns(self) -> Words:
+        """Return the turns of every pair [n, n], see `strategies.turns`; 0 is a pair that is never measured."""
+        zones = {zone_id: at for at, zone_id in enumerate(dict.fromkeys(member.zone_id for member in self.members))}
+        zone_of = np.array([zones[member.zone_id] for member in self.members], np.int64)
+        # The period of a standard master's service is negotiated with it: it does not follow turns.
+        fixed = np.array([member.is_master for member in self.members], np.bool_)
+        return turns_of(self.strategy, zone_of, planned(self.members), fixed, self._focused(), self.key)
+
+    @property
+    def planned(self) -> Flags:
+        """Return the paths that are measured at least once in a period: n×n, symmetric, diagonal false."""
+        return planned(self.members) if not self.strategy.rotates else self.turns > 0
+
+    def active(self, started_at_s: int) -> Flags:
+        """Return the paths that are measured in the window that starts at `started_at_s` (Unix time): n×n."""
+        if not self.strategy.rotates:
+            return planned(self.members)
+        return active(self.turns, self.strategy.period, started_at_s, self.window_s)
+
+    def _focused(self) -> Flags | None:
+        if not self.focus:
+            return None
+        places = {member.key: at for at, member in enumerate(self.members)}
+        flags = np.zeros((len(self.members),) * 2, np.bool_)
+        for one, other in self.focus:
+            if one in places and other in places:
+                flags[places[one], places[other]] = True
+        return flags
 
 
 def is_client(key: int, peer_key: int) -> bool:
@@ -88,7 +127,7 @@ def clients(keys: Sequence[int]) -> NDArray[np.bool_]:
 
 
 def planned(members: Sequence[Member]) -> NDArray[np.bool_]:
-    """Return the measured paths: n×n, symmetric since one exchange yields both directions, diagonal false.
+    """Return the paths that can be measured: n×n, symmetric as one exchange yields both directions, diagonal false.
 
     Two IEEE 1588 masters do not measure each other.
     """
@@ -101,7 +140,12 @@ def planned(members: Sequence[Member]) -> NDArray[np.bool_]:
 
 def plan_revision(agent_id: UUID, meshes: Sequence[MeshState]) -> str:
     """Return the revision of an agent's plan in these meshes: a hash of the plan without its time."""
-    words = [str(agent_id), *sorted(f"{mesh.id}:{mesh.revision}" for mesh in meshes)]
+    return revision_of(agent_id, [(mesh.id, mesh.revision) for mesh in meshes])
+
+
+def revision_of(agent_id: UUID, meshes: Sequence[tuple[UUID, int]]) -> str:
+    """Return `plan_revision`, given the id and revision of each mesh."""
+    words = [str(agent_id), *sorted(f"{id}:{revision}" for id, revision in meshes)]
     return hashlib.sha256("\n".join([*words, *map(str, _CAPS.values())]).encode()).hexdigest()[:16]
 
 
@@ -123,11 +167,27 @@ def plan_for(agent_id: UUID, vm_key: int, meshes: Sequence[MeshState], server_ti
                 "window_s": mesh.window_s,
                 "rate_hz": mesh.rate_hz,
                 "loss_deadline_ms": mesh.loss_deadline_ms,
-                "peers": [_peer(vm_key, peer, mesh.flows) for peer in mesh.members if _probes(vm_key, peer)],
+                "period_windows": mesh.strategy.period,
+                "peers": _peers(vm_key, mesh),
             }
             for mesh in meshes
         ],
     }
+
+
+def _peers(vm_key: int, mesh: MeshState) -> list[dict[str, object]]:
+    """Return the peers of a VM with an agent. `turns` is null for peers that are measured in every window."""
+    if not mesh.strategy.rotates:
+        return [_peer(vm_key, peer, mesh.flows) for peer in mesh.members if _probes(vm_key, peer)]
+    own = next(at for at, member in enumerate(mesh.members) if member.key == vm_key)
+    period = mesh.strategy.period
+    every = (1 << period) - 1
+    peers = []
+    for peer, word in zip(mesh.members, mesh.turns[own].tolist(), strict=True):
+        if word:
+            turns = None if word == every else [turn for turn in range(period) if word >> turn & 1]
+            peers.append(_peer(vm_key, peer, mesh.flows) | {"turns": turns})
+    return peers
 
 
 def _probes(vm_key: int, peer: Member) -> bool:
@@ -144,4 +204,5 @@ def _peer(vm_key: int, peer: Member, flows: int) -> dict[str, object]:
         "role": "client" if peer.is_master or is_client(vm_key, peer.key) else "responder",
         "protocol": "ieee1588" if peer.is_master else "compact",
         "flows": flows,
+        "turns": None,
     }

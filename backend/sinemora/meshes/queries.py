@@ -2,15 +2,21 @@
 
 from collections import defaultdict
 from collections.abc import Collection
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, func, select, text
+import numpy as np
+from sqlalchemy import and_, case, delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from sinemora.inventory.models import Agent, Vm, Zone
-from sinemora.meshes.models import EnrolmentToken, Mesh, MeshVm
+from sinemora.meshes.models import EnrolmentToken, Mesh, MeshFocus, MeshVm
 from sinemora.meshes.plan import Member, MeshState
+from sinemora.meshes.strategies.strategy import Strategy, StrategyKind
+
+# Columns of a mesh that `mesh_states` selects before its focus and its members.
+_SETTINGS = 12
 
 
 def mesh_named(session: Session, name: str) -> Mesh | None:
@@ -47,6 +53,11 @@ def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState
             Mesh.revision,
             Mesh.spike_threshold_ns,
             Mesh.loss_deadline_ms,
+            Mesh.strategy,
+            Mesh.period_windows,
+            Mesh.representatives,
+            # Of the first row only: the pairs of a large incident are many, and so are the rows.
+            case((func.row_number().over(partition_by=Mesh.id) == 1, MeshFocus.pairs)),
             Vm.id,
             Vm.key,
             Vm.name,
@@ -60,6 +71,7 @@ def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState
             Vm.id.in_(select(Agent.vm_id).where(Agent.revoked_at.is_(None))),
             Vm.responder,
         )
+        .outerjoin(MeshFocus, and_(MeshFocus.tenant_id == Mesh.tenant_id, MeshFocus.mesh_id == Mesh.id))
         .outerjoin(MeshVm, and_(MeshVm.tenant_id == Mesh.tenant_id, MeshVm.mesh_id == Mesh.id))
         .outerjoin(Vm, and_(Vm.tenant_id == MeshVm.tenant_id, Vm.id == MeshVm.vm_id))
         .outerjoin(Zone, and_(Zone.tenant_id == Vm.tenant_id, Zone.id == Vm.zone_id))
@@ -67,21 +79,67 @@ def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState
     )
     if mesh_id is not None:
         statement = statement.where(Mesh.id == mesh_id)
-    settings: dict[UUID, tuple[tuple[int, str, int, int, int, int], tuple[int, int]]] = {}
+    settings: dict[UUID, tuple[Any, ...]] = {}
+    focus: dict[UUID, bytes] = {}
     members: dict[UUID, list[Member]] = defaultdict(list)
-    for id, key, name, window_s, rate_hz, flows, revision, spike_ns, deadline_ms, *member in session.execute(statement):
-        settings[id] = (key, name, window_s, rate_hz, flows, revision), (spike_ns, deadline_ms)
+    for row in session.execute(statement):
+        values: Any = tuple(row)
+        id, pairs, member = values[0], values[_SETTINGS], values[_SETTINGS + 1 :]
+        settings[id] = values[1:_SETTINGS]
+        if pairs is not None:
+            focus[id] = pairs
         if member[0] is not None:
             members[id].append(Member(*member))
-    return [
-        MeshState(
-            id,
-            *values,
-            tuple(sorted(members[id], key=lambda vm: (vm.zone_name, str(vm.zone_id), vm.name))),
-            *evidence,
-        )
-        for id, (values, evidence) in settings.items()
-    ]
+    return [_state(id, values, members[id], focus.get(id, b"")) for id, values in settings.items()]
+
+
+def _state(id: UUID, settings: tuple[Any, ...], members: list[Member], focus: bytes) -> MeshState:
+    key, name, window_s, rate_hz, flows, revision, spike_ns, deadline_ms, kind, period, representatives = settings
+    return MeshState(
+        id,
+        key,
+        name,
+        window_s,
+        rate_hz,
+        flows,
+        revision,
+        tuple(sorted(members, key=lambda vm: (vm.zone_name, str(vm.zone_id), vm.name))),
+        spike_ns,
+        deadline_ms,
+        Strategy(StrategyKind(kind), period, representatives),
+        tuple((one, other) for one, other in np.frombuffer(focus, "<u4").reshape(-1, 2).tolist()),
+    )
+
+
+def set_focus(session: Session, mesh_id: UUID, pairs: bytes) -> None:
+    """Store the pairs that a mesh measures in every window."""
+    if not pairs:
+        session.execute(delete(MeshFocus).where(MeshFocus.mesh_id == mesh_id))
+        return
+    row = insert(MeshFocus).values(tenant_id=session.info["tenant_id"], mesh_id=mesh_id, pairs=pairs)
+    session.execute(row.on_conflict_do_update(index_elements=[MeshFocus.mesh_id], set_={"pairs": pairs}))
+
+
+def agents_of(session: Session, mesh_id: UUID) -> list[tuple[UUID, str, list[tuple[UUID, int]]]]:
+    """Return each agent of a mesh with the name of its VM, and id and revision of all meshes of that VM, by name."""
+    other, of_other = aliased(MeshVm), aliased(Mesh)
+    rows = session.execute(
+        select(Agent.id, Vm.name, func.array_agg(of_other.id), func.array_agg(of_other.revision))
+        .join(Vm, and_(Vm.tenant_id == Agent.tenant_id, Vm.id == Agent.vm_id))
+        .join(MeshVm, and_(MeshVm.tenant_id == Vm.tenant_id, MeshVm.vm_id == Vm.id))
+        .join(other, and_(other.tenant_id == Vm.tenant_id, other.vm_id == Vm.id))
+        .join(of_other, and_(of_other.tenant_id == other.tenant_id, of_other.id == other.mesh_id))
+        .where(MeshVm.mesh_id == mesh_id, Agent.revoked_at.is_(None))
+        .group_by(Agent.id, Vm.name)
+        .order_by(Vm.name)
+    )
+    return [(id, name, list(zip(ids, revisions, strict=True))) for id, name, ids, revisions in rows]
+
+
+def places_of(session: Session, zone_ids: Collection[UUID]) -> dict[UUID, tuple[str, str]]:
+    """Return provider and region of zones."""
+    rows = session.execute(select(Zone.id, Zone.provider, Zone.region).where(Zone.id.in_(zone_ids)))
+    return {id: (provider, region) for id, provider, region in rows}
 
 
 def committed_revision(session: Session, mesh_id: UUID) -> int | None:

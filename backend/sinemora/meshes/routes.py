@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 from sqlalchemy import select
+from starlette.concurrency import run_in_threadpool
 
 from sinemora.inventory.agents import AgentDep, AgentSignedIn, authenticate
 from sinemora.inventory.schemas import AgentEnrol, AgentEnrolled
@@ -18,7 +19,7 @@ from sinemora.kit.http.idempotency import ProductRoute, secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import BoundedRoute
 from sinemora.kit.http.server_time import time_headers
-from sinemora.meshes import enrolment, service, usage
+from sinemora.meshes import adoption, enrolment, previews, service, usage
 from sinemora.meshes.models import EnrolmentToken, Mesh
 from sinemora.meshes.plan import plan_for, plan_revision
 from sinemora.meshes.schemas import (
@@ -28,6 +29,9 @@ from sinemora.meshes.schemas import (
     MeshCreate,
     MeshRead,
     MeshUpdate,
+    PlanAdoptionRead,
+    PlanPreviewCreate,
+    PlanPreviewRead,
     PlanRead,
     RosterRead,
     UsageRead,
@@ -100,6 +104,18 @@ def read_roster(mesh_id: UUID, session: SessionDep, actor: Viewer) -> RosterRead
     return service.roster(session, mesh_id)
 
 
+@router.post("/meshes/{mesh_id}/plan-previews", tags=["meshes"], responses=responses(404, 422))
+def preview_plans(mesh_id: UUID, body: PlanPreviewCreate, session: SessionDep, actor: Viewer) -> PlanPreviewRead:
+    """Compare the strategies of a mesh: packets, bytes, price and time to detect a fault. Nothing changes."""
+    return previews.preview(session, mesh_id, body)
+
+
+@router.get("/meshes/{mesh_id}/plan-followers", tags=["meshes"], responses=responses(404))
+def read_plan_adoption(mesh_id: UUID, session: SessionDep, actor: Viewer) -> PlanAdoptionRead:
+    """Return how many agents follow the newest plan of the mesh."""
+    return previews.plan_adoption(session, mesh_id)
+
+
 @router.put("/meshes/{mesh_id}/vms/{vm_id}", status_code=204, tags=["meshes"], responses=responses(404))
 def add_mesh_vm(mesh_id: UUID, vm_id: UUID, session: SessionDep, actor: Editor) -> None:
     """Add a VM to the mesh; repeating is no error."""
@@ -168,6 +184,7 @@ async def read_plan(
     arrived_ns = time.monotonic_ns()
     watch: PlanWatch = request.app.state.plan_watch
     known_revisions = {tag.strip().removeprefix("W/").strip('"') for tag in (if_none_match or "").split(",")}
+    await run_in_threadpool(adoption.note, agent, known_revisions - {""})
     until = time.monotonic() + wait_s
     while True:
         tenant_meshes = await watch.meshes_of(agent.tenant_id)

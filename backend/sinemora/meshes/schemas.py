@@ -1,6 +1,6 @@
 """JSON schemas of meshes, rosters, enrolment tokens, plans and usage."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from sinemora.meshes.plan import (
     SPIKE_THRESHOLD_NS,
     SPIKE_THRESHOLD_RANGE_NS,
 )
+from sinemora.meshes.strategies.strategy import FULL, PERIOD_WINDOWS_RANGE, REPRESENTATIVES_RANGE, StrategyKind
 from sinemora.tenants.quotas import Resource
 
 Rate = Literal[1, 2, 4, 8, 16, 32, 64, 128]
@@ -35,10 +36,31 @@ LossDeadline = Annotated[
         description="Time after which an exchange without a response is lost",
     ),
 ]
+PeriodWindows = Annotated[
+    int,
+    Field(
+        ge=PERIOD_WINDOWS_RANGE[0],
+        le=PERIOD_WINDOWS_RANGE[1],
+        description="Windows until the plan repeats; `full` ignores it",
+    ),
+]
+Representatives = Annotated[
+    int,
+    Field(
+        ge=REPRESENTATIVES_RANGE[0],
+        le=REPRESENTATIVES_RANGE[1],
+        description="VMs that represent a zone in a window; only for `zones`",
+    ),
+]
 
 
 class MeshCreate(Write):
-    """Mesh: `rate_hz` exchanges per second and flow, summarised in windows of `window_s` seconds."""
+    """Mesh: `rate_hz` exchanges per second and flow, summarised in windows of `window_s` seconds.
+
+    `strategy` decides which pairs are measured in which window: `full`, every pair in every window; `zones`, between
+    zones only their representatives, which rotate; `sparse`, every pair once in `period_windows` and every pair of
+    zones in every window; `event`, as `sparse` and the paths of open incidents in every window.
+    """
 
     name: Name
     window_s: Window = 10
@@ -46,6 +68,9 @@ class MeshCreate(Write):
     flows: Flows = 1
     spike_threshold_ns: SpikeThreshold = SPIKE_THRESHOLD_NS
     loss_deadline_ms: LossDeadline = LOSS_DEADLINE_MS
+    strategy: StrategyKind = FULL.kind
+    period_windows: PeriodWindows = FULL.period_windows
+    representatives: Representatives = FULL.representatives
 
 
 class MeshUpdate(Write):
@@ -57,6 +82,9 @@ class MeshUpdate(Write):
     flows: Flows | None = None
     spike_threshold_ns: SpikeThreshold | None = None
     loss_deadline_ms: LossDeadline | None = None
+    strategy: StrategyKind | None = None
+    period_windows: PeriodWindows | None = None
+    representatives: Representatives | None = None
 
 
 class MeshRead(Read):
@@ -70,6 +98,9 @@ class MeshRead(Read):
     flows: int
     spike_threshold_ns: int
     loss_deadline_ms: int
+    strategy: StrategyKind
+    period_windows: int
+    representatives: int
     revision: int
     vm_count: int
     version: int
@@ -101,6 +132,120 @@ class RosterRead(Read):
     revision: int
     vms: list[RosterVm]
     zones: list[RosterZone]
+
+
+class EgressPriceWrite(Write):
+    """Price of a user's traffic, USD per GiB moved."""
+
+    between_zones: Annotated[float, Field(ge=0, le=100)]
+    between_regions: Annotated[float, Field(ge=0, le=100)]
+
+
+class PlanPreviewCreate(Write):
+    """Settings to compare the strategies of a mesh under; nothing changes. Omitted settings are those of the mesh.
+
+    `prices`: replaces the price list, for all providers of the mesh.
+    """
+
+    window_s: Window | None = None
+    rate_hz: Rate | None = None
+    flows: Flows | None = None
+    period_windows: PeriodWindows | None = None
+    representatives: Representatives | None = None
+    prices: EgressPriceWrite | None = None
+
+
+class TrafficRead(Read):
+    """Bytes of all packets of a day (IPv4), by where they go."""
+
+    same_zone_bytes_per_day: int
+    between_zones_bytes_per_day: int
+    between_regions_bytes_per_day: int
+    between_providers_bytes_per_day: int
+
+
+class DetectionRead(Read):
+    """Windows from the start of a fault until the default rules fire, for any start. Null: no subject is measured.
+
+    `never`: share of subjects that are not measured, so that their fault is not detected.
+    """
+
+    p90_windows: int | None
+    worst_windows: int | None
+    never: float
+
+
+class DetectionsRead(Read):
+    """Detection of a fault of one path, of one VM, and between two zones."""
+
+    path: DetectionRead
+    vm: DetectionRead
+    zone_pair: DetectionRead
+
+
+class ProbingCostRead(Read):
+    """Cost of probing, mean of a period. Packets of an agent are those it sends and receives.
+
+    `agent_packets_per_s_max`: of the busiest agent in its busiest window. `usd_per_day`: null when a price is unknown.
+    """
+
+    pairs_per_window: float
+    agent_packets_per_s: float
+    agent_packets_per_s_max: float
+    packets_per_s: float
+    bytes_per_day: int
+    traffic: TrafficRead
+    usd_per_day: float | None
+
+
+class StrategyPreview(Read):
+    """Strategy of a mesh with its cost. `measured`: share of pairs that are measured at least once in a period.
+
+    `exceeds_agent_cap`: the busiest agent would need more packets than the limit of its plan, and leave some out.
+    """
+
+    strategy: StrategyKind
+    period_s: int
+    measured: float
+    cost: ProbingCostRead
+    detection: DetectionsRead
+    exceeds_agent_cap: bool
+
+
+class ListedPrice(Read):
+    """List price of a provider, USD per GiB moved."""
+
+    provider: str
+    between_zones: float
+    between_regions: float
+    source: str
+
+
+class PlanPreviewRead(Read):
+    """Strategies of a mesh under equal settings. `prices`: those used, from the list of `prices_checked_on`, or empty
+    with prices of the user.
+    """
+
+    mesh_id: UUID
+    vms: int
+    items: list[StrategyPreview]
+    prices: list[ListedPrice]
+    prices_checked_on: date
+
+
+class PlanAdoptionRead(Read):
+    """Agents that follow the newest plan of a mesh.
+
+    `following`: their current plan is the newest. `behind`: an older one. `unknown`: they have not asked in an hour.
+    `first_behind`: up to 20 names of VMs that are behind or unknown.
+    """
+
+    revision: int
+    agents: int
+    following: int
+    behind: int
+    unknown: int
+    first_behind: list[str]
 
 
 class EnrolmentTokenCreate(Write):
@@ -144,7 +289,10 @@ class PlanCaps(Read):
 
 
 class PlanPeer(Read):
-    """Peer of an agent. `role` is the agent's own role towards it."""
+    """Peer of an agent. `role` is the agent's own role towards it.
+
+    `turns`: windows of a period in which it is measured; null: every window.
+    """
 
     vm_key: int
     name: str
@@ -153,10 +301,14 @@ class PlanPeer(Read):
     general_port: int
     role: Literal["client", "responder"]
     flows: int
+    turns: list[int] | None
 
 
 class PlanMesh(Read):
-    """Mesh of an agent's VM."""
+    """Mesh of an agent's VM.
+
+    The number of a window is its start (Unix s) divided by `window_s`; its remainder by `period_windows` is its turn.
+    """
 
     id: UUID
     key: int
@@ -164,6 +316,7 @@ class PlanMesh(Read):
     window_s: int
     rate_hz: int
     loss_deadline_ms: int
+    period_windows: int
     peers: list[PlanPeer]
 
 

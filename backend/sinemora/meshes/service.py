@@ -1,9 +1,11 @@
 """Use cases of meshes, their members and rosters."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from uuid import UUID
 
+import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.inventory.service import get_vm
@@ -14,11 +16,14 @@ from sinemora.meshes import queries, usage
 from sinemora.meshes.models import Mesh, MeshVm
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.schemas import MeshCreate, MeshUpdate, RosterRead, RosterVm, RosterZone
+from sinemora.meshes.strategies.strategy import StrategyKind
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
 # The members of 1,000 VMs take a quarter as long to read as their newest matrix takes as a whole.
 _MEMBERS_KEPT = 50_000
+# Settings that decide how many paths a mesh has in a window.
+_PLANNED_BY = {"strategy", "period_windows", "representatives"}
 _states: LruCache[UUID, MeshState] = LruCache(_MEMBERS_KEPT)
 
 
@@ -33,7 +38,7 @@ def get_mesh(session: Session, mesh_id: UUID) -> Mesh:
 def mesh_state(session: Session, mesh_id: UUID) -> MeshState:
     """Return the mesh with its key, window, revision and members in the order of matrices. ProductError `mesh_unknown`.
 
-    `plan.planned(state.members)` returns the measured paths, `plan.clients(keys)` their clients.
+    `state.planned` has the measured paths, `plan.clients(keys)` returns their clients.
     """
     committed = queries.committed_revision(session, mesh_id)
     kept = _states.get(mesh_id)
@@ -65,7 +70,9 @@ def update_mesh(session: Session, actor: Actor, mesh_id: UUID, body: MeshUpdate,
         _check_name(session, changes["name"])
     for field, value in changes.items():
         setattr(mesh, field, value)
-    if changes.get("window_s", before_s) < before_s:
+    if mesh.strategy != StrategyKind.EVENT:
+        queries.set_focus(session, mesh.id, b"")
+    if changes.get("window_s", before_s) < before_s or changes.keys() & _PLANNED_BY:
         usage.check_growth(session)
     audit.updated(session, actor, "mesh", mesh, changes)
     return mesh
@@ -97,6 +104,12 @@ def remove_vm(session: Session, actor: Actor, mesh_id: UUID, vm_id: UUID) -> Non
         raise NotFound("vm")
     session.delete(member)
     audit.record(session, actor, "mesh.vm_removed", mesh.id, mesh.name, vm=get_vm(session, vm_id).name)
+
+
+def set_focus(session: Session, mesh: MeshState, pairs: Sequence[tuple[int, int]]) -> None:
+    """Let a mesh measure these pairs of VM keys in every window. Without a change its plan stays as it is."""
+    if tuple(pairs) != mesh.focus:
+        queries.set_focus(session, mesh.id, np.array(pairs, "<u4").tobytes())
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,14 @@
 """Usage of the tenant's quotas."""
 
+from itertools import groupby
+
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from sinemora.inventory.models import Vm
 from sinemora.meshes.schemas import UsageItem, UsageRead
+from sinemora.meshes.strategies.load import paths_per_window
+from sinemora.meshes.strategies.strategy import Strategy, StrategyKind
 from sinemora.tenants import quotas
 from sinemora.tenants.quotas import Resource
 
@@ -39,13 +43,20 @@ def _vms(session: Session) -> int:
 
 
 def _planned(session: Session) -> tuple[int, float]:
-    """Return the number of paths of all meshes, and of their windows per second."""
-    row = session.execute(
+    """Return the number of paths of all meshes, and of their windows per second in the mean of a period."""
+    rows = session.execute(
         text(
-            "SELECT coalesce(sum(vms * (vms - 1)), 0), coalesce(sum(vms * (vms - 1)::double precision / window_s), 0)"
-            " FROM (SELECT m.window_s, count(v.vm_id) AS vms FROM meshes m JOIN mesh_vms v ON v.mesh_id = m.id"
-            " WHERE m.tenant_id = :id GROUP BY m.id) AS sizes"
+            "SELECT m.id, m.window_s, m.strategy, m.period_windows, m.representatives, count(v.id) AS vms"
+            " FROM meshes m JOIN mesh_vms mv ON mv.tenant_id = m.tenant_id AND mv.mesh_id = m.id"
+            " JOIN vms v ON v.tenant_id = mv.tenant_id AND v.id = mv.vm_id"
+            " WHERE m.tenant_id = :id GROUP BY m.id, v.zone_id ORDER BY m.id"
         ),
         {"id": session.info["tenant_id"]},
-    ).one()
-    return int(row[0]), float(row[1])
+    ).all()
+    paths, windows_per_s = 0, 0.0
+    for (_, window_s, kind, period, representatives), zones in groupby(rows, key=lambda row: row[:5]):
+        sizes = [row.vms for row in zones]
+        paths += sum(sizes) * (sum(sizes) - 1)
+        strategy = Strategy(StrategyKind(kind), period, representatives)
+        windows_per_s += paths_per_window(strategy, sizes) / window_s
+    return paths, windows_per_s

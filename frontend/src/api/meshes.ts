@@ -1,8 +1,9 @@
 /** Meshes and their members. */
 
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
+import type { Mesh, Strategy } from './types'
 
 export const meshesQuery = queryOptions({
   queryKey: ['meshes'],
@@ -27,7 +28,14 @@ export const rosterQuery = (meshId: string) =>
   })
 
 /** Settings of a new mesh that its form does not ask for. */
-export const NEW_MESH = { flows: 1, spike_threshold_ns: 500_000, loss_deadline_ms: 1_000 }
+export const NEW_MESH = {
+  flows: 1,
+  spike_threshold_ns: 500_000,
+  loss_deadline_ms: 1_000,
+  strategy: 'full' as const,
+  period_windows: 10,
+  representatives: 2,
+}
 
 export interface MeshInput {
   name: string
@@ -35,6 +43,9 @@ export interface MeshInput {
   rate_hz: 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128
   spike_threshold_ns?: number
   loss_deadline_ms?: number
+  strategy?: Strategy
+  period_windows?: number
+  representatives?: number
 }
 
 export const useCreateMesh = () =>
@@ -45,7 +56,7 @@ export const useCreateMesh = () =>
 
 export const useUpdateMesh = (meshId: string, etag: string) =>
   useAction(
-    (body: MeshInput) =>
+    (body: Partial<MeshInput>) =>
       unwrap(
         client.PATCH('/v1/meshes/{mesh_id}', {
           params: { path: { mesh_id: meshId } },
@@ -55,6 +66,38 @@ export const useUpdateMesh = (meshId: string, etag: string) =>
       ),
     [['meshes']],
   )
+
+/** Settings to compare strategies under; prices in USD per GiB moved. */
+export interface PlanSettings {
+  window_s: number
+  rate_hz: MeshInput['rate_hz']
+  period_windows: number
+  representatives: number
+  prices: { between_zones: number; between_regions: number } | null
+}
+
+/** The cost of each strategy of a mesh under equal settings. */
+export const planPreviewQuery = (mesh: Mesh, settings: PlanSettings) =>
+  queryOptions({
+    queryKey: ['meshes', mesh.id, 'plan-preview', mesh.revision, settings],
+    queryFn: ({ signal }) =>
+      unwrap(
+        client.POST('/v1/meshes/{mesh_id}/plan-previews', {
+          params: { path: { mesh_id: mesh.id } },
+          body: settings,
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  })
+
+/** How many agents follow the newest plan of a mesh; asked again until all do, and every half minute after. */
+export const planAdoptionQuery = (meshId: string) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'plan-adoption'],
+    queryFn: () => unwrap(client.GET('/v1/meshes/{mesh_id}/plan-followers', { params: { path: { mesh_id: meshId } } })),
+    refetchInterval: ({ state: { data } }) => (data && data.following === data.agents ? 30_000 : 2_000),
+  })
 
 export const useDeleteMesh = () =>
   useAction(

@@ -1257,6 +1257,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/meshes/{mesh_id}/plan-previews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Plans
+         * @description Compare the strategies of a mesh: packets, bytes, price and time to detect a fault. Nothing changes.
+         */
+        post: operations["preview_plans"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/plan-followers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Plan Adoption
+         * @description Return how many agents follow the newest plan of the mesh.
+         */
+        get: operations["read_plan_adoption"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/meshes/{mesh_id}/vms/{vm_id}": {
         parameters: {
             query?: never;
@@ -5162,6 +5202,29 @@ export interface components {
             detail: string;
         };
         /**
+         * DetectionRead
+         * @description Windows from the start of a fault until the default rules fire, for any start. Null: no subject is measured.
+         *
+         *     `never`: share of subjects that are not measured, so that their fault is not detected.
+         */
+        DetectionRead: {
+            /** P90 Windows */
+            p90_windows: number | null;
+            /** Worst Windows */
+            worst_windows: number | null;
+            /** Never */
+            never: number;
+        };
+        /**
+         * DetectionsRead
+         * @description Detection of a fault of one path, of one VM, and between two zones.
+         */
+        DetectionsRead: {
+            path: components["schemas"]["DetectionRead"];
+            vm: components["schemas"]["DetectionRead"];
+            zone_pair: components["schemas"]["DetectionRead"];
+        };
+        /**
          * DeviationRead
          * @description Deviation of a path's or zone pair's one-way p50 from its baseline; null where it is not known.
          *
@@ -5359,6 +5422,16 @@ export interface components {
              * @default 1
              */
             weight: number;
+        };
+        /**
+         * EgressPriceWrite
+         * @description Price of a user's traffic, USD per GiB moved.
+         */
+        EgressPriceWrite: {
+            /** Between Zones */
+            between_zones: number;
+            /** Between Regions */
+            between_regions: number;
         };
         /**
          * EmbedLinkCreate
@@ -6759,6 +6832,20 @@ export interface components {
             extrapolated: boolean;
         };
         /**
+         * ListedPrice
+         * @description List price of a provider, USD per GiB moved.
+         */
+        ListedPrice: {
+            /** Provider */
+            provider: string;
+            /** Between Zones */
+            between_zones: number;
+            /** Between Regions */
+            between_regions: number;
+            /** Source */
+            source: string;
+        };
+        /**
          * LosingPath
          * @description Path or zone pair with the share of packets that it lost in its newest window.
          */
@@ -6971,6 +7058,10 @@ export interface components {
         /**
          * MeshCreate
          * @description Mesh: `rate_hz` exchanges per second and flow, summarised in windows of `window_s` seconds.
+         *
+         *     `strategy` decides which pairs are measured in which window: `full`, every pair in every window; `zones`, between
+         *     zones only their representatives, which rotate; `sparse`, every pair once in `period_windows` and every pair of
+         *     zones in every window; `event`, as `sparse` and the paths of open incidents in every window.
          */
         MeshCreate: {
             /** Name */
@@ -7003,6 +7094,20 @@ export interface components {
              * @default 1000
              */
             loss_deadline_ms: number;
+            /** @default full */
+            strategy: components["schemas"]["StrategyKind"];
+            /**
+             * Period Windows
+             * @description Windows until the plan repeats; `full` ignores it
+             * @default 10
+             */
+            period_windows: number;
+            /**
+             * Representatives
+             * @description VMs that represent a zone in a window; only for `zones`
+             * @default 2
+             */
+            representatives: number;
         };
         /**
          * MeshHealth
@@ -7097,6 +7202,11 @@ export interface components {
             spike_threshold_ns: number;
             /** Loss Deadline Ms */
             loss_deadline_ms: number;
+            strategy: components["schemas"]["StrategyKind"];
+            /** Period Windows */
+            period_windows: number;
+            /** Representatives */
+            representatives: number;
             /** Revision */
             revision: number;
             /** Vm Count */
@@ -7126,6 +7236,11 @@ export interface components {
             spike_threshold_ns?: number | null;
             /** Loss Deadline Ms */
             loss_deadline_ms?: number | null;
+            strategy?: components["schemas"]["StrategyKind"] | null;
+            /** Period Windows */
+            period_windows?: number | null;
+            /** Representatives */
+            representatives?: number | null;
         };
         /**
          * Method
@@ -8372,6 +8487,27 @@ export interface components {
             vm: components["schemas"]["Named"];
         };
         /**
+         * PlanAdoptionRead
+         * @description Agents that follow the newest plan of a mesh.
+         *
+         *     `following`: their current plan is the newest. `behind`: an older one. `unknown`: they have not asked in an hour.
+         *     `first_behind`: up to 20 names of VMs that are behind or unknown.
+         */
+        PlanAdoptionRead: {
+            /** Revision */
+            revision: number;
+            /** Agents */
+            agents: number;
+            /** Following */
+            following: number;
+            /** Behind */
+            behind: number;
+            /** Unknown */
+            unknown: number;
+            /** First Behind */
+            first_behind: string[];
+        };
+        /**
          * PlanCaps
          * @description Limits of an agent: `cpu_percent` is of one processor, `memory_mib` of resident memory.
          */
@@ -8388,6 +8524,8 @@ export interface components {
         /**
          * PlanMesh
          * @description Mesh of an agent's VM.
+         *
+         *     The number of a window is its start (Unix s) divided by `window_s`; its remainder by `period_windows` is its turn.
          */
         PlanMesh: {
             /**
@@ -8405,12 +8543,16 @@ export interface components {
             rate_hz: number;
             /** Loss Deadline Ms */
             loss_deadline_ms: number;
+            /** Period Windows */
+            period_windows: number;
             /** Peers */
             peers: components["schemas"]["PlanPeer"][];
         };
         /**
          * PlanPeer
          * @description Peer of an agent. `role` is the agent's own role towards it.
+         *
+         *     `turns`: windows of a period in which it is measured; null: every window.
          */
         PlanPeer: {
             /** Vm Key */
@@ -8430,6 +8572,50 @@ export interface components {
             role: "client" | "responder";
             /** Flows */
             flows: number;
+            /** Turns */
+            turns: number[] | null;
+        };
+        /**
+         * PlanPreviewCreate
+         * @description Settings to compare the strategies of a mesh under; nothing changes. Omitted settings are those of the mesh.
+         *
+         *     `prices`: replaces the price list, for all providers of the mesh.
+         */
+        PlanPreviewCreate: {
+            /** Window S */
+            window_s?: number | null;
+            /** Rate Hz */
+            rate_hz?: (1 | 2 | 4 | 8 | 16 | 32 | 64 | 128) | null;
+            /** Flows */
+            flows?: number | null;
+            /** Period Windows */
+            period_windows?: number | null;
+            /** Representatives */
+            representatives?: number | null;
+            prices?: components["schemas"]["EgressPriceWrite"] | null;
+        };
+        /**
+         * PlanPreviewRead
+         * @description Strategies of a mesh under equal settings. `prices`: those used, from the list of `prices_checked_on`, or empty
+         *     with prices of the user.
+         */
+        PlanPreviewRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Vms */
+            vms: number;
+            /** Items */
+            items: components["schemas"]["StrategyPreview"][];
+            /** Prices */
+            prices: components["schemas"]["ListedPrice"][];
+            /**
+             * Prices Checked On
+             * Format: date
+             */
+            prices_checked_on: string;
         };
         /**
          * PlanRead
@@ -8601,6 +8787,27 @@ export interface components {
             source: string | null;
             /** Entries */
             entries: (components["schemas"]["VmPrice"] | components["schemas"]["ServerlessPrice"])[];
+        };
+        /**
+         * ProbingCostRead
+         * @description Cost of probing, mean of a period. Packets of an agent are those it sends and receives.
+         *
+         *     `agent_packets_per_s_max`: of the busiest agent in its busiest window. `usd_per_day`: null when a price is unknown.
+         */
+        ProbingCostRead: {
+            /** Pairs Per Window */
+            pairs_per_window: number;
+            /** Agent Packets Per S */
+            agent_packets_per_s: number;
+            /** Agent Packets Per S Max */
+            agent_packets_per_s_max: number;
+            /** Packets Per S */
+            packets_per_s: number;
+            /** Bytes Per Day */
+            bytes_per_day: number;
+            traffic: components["schemas"]["TrafficRead"];
+            /** Usd Per Day */
+            usd_per_day: number | null;
         };
         /**
          * Problem
@@ -10588,9 +10795,11 @@ export interface components {
         /**
          * StateName
          * @description State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
+         *
+         *     `earlier`: measured in an earlier window of the period; its turn has not come again.
          * @enum {string}
          */
-        StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost";
+        StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost" | "earlier";
         /**
          * StatedRead
          * @description Measurement as stated by a source, and the value of the curve there. `setup` names differing configuration.
@@ -10629,6 +10838,33 @@ export interface components {
             points_at: string[];
             /** Delay Ns */
             delay_ns: (number | null)[];
+        };
+        /**
+         * StrategyKind
+         * @description Strategy of a mesh.
+         *
+         *     `full`: every pair in every window. `zones`: within a zone every pair in every window, between zones only the
+         *     representatives of that window. `sparse`: every pair once in a period, and every pair of zones in every window.
+         *     `event`: as `sparse`, and the paths of an open incident in every window.
+         * @enum {string}
+         */
+        StrategyKind: "full" | "zones" | "sparse" | "event";
+        /**
+         * StrategyPreview
+         * @description Strategy of a mesh with its cost. `measured`: share of pairs that are measured at least once in a period.
+         *
+         *     `exceeds_agent_cap`: the busiest agent would need more packets than the limit of its plan, and leave some out.
+         */
+        StrategyPreview: {
+            strategy: components["schemas"]["StrategyKind"];
+            /** Period S */
+            period_s: number;
+            /** Measured */
+            measured: number;
+            cost: components["schemas"]["ProbingCostRead"];
+            detection: components["schemas"]["DetectionsRead"];
+            /** Exceeds Agent Cap */
+            exceeds_agent_cap: boolean;
         };
         /**
          * TargetWrite
@@ -10809,6 +11045,20 @@ export interface components {
          * @enum {string}
          */
         TraceTimes: "keep" | "end_now";
+        /**
+         * TrafficRead
+         * @description Bytes of all packets of a day (IPv4), by where they go.
+         */
+        TrafficRead: {
+            /** Same Zone Bytes Per Day */
+            same_zone_bytes_per_day: number;
+            /** Between Zones Bytes Per Day */
+            between_zones_bytes_per_day: number;
+            /** Between Regions Bytes Per Day */
+            between_regions_bytes_per_day: number;
+            /** Between Providers Bytes Per Day */
+            between_providers_bytes_per_day: number;
+        };
         /**
          * TrafficShapeCreate
          * @description Bytes sent by window, oldest first.
@@ -16661,6 +16911,146 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RosterRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_plans: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanPreviewCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanPreviewRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_plan_adoption: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanAdoptionRead"];
                 };
             };
             /** @description Unauthorized */

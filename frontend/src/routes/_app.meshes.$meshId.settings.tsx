@@ -2,6 +2,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { meshQuery } from '~/api/meshes'
 import { MeshSettingsPage } from '~/features/inventory/MeshSettingsPage'
+import { ProbePlan } from '~/features/plans/ProbePlan'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/settings')({
@@ -12,5 +13,9 @@ export const Route = createFileRoute('/_app/meshes/$meshId/settings')({
 function MeshSettingsRoute() {
   const { meshId } = Route.useParams()
   const { data } = useSuspenseQuery(meshQuery(meshId))
-  return <MeshSettingsPage key={`${meshId} ${data.etag}`} mesh={data.mesh} etag={data.etag} />
+  return (
+    <MeshSettingsPage key={`${meshId} ${data.etag}`} mesh={data.mesh} etag={data.etag}>
+      <ProbePlan mesh={data.mesh} etag={data.etag} />
+    </MeshSettingsPage>
+  )
 }

@@ -30,8 +30,9 @@ pub(super) struct Client {
 }
 
 /// A due slot of a flow.
+#[derive(Default)]
 pub(super) struct Slot {
-    /// `None` if the slot must be left out.
+    /// `None` if the slot must be left out, or is not the turn of its path.
     pub request: Option<Request>,
     /// Slots left out, because the loop woke too late or no packet may leave.
     pub left_out: u64,
@@ -80,9 +81,21 @@ impl Client {
                 .get(key.flow as usize)
                 .copied()
         };
-        let (key, slots, left_out) = table.schedule.pop(now, find)?;
+        let (key, mut slots, left_out) = table.schedule.pop(now, find)?;
         let path = table.paths.get_mut(&key.path)?;
+        let wait_ns = path.turns.wait_ns(backend_ns);
+        // The slot after this one may be in a window that is another path's turn. It is postponed at once, so that this
+        // request does not announce another one soon.
+        let next_ns = backend_ns.saturating_add(slots.next().since(now));
+        let next_wait_ns = path.turns.wait_ns(next_ns);
+        if next_wait_ns > 0 {
+            slots.postpone(next_wait_ns);
+            table.schedule.push(key, &slots);
+        }
         *path.slots.get_mut(key.flow as usize)? = slots;
+        if wait_ns > 0 {
+            return Some(Slot::default());
+        }
         let (aggregator, peer) = (table.aggregators.0.get_mut(&key.path.0)?, path.peer);
         let Some(slot) = aggregator.take_slot(backend_ns) else {
             return Some(Slot {

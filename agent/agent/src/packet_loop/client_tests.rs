@@ -19,6 +19,7 @@ fn peer(vm_key: u32, port: u16) -> Peer {
         role: Role::Client,
         protocol: Protocol::Compact,
         flows: 1,
+        turns: None,
     }
 }
 
@@ -36,6 +37,7 @@ fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
             window_s,
             rate_hz,
             loss_deadline_ms: 500,
+            period_windows: 1,
             peers,
         }],
         ..Plan::idle()
@@ -169,6 +171,61 @@ fn exchanges_with_a_silent_peer_are_lost_and_others_are_not() {
         (&round_trip.sent[..], &round_trip.lost[..]),
         (&[80, 80][..], &[0, 80][..])
     );
+}
+
+#[test]
+fn paths_that_take_turns_fill_their_windows_and_leave_the_others() {
+    let mut simulation = Simulation::new();
+    let turns = |turns: &[u32], vm_key, port| Peer {
+        turns: Some(turns.to_vec()),
+        ..peer(vm_key, port)
+    };
+    let mut plan = plan(
+        vec![turns(&[0], 2, 319), turns(&[1, 2], 3, 329), peer(4, 339)],
+        8,
+        10,
+    );
+    plan.meshes[0].period_windows = 3;
+    simulation.follow(&plan);
+    simulation.run(61_000);
+    let peers: Vec<_> = (simulation.windows.iter())
+        .map(|window| &window.peer_keys[..])
+        .collect();
+    let first = EPOCH / S / 10 % 3;
+    let expected: Vec<&[u32]> = (0..6)
+        .map(|window| match (first + window) % 3 {
+            0 => &[2, 4][..],
+            _ => &[3, 4],
+        })
+        .collect();
+    assert_eq!(peers, expected);
+    for window in &simulation.windows {
+        let round_trip = window.round_trip.as_ref().unwrap();
+        // A slot at the end of a window may be played in the next one, which is another path's turn.
+        assert!(round_trip.sent.iter().all(|sent| (79..=80).contains(sent)));
+        assert_eq!(round_trip.lost, [0, 0]);
+        assert!(round_trip.count.iter().all(|count| *count >= 79));
+    }
+}
+
+#[test]
+fn the_last_request_of_a_turn_announces_no_other_one() {
+    let mut simulation = Simulation::new();
+    let first = (EPOCH / S / 10 % 2) as u32;
+    let mut plan = plan(
+        vec![Peer {
+            turns: Some(vec![first]),
+            ..peer(2, 319)
+        }],
+        8,
+        10,
+    );
+    plan.meshes[0].period_windows = 2;
+    simulation.follow(&plan);
+    simulation.run(15_000);
+    assert_eq!(simulation.soon.len(), 80);
+    assert!(simulation.soon[..79].iter().all(|soon| *soon));
+    assert!(!simulation.soon[79]);
 }
 
 #[test]

@@ -26,6 +26,7 @@ fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
         role,
         protocol: Protocol::Compact,
         flows,
+        turns: None,
     };
     Plan {
         caps: Caps {
@@ -40,6 +41,7 @@ fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
             window_s: 10,
             rate_hz,
             loss_deadline_ms: 1000,
+            period_windows: 1,
             peers: (0..peers).map(peer).collect(),
         }],
         ..Plan::idle()

@@ -4,3 +4,4 @@ pub(crate) mod path_table;
 pub(crate) mod peer_session;
 pub(crate) mod request;
 pub(crate) mod schedule;
+pub(crate) mod turns;

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use super::peer_session::{Aggregators, PeerSession};
 use super::request::RequestId;
 use super::schedule::{FlowKey, PathKey, Schedule, Slots};
+use super::turns::Turns;
 use crate::clock::RawTime;
 use crate::plan::{MeshPlan, Plan, Protocol, Role};
 use crate::ptp::PortIdentity;
@@ -22,6 +23,7 @@ pub(crate) struct Path {
     /// One for each source port.
     pub slots: Vec<Slots>,
     pub deadline_ns: i64,
+    pub turns: Turns,
 }
 
 impl Path {
@@ -106,6 +108,7 @@ impl PathTable {
                         peer: address,
                         slots,
                         deadline_ns,
+                        turns: Turns::of(mesh, peer),
                     },
                 );
                 if before.get(&key).is_some_and(|path| path.peer == address) {

@@ -70,6 +70,13 @@ impl Slots {
         self.next
     }
 
+    /// Postpones the next slot to the first one of its phase that is at least `wait_ns` later.
+    pub fn postpone(&mut self, wait_ns: i64) {
+        let intervals = (wait_ns + self.interval_ns - 1) / self.interval_ns;
+        self.next = self.next.plus(intervals * self.interval_ns);
+        self.used = 0;
+    }
+
     /// Returns true if the slots are those of a rate.
     pub fn are_of(&self, rate_hz: u32) -> bool {
         (self.interval_ns, self.together) == rhythm(rate_hz)
@@ -175,6 +182,11 @@ impl Schedule {
             return Some((key, slots, requests));
         }
         None
+    }
+
+    /// Adds the next slot of a flow that was postponed.
+    pub fn push(&mut self, key: FlowKey, slots: &Slots) {
+        self.slots.push(Reverse((slots.next, key)));
     }
 
     /// Returns when the next slot is due.

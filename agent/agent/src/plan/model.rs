@@ -46,6 +46,9 @@ pub struct MeshPlan {
     pub rate_hz: u32,
     /// Time after which an incomplete exchange counts as lost.
     pub loss_deadline_ms: u32,
+    /// Windows until the turns of peers repeat, 1 to 60.
+    #[serde(default = "one")]
+    pub period_windows: u32,
     pub peers: Vec<Peer>,
 }
 
@@ -64,6 +67,13 @@ pub struct Peer {
     pub protocol: Protocol,
     /// Source ports used towards the peer, 1 to 16; each samples another path of an ECMP fabric.
     pub flows: u32,
+    /// Windows of a period in which it is measured, by number modulo the period; `None` is every window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<Vec<u32>>,
+}
+
+fn one() -> u32 {
+    1
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -187,10 +197,20 @@ impl MeshPlan {
             || field("loss_deadline_ms"),
             "must be 1 to 60000",
         )?;
+        check(
+            (1..=60).contains(&self.period_windows),
+            || field("period_windows"),
+            "must be 1 to 60",
+        )?;
         let mut keys = HashSet::new();
         for (p, peer) in self.peers.iter().enumerate() {
             let at = format!("{at}.peers[{p}]");
             peer.validate(&at)?;
+            check(
+                peer.takes_turns_of(self.period_windows),
+                || format!("{at}.turns"),
+                "must be different numbers below period_windows, in order",
+            )?;
             check(
                 peer.vm_key != own_key,
                 || format!("{at}.vm_key"),
@@ -215,6 +235,15 @@ impl Peer {
     /// Returns the address at which the peer receives general messages (Follow_Up, Delay_Resp).
     pub fn general_address(&self) -> SocketAddr {
         SocketAddr::new(self.address, self.general_port)
+    }
+
+    /// Returns true if its turns are some of a period, ascending.
+    fn takes_turns_of(&self, period: u32) -> bool {
+        let Some(turns) = &self.turns else {
+            return true;
+        };
+        let ascending = turns.windows(2).all(|pair| pair[0] < pair[1]);
+        ascending && turns.last().is_some_and(|last| *last < period)
     }
 
     fn validate(&self, at: &str) -> Result<(), PlanError> {

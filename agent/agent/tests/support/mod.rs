@@ -45,6 +45,7 @@ pub fn peer(vm_key: u32, listen: Listen, role: Role) -> Peer {
         role,
         protocol: Protocol::Compact,
         flows: 1,
+        turns: None,
     }
 }
 
@@ -68,6 +69,7 @@ pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
             window_s: 1,
             rate_hz,
             loss_deadline_ms: 2_000,
+            period_windows: 1,
             peers,
         }],
     }

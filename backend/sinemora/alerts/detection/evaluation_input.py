@@ -20,7 +20,7 @@ from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.tiers import Tier, TierRange
-from sinemora.meshes.plan import MeshState, planned
+from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import zone_runs
 
 
@@ -42,6 +42,8 @@ def window_of(mesh: MeshState, cells: Cells, ended_at_s: int, lasts_s: int, seas
     """Return a window of these cells, without silent members."""
     silent = np.zeros(len(mesh.members), np.bool_)
     values = values_of(cells)
+    # Merged steps of a tier are longer than a window: most paths have one in them, so all count.
+    turns = mesh.strategy.rotates and lasts_s == mesh.window_s
     return Window(
         ended_at_s,
         lasts_s,
@@ -52,6 +54,8 @@ def window_of(mesh: MeshState, cells: Cells, ended_at_s: int, lasts_s: int, seas
         silent,
         seasons=seasons,
         packets=lambda: packets_of(cells),
+        active=mesh.active(ended_at_s - lasts_s) if turns else None,
+        period=mesh.strategy.period if turns else 1,
     )
 
 
@@ -60,7 +64,7 @@ def cells_of(session: Session, mesh: MeshState, tier_range: TierRange) -> Cells:
     stored = [one for chunk in frames.frames(session, mesh.key, [tier_range], sketches=False) for one in chunk]
     shifts = corrections.in_range(session, mesh.key, tier_range.start, tier_range.end)
     pairs, _ = merge.newest(stored, corrections=shifts)
-    return matrix.vm_cells(keys_of(mesh), planned(mesh.members), pairs, None, settings().stale_windows)
+    return matrix.vm_cells(keys_of(mesh), mesh.planned, pairs, None, settings().stale_windows)
 
 
 def values_of(cells: Cells) -> Values:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection import evaluation_input, queries, seasons
 from sinemora.alerts.detection.queries import MeshReports
-from sinemora.alerts.evaluation import state_codec
+from sinemora.alerts.evaluation import focus, state_codec
 from sinemora.alerts.evaluation.engine import Evaluation, EvaluationState, amend, step
 from sinemora.alerts.evaluation.rule import Kind
 from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
@@ -21,9 +21,11 @@ from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
 from sinemora.alerts.models import AlertState
 from sinemora.alerts.rules.load import rules_of
+from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state
+from sinemora.meshes.service import mesh_state, set_focus
+from sinemora.meshes.strategies.strategy import StrategyKind
 
 log = structlog.get_logger(__name__)
 
@@ -102,9 +104,20 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
             ids = [str(uuid4()) for _ in evaluation.detections]
             changes = advance(known, evaluation.detections, window.zone_of, end_s, mesh.window_s, ids)
             changed += incident_store.apply(session, mesh, rules, changes, rows, state, window, at)
+    if mesh.strategy.kind is StrategyKind.EVENT:
+        _follow_incidents(session, mesh, ended_at_s)
     _store(row, state, mesh, ended_at_s, at)
     row.firing, row.took_ms = evaluation.firing, round((perf_counter() - began) * 1000)
     return MeshEvaluation(mesh, ended_at_s, evaluation, changed)
+
+
+def _follow_incidents(session: Session, mesh: MeshState, ended_at_s: int) -> None:
+    """Let the mesh measure the paths of its open incidents in every window."""
+    rows = incident_queries.ongoing(session, mesh.id, utc(ended_at_s))
+    tracks = [track for track in incident_store.tracks_of(rows, mesh) if track.ended_at_s is None]
+    pairs = focus.pairs_of((track.culprit for track in tracks), evaluation_input.zone_of(mesh))
+    keys = keys_of(mesh)
+    set_focus(session, mesh, [(int(keys[one]), int(keys[other])) for one, other in pairs])
 
 
 def _no_member(mesh: MeshState) -> np.ndarray:

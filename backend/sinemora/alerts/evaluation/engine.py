@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sinemora.alerts.evaluation import root_cause
+from sinemora.alerts.evaluation import groups, root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Baseline, Flags, Floats, Ints
 from sinemora.alerts.evaluation.breach import History, Seasons, Values, breaches_of, least_spread, magnitude, rise_of
 from sinemora.alerts.evaluation.loss_counts import LossCounts
@@ -34,7 +34,8 @@ class Window:
 
     `keys`: the VMs of its axis. `silent`: VMs whose agent should have reported and has not. `below`: distance of
     each application below its objective (NaN: unknown). `seasons`: usual values at its hour of the week. `packets`:
-    packets sent and lost; None if unknown.
+    packets sent and lost; None if unknown. `active`: paths whose turn this window is, in a mesh that rotates with
+    `period` windows; None: all. A path counts only the windows that are its turn.
     """
 
     ended_at_s: int
@@ -47,6 +48,8 @@ class Window:
     below: dict[str, float] = field(default_factory=dict)
     seasons: Seasons = _no_season
     packets: PacketCounts | None = None
+    active: Flags | None = None
+    period: int = 1
 
 
 @dataclass(slots=True)
@@ -144,6 +147,8 @@ def amend(state: EvaluationState, rules: Sequence[Rule], window: Window) -> None
             continue
         breaches = breaches_of(condition, window.values, history)
         in_scope = window.planned if rule.scope is None else window.planned & rule.scope
+        if window.active is not None and age > 0:
+            continue  # the bits of a path are its turns, not the last windows: the late one has no place among them
         rule_state.amend(breaches.breach & in_scope, breaches.known & in_scope, age)
 
 
@@ -170,7 +175,9 @@ def _rearrange(state: EvaluationState, keys: Ints) -> None:
     positions, size = positions_of(state.keys, keys), state.keys.size
     state.baselines = {series: one.rearranged(positions) for series, one in state.baselines.items()}
     state.rule_states = {
-        id: one.rearranged(positions) if one.hits.shape[0] == size else one for id, one in state.rule_states.items()
+        id: one.rearranged(positions) if one.hits.shape[0] == size else one
+        for id, one in state.rule_states.items()
+        if not id.endswith(f"/{groups.SUFFIX}")
     }
     state.rises = {metric: one.rearranged(positions) for metric, one in state.rises.items()}
     state.loss_counts = {over_s: one.rearranged(positions) for over_s, one in state.loss_counts.items()}
@@ -219,12 +226,21 @@ def _paths(state: EvaluationState, rule: Rule, window: Window, gap: int) -> _Rul
     known = breaches.known & in_scope
     breach, bad = breaches.breach & known, breaches.bad & known
     rule_state = _rule_state(state, rule.id, shape)
-    rule_state.step(breach, known, rule.m_of_n(window.window_s), gap)
+    m_of_n = rule.m_of_n(window.window_s * window.period)
+    if window.active is not None:  # a turn later is later than most times to keep firing
+        m_of_n = replace(m_of_n, keep=rule.keep_firing_s // (window.window_s * window.period))
+    rule_state.step(breach, known, m_of_n, gap, window.active)
     if not in_scope.all():
         outside = rule_state.firing & ~in_scope
         if outside.any():
             rule_state.clear(outside)
-    return _RuleView(rule, rule_state, rule_state.firing.copy(), bad, known)
+    firing = rule_state.firing.copy()
+    if window.active is not None:
+        # A path whose last turn was good may be well for long before M of N have left its few windows.
+        firing &= (rule_state.hits & 1).astype(np.bool_)
+        of_groups = _rule_state(state, f"{rule.id}/{groups.SUFFIX}", (groups.size_of(window.zone_of),))
+        firing |= groups.step(of_groups, rule, rule.m_of_n(window.window_s), breach, known, window.zone_of)
+    return _RuleView(rule, rule_state, firing, bad, known)
 
 
 def _signed(state: EvaluationState, window: Window) -> Floats | None:

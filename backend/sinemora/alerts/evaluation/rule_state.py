@@ -59,11 +59,22 @@ class RuleState:
         hits, seen, run, quiet = np.zeros((4, *shape), np.uint16)
         return cls(hits, seen, run, quiet, np.zeros(shape, np.bool_))
 
-    def step(self, breach: Flags, known: Flags, m_of_n: MOutOfN, windows: int = 1) -> None:
+    def step(self, breach: Flags, known: Flags, m_of_n: MOutOfN, windows: int = 1, active: Flags | None = None) -> None:
         """Apply the window that ended `windows` windows after the last one; those between count as missing.
 
-        Paths where `known` is false keep their state.
+        Paths where `known` is false keep their state. With `active`, only the windows of a path count that are its
+        turn: other paths do not change at all.
         """
+        if active is not None:
+            at = np.flatnonzero(active)
+            words = (self.hits, self.seen, self.run, self.quiet)
+            hits, seen, run, quiet = (word.reshape(-1)[at] for word in words)
+            part = RuleState(hits, seen, run, quiet, self.firing.reshape(-1)[at])
+            part.step(breach.reshape(-1)[at], known.reshape(-1)[at], m_of_n)
+            for word, changed in zip(words, (part.hits, part.seen, part.run, part.quiet), strict=True):
+                word.reshape(-1)[at] = changed
+            self.firing.reshape(-1)[at] = part.firing
+            return
         by = np.uint16(min(windows, WINDOWS_MAX))
         for word, bit in ((self.hits, breach), (self.seen, known)):
             if windows >= WINDOWS_MAX:

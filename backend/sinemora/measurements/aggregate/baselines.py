@@ -35,8 +35,8 @@ _FEW = np.array([1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107], 
 _RESOLUTION = np.float32(0.006)
 
 
-NO_BASELINE = len(State)
-"""State of a measured cell without a baseline, after those of `State`."""
+NO_BASELINE = 5
+"""State of a measured cell without a baseline; a number that `State` leaves free."""
 
 
 class Basis(IntEnum):

@@ -74,13 +74,17 @@ class Statistic(StrEnum):
 
 
 class State(IntEnum):
-    """Why a cell has a value or none."""
+    """Why a cell has a value or none. 5 is taken: `baselines.NO_BASELINE`.
+
+    Readers of a mesh that rotates see `EARLIER`, a value from an earlier window of the period; here it is `MEASURED`.
+    """
 
     MEASURED = 0
     NOT_PLANNED = 1
     NO_DATA = 2
     STALE = 3
     LOST = 4
+    EARLIER = 6
 
 
 _QUANTILE_OF = dict(zip((Statistic.P50, Statistic.P90, Statistic.P99, Statistic.P999), QUANTILES, strict=True))
@@ -324,6 +328,13 @@ def _losses(cells: Cells, states: npt.NDArray[np.uint8]) -> Matrix:
     ratio = np.minimum(lost / np.maximum(sent, 1), 1.0)
     no_clock = np.zeros(states.shape, np.int64)
     return Matrix(Metric.LOSS, ratio, no_clock, states, valued, np.full(states.shape, NONE))
+
+
+def shown_states(states: npt.NDArray[np.uint8], earlier: Flags | None) -> npt.NDArray[np.uint8]:
+    """Return the states as readers see them, given the paths whose value is from an earlier window of the period."""
+    if earlier is None:
+        return states
+    return np.where(earlier & (states == State.MEASURED), np.uint8(State.EARLIER), states)
 
 
 def worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

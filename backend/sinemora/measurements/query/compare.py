@@ -23,7 +23,7 @@ from sinemora.measurements.query.requests import ComparisonRequest, MatrixReques
 from sinemora.measurements.query.responses import ComparisonRead, Mover, MoversRead
 from sinemora.measurements.query.scan import QueryResponse, Range, range_of
 from sinemora.measurements.query.tables import Column, ResultTable, in_batches
-from sinemora.measurements.schemas import DEVIATION, STATE_NAMES, Axis, Span
+from sinemora.measurements.schemas import DEVIATION, DEVIATION_STATE_NAMES, Axis, Span
 from sinemora.meshes.plan import MeshState
 
 _UNBOUNDED = (Metric.LOSS, Metric.JITTER, Metric.ROUND_TRIP)
@@ -138,7 +138,7 @@ def _table(result: MatrixResult, metric: Metric, request: MatrixRequest) -> Resu
         matrix.nullable(first.values.ravel(), first.valued.ravel()),
         *(matrix.nullable(further.values.ravel(), further.valued.ravel()) for further in result.more),
         matrix.nullable(first.clock_error_ns.ravel(), bounded.ravel()),
-        _states(first.states),
+        _states(result.shown_states),
     ]
     return ResultTable("matrix", columns, in_batches(values))
 
@@ -164,7 +164,7 @@ def comparison(session: Session, mesh: MeshState, request: ComparisonRequest, bu
             difference=matrix.nullable(difference.values, difference.known),
             percent=matrix.nullable(difference.percent, ~np.isnan(difference.percent)),
             clock_error_ns=matrix.nullable(difference.clock_error_ns, bounded),
-            states=np.array([STATE_NAMES[state] for state in State], object)[difference.states].tolist(),
+            states=np.array(DEVIATION_STATE_NAMES, object)[difference.states].tolist(),
         )
 
     def table() -> ResultTable:
@@ -289,5 +289,4 @@ def _names(axis: Sequence[Axis]) -> tuple[list[str], list[str]]:
 
 
 def _states(states: npt.NDArray[np.uint8]) -> list[str]:
-    names = [STATE_NAMES[state].value for state in State]
-    return [names[state] for state in states.ravel().tolist()]
+    return [str(DEVIATION_STATE_NAMES[state]) for state in states.ravel().tolist()]

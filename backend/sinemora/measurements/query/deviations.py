@@ -1,10 +1,11 @@
 """Deviations of paths or zone pairs from their baselines: a matrix, and a single one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 import numpy as np
+import numpy.typing as npt
 from sqlalchemy.orm import Session
 
 from sinemora.kit.errors import ProductError
@@ -38,10 +39,15 @@ class DeviationResult:
     result: MatrixResult
     deviations: Deviations
 
+    @property
+    def shown_states(self) -> npt.NDArray[np.uint8]:
+        """Return the states as readers see them."""
+        return matrix.shown_states(self.deviations.states, self.result.earlier)
+
     def binary(self) -> bytes:
         """Return the octet-stream form."""
         ended_at = self.result.ended_at
-        return self.deviations.binary(
+        return replace(self.deviations, states=self.shown_states).binary(
             self.result.mesh.revision, 0 if ended_at is None else round(ended_at.timestamp() * 1000)
         )
 
@@ -74,7 +80,7 @@ def json_of(found: DeviationResult, query: MatrixQuery) -> MatrixRead:
     read = matrix_query.json_of(result, query)
     read.metric = DEVIATION
     read.values = matrix.nullable(deviations.values, deviations.valued)
-    read.states = np.array(DEVIATION_STATE_NAMES, object)[deviations.states].tolist()
+    read.states = np.array(DEVIATION_STATE_NAMES, object)[found.shown_states].tolist()
     read.baseline = BaselineMatrix.model_construct(
         value_ns=matrix.nullable(_whole(deviations.baselines), based),
         dead_band_ns=matrix.nullable(deviations.dead_band_ns, deviations.valued),
@@ -105,7 +111,7 @@ def read_at(found: DeviationResult, row: int, column: int) -> DeviationRead:
     known = deviations.baselines
     has_value, has_baseline = bool(deviations.now.valued[at]), known.basis[at] != Basis.NONE
     valued = bool(deviations.valued[at])
-    state: DeviationState = DEVIATION_STATE_NAMES[int(deviations.states[at])]
+    state: DeviationState = DEVIATION_STATE_NAMES[int(found.shown_states[at])]
     return DeviationRead(
         source=result.axis[row],
         target=result.axis[column],

@@ -8,20 +8,22 @@ from typing import Literal
 from uuid import UUID
 
 import numpy as np
+import numpy.typing as npt
 from sqlalchemy.orm import Session
 
-from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import matrix, merge, zones
-from sinemora.measurements.aggregate.matrix import Cells, Matrix, Metric, Pairs, State, Statistic
+from sinemora.measurements.aggregate.matrix import Cells, Flags, Matrix, Metric, Pairs, State, Statistic
 from sinemora.measurements.codec.flows import Flows, slowest
 from sinemora.measurements.codec.frame import ROUND_TRIP, Sketches
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.unpacking import DIRECTIONS, ONE_WAY
 from sinemora.measurements.query.budget import REQUEST, Budget
-from sinemora.measurements.query.caches import latest_cache, rollup_cache
+from sinemora.measurements.query.caches import rollup_cache
+from sinemora.measurements.query.newest import earlier_of, newest_pairs, stale_windows
 from sinemora.measurements.query.ranges import check_range, read_frames, tiers, utc
 from sinemora.measurements.schemas import (
+    DEVIATION_STATE_NAMES,
     SOURCE_NAMES,
     STATE_NAMES,
     Axis,
@@ -32,10 +34,10 @@ from sinemora.measurements.schemas import (
     WorstPath,
     WorstPaths,
 )
-from sinemora.measurements.store import corrections, latest
+from sinemora.measurements.store import corrections
 from sinemora.measurements.store import frames as frame_queries
 from sinemora.measurements.store.tiers import Tier
-from sinemora.meshes.plan import Member, MeshState, planned
+from sinemora.meshes.plan import Member, MeshState
 from sinemora.meshes.service import mesh_state, zone_runs
 
 _SOURCES = np.array(SOURCE_NAMES, object)
@@ -82,21 +84,34 @@ class MatrixResult:
     started_at: datetime | None
     ended_at: datetime | None
     more: tuple[Matrix, ...] = ()
+    earlier: Flags | None = None
+
+    @property
+    def shown_states(self) -> npt.NDArray[np.uint8]:
+        """Return the states as readers see them; values of an earlier window of the period have a separate one."""
+        return matrix.shown_states(self.matrix.states, self.earlier)
 
     def binary(self) -> bytes:
         """Return the octet-stream form: all matrices, one after the other."""
         ended_at_ms = 0 if self.ended_at is None else round(self.ended_at.timestamp() * 1000)
-        return b"".join(one.binary(self.mesh.revision, ended_at_ms) for one in (self.matrix, *self.more))
+        shown = (
+            replace(one, states=matrix.shown_states(one.states, self.earlier)) for one in (self.matrix, *self.more)
+        )
+        return b"".join(one.binary(self.mesh.revision, ended_at_ms) for one in shown)
 
 
 @dataclass(frozen=True, slots=True)
 class MeshWindows:
-    """One window of each pair of a mesh as cells of its VMs; `sketches` are those of the pairs, if asked for."""
+    """One window of each pair of a mesh as cells of its VMs; `sketches` are those of the pairs, if asked for.
+
+    `earlier`: paths whose window is an earlier one of the period of a mesh that rotates.
+    """
 
     cells: Cells
     sketches: Sketches | None
     started_at: datetime | None
     ended_at: datetime | None
+    earlier: Flags | None = None
 
 
 def read_matrix(session: Session, mesh_id: UUID, wanted: MatrixQuery, budget: Budget = REQUEST) -> MatrixResult:
@@ -126,7 +141,8 @@ def compute_matrix(session: Session, mesh: MeshState, wanted: MatrixQuery, budge
     cells, axis = found.cells, [Axis(id=member.id, name=member.name) for member in mesh.members]
     if by_zone:
         cells, axis = _by_zone(mesh, cells, found.sketches)
-    return _measure(mesh, axis, cells, wanted, found.started_at, found.ended_at)
+    result = _measure(mesh, axis, cells, wanted, found.started_at, found.ended_at)
+    return result if by_zone else replace(result, earlier=found.earlier)
 
 
 def read_windows(
@@ -150,12 +166,7 @@ def read_windows(
     """
     now_s = None
     if start is None or end is None:
-        if sketches_of or vm_keys is not None:
-            stored = latest.blocks(session, mesh.key, sketches=bool(sketches_of), vm_keys=vm_keys)
-            shifts = corrections.at_starts(session, mesh.key, {one.started_at_s for one in stored})
-            pairs, merged = merge.newest(stored, corrections=shifts, sketches_of=sketches_of)
-        else:
-            pairs, merged = latest_cache.pairs(session, mesh.key), None
+        pairs, merged = newest_pairs(session, mesh, vm_keys=vm_keys, sketches_of=sketches_of)
         now_s = time.time()
         last = int(np.argmax(pairs.ended_at_s)) if pairs.clients.size else None
         started_at = None if last is None else utc(int(pairs.ended_at_s[last] - pairs.window_s[last]))
@@ -166,17 +177,18 @@ def read_windows(
         )
     if flows is Flows.SLOWEST:
         pairs = replace(pairs, stats=slowest(pairs.stats))
-    cells = matrix.vm_cells(keys_of(mesh), planned(mesh.members), pairs, now_s, settings().stale_windows)
+    cells = matrix.vm_cells(keys_of(mesh), mesh.planned, pairs, now_s, stale_windows(mesh))
     if now_s is None:  # what was measured then was planned then
         cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))
-    return MeshWindows(cells, merged, started_at, ended_at)
+        return MeshWindows(cells, merged, started_at, ended_at)
+    return MeshWindows(cells, merged, started_at, ended_at, earlier_of(mesh, pairs, cells, now_s))
 
 
 def json_of(picture: MatrixResult, wanted: MatrixQuery) -> MatrixRead:
     """Convert a matrix to its JSON form."""
     found = picture.matrix
     bounded = found.valued if wanted.metric not in _UNBOUNDED else np.zeros(found.states.shape, bool)
-    names = np.array([STATE_NAMES[state] for state in State], object)
+    names = np.array(DEVIATION_STATE_NAMES, object)
     return MatrixRead.model_construct(
         mesh_id=picture.mesh.id,
         revision=picture.mesh.revision,
@@ -193,7 +205,7 @@ def json_of(picture: MatrixResult, wanted: MatrixQuery) -> MatrixRead:
         },
         clock_error_ns=matrix.nullable(found.clock_error_ns, bounded),
         asymmetry_sources=matrix.nullable(_SOURCES[found.sources], found.sources != matrix.NONE),
-        states=names[found.states].tolist(),
+        states=names[picture.shown_states].tolist(),
         baseline=None,
     )
 
@@ -288,7 +300,7 @@ def _zone_range(
     runs = zone_runs(mesh)
     keys = frame_queries.zone_keys(session, [run.id for run in runs])
     zone_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])
-    cells = matrix.zone_pair_cells(keys, zone_of, planned(mesh.members), merged.clients, merged.targets, merged.stats)
+    cells = matrix.zone_pair_cells(keys, zone_of, mesh.planned, merged.clients, merged.targets, merged.stats)
     cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))  # as it was then
     return _measure(mesh, [Axis(id=run.id, name=run.name) for run in runs], cells, wanted, start, end)
 

@@ -10,7 +10,6 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.kit.config import settings
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.measurements.aggregate import matrix, merge
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
@@ -18,6 +17,7 @@ from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, INBOUND, LOST, OUTBOUND, ROUND_TRIP, SENT, Stats
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query.matrix import end_of
+from sinemora.measurements.query.newest import earlier_of, newest_pairs, stale_windows
 from sinemora.measurements.query.ranges import check_range, check_time, tiers, utc
 from sinemora.measurements.schemas import (
     SOURCE_NAMES,
@@ -32,9 +32,9 @@ from sinemora.measurements.schemas import (
     RoundTripSeries,
     SeriesRead,
 )
-from sinemora.measurements.store import corrections, frames, latest
+from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, choose
-from sinemora.meshes.plan import Member, MeshState, planned
+from sinemora.meshes.plan import Member, MeshState
 from sinemora.meshes.service import mesh_state
 
 # A chart has about a thousand columns, so `auto` uses no more steps.
@@ -54,11 +54,12 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) 
     """Return the newest window of a path. ProductError `mesh_unknown`, `path_unknown`."""
     mesh = mesh_state(session, mesh_id)
     source, target = path_ends(mesh, source_id, target_id)
-    stored = latest.blocks(session, mesh.key, vm_keys=(source.key, target.key))
-    pairs, _ = merge.newest(stored, corrections=corrections.of_newest(session, mesh.key))
-    ends = np.array([source.key, target.key])
-    cells = matrix.vm_cells(ends, planned([source, target]), pairs, time.time(), settings().stale_windows)
+    pairs, _ = newest_pairs(session, mesh, vm_keys=(source.key, target.key))
+    ends, now_s = np.array([source.key, target.key]), time.time()
+    places = [mesh.members.index(end) for end in (source, target)]
+    cells = matrix.vm_cells(ends, mesh.planned[np.ix_(places, places)], pairs, now_s, stale_windows(mesh))
     states = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50).states
+    states = matrix.shown_states(states, earlier_of(mesh, pairs, cells, now_s))
     path = PathRead(
         source=end_of(source),
         target=end_of(target),

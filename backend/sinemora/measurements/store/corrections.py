@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 from sqlalchemy import text
@@ -196,12 +196,6 @@ def at_starts(session: Session, mesh_key: int, starts_s: Collection[int]) -> lis
     return [
         Corrections(row.started_at_s, row.ended_at_s, corrections.decode(bytes(row.shifts), SHIFTS)) for row in rows
     ]
-
-
-def of_newest(session: Session, mesh_key: int) -> list[Corrections]:
-    """Return the corrections of the newest windows, late ones included."""
-    now = datetime.now(UTC)
-    return in_range(session, mesh_key, now - timedelta(minutes=10), now + timedelta(minutes=1))
 
 
 def delete_before(session: Session, before: datetime) -> int:

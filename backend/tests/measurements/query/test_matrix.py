@@ -433,3 +433,38 @@ def test_windows_shorter_than_a_step_are_merged(mesh):
     url = f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}/series"
     params = {"from": iso(start), "to": iso(start + 10), "resolution": "window", "statistic": "max"}
     assert mesh.owner.get(url, params=params).json()["outbound"]["delay_ns"] == [70_070]
+
+
+def test_a_mesh_that_rotates_shows_the_values_of_its_whole_period(owner, make_mesh):
+    mesh = make_mesh(owner, 4, strategy="sparse", period_windows=8)
+    a, b, c, d = (agent.vm_key for agent in mesh.agents)
+    sent(mesh.agents[0], report_of(mesh.key, {b: simple(50_000)}, window_start(6)))
+    sent(mesh.agents[0], report_of(mesh.key, {c: simple(60_000)}, window_start(5)))
+    sent(mesh.agents[0], report_of(mesh.key, {d: simple(70_000)}, window_start(2)))
+    sent(mesh.agents[1], report_of(mesh.key, {c: simple(80_000)}, window_start(40)))
+    keys = keys_in_order(mesh)
+    result = matrix(mesh)
+
+    def cell(source: int, target: int):
+        i, j = keys.index(source), keys.index(target)
+        return result["states"][i][j], result["values"][i][j] is None
+
+    assert cell(a, b) == cell(b, a) == ("earlier", False)
+    assert cell(a, c) == ("earlier", False)
+    assert cell(a, d) == ("measured", False)
+    assert cell(b, c) == ("stale", False)
+    assert cell(b, d) == ("no_data", True)
+    i, j = keys.index(a), keys.index(b)
+    binary = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", headers={"Accept": "application/octet-stream"}).content
+    assert binary[24 + 2 * 16 + 4 * i + j] == 6
+    path = f"/v1/meshes/{mesh.id}/paths/{mesh.agents[0].vm_id}/{mesh.agents[1].vm_id}"
+    assert mesh.owner.get(path).json()["state"] == "earlier"
+    sheet = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", headers={"Accept": "text/csv"}).text
+    assert sum(line.endswith(",earlier") for line in sheet.splitlines()) == 4
+    deviations = matrix(mesh, metric="deviation")
+    assert deviations["states"][i][j] in ("earlier", "no_baseline")
+    # A new window of the pair is seen at once.
+    sent(mesh.agents[0], report_of(mesh.key, {b: simple(55_000)}, window_start()))
+    result = matrix(mesh)
+    assert cell(a, b) == ("measured", False)
+    assert cell(a, d) == ("measured", False)

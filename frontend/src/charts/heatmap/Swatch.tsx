@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import styles from './bar.module.css'
-import { LOOK } from './grid'
+import { isColoured } from './grid'
 import type { Hatch } from './hatch'
 import type { Rgb, Theme } from './palette'
 import { hatchPattern } from './picture'
@@ -8,7 +8,7 @@ import { hatchPattern } from './picture'
 const WIDTH = 26
 const HEIGHT = 16
 
-/** A sample of a hatch; a veil is shown over `under`, a colour that stands for any value. */
+/** A sample of a hatch; a look with a colour is shown over `under`, one that stands for any value. */
 export function Swatch({ hatch, theme, under }: { hatch: Hatch; theme: Theme; under: Rgb }) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const density = typeof window === 'undefined' ? 1 : window.devicePixelRatio || 1
@@ -17,7 +17,7 @@ export function Swatch({ hatch, theme, under }: { hatch: Hatch; theme: Theme; un
     const context = canvas.current?.getContext('2d')
     if (!context) return
     context.clearRect(0, 0, WIDTH * density, HEIGHT * density)
-    if (hatch === LOOK.veiled) {
+    if (isColoured(hatch)) {
       context.fillStyle = `rgb(${red} ${green} ${blue})`
       context.fillRect(0, 0, WIDTH * density, HEIGHT * density)
     }

@@ -1,10 +1,10 @@
-/** Five hatches, each a tile of coverage, so that cells without a value differ by shape and not by colour. */
+/** Hatches, each a tile of coverage, so that cells differ by shape and not by colour alone. */
 
 import { LOOK, type Look } from './grid'
 
 export type Hatch = Exclude<Look, 0>
 
-export const HATCHES: readonly Hatch[] = [LOOK.dotted, LOOK.lined, LOOK.veiled, LOOK.crossed, LOOK.ruled]
+export const HATCHES: readonly Hatch[] = [LOOK.dotted, LOOK.lined, LOOK.veiled, LOOK.crossed, LOOK.ruled, LOOK.flecked]
 
 const PERIOD = 8
 
@@ -26,6 +26,8 @@ export function coverage(hatch: Hatch, x: number, y: number): number {
       return line(toDiagonal(x + y, PERIOD), 0.9) * 0.6
     case LOOK.veiled:
       return line(toDiagonal(x - y, PERIOD), 2.6) * 0.9
+    case LOOK.flecked:
+      return line(Math.hypot((x % PERIOD) - PERIOD / 2, (y % PERIOD) - PERIOD / 2), 2) * 0.5
     case LOOK.ruled:
       return line(Math.abs((y % PERIOD) - PERIOD / 2), 0.9) * 0.3
     case LOOK.crossed:

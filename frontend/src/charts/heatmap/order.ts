@@ -1,6 +1,6 @@
 /** Orders of the rows and columns of a grid by its values. */
 
-import { type Grid, LOOK, type Worst } from './grid'
+import { type Grid, isColoured, LOOK, type Worst } from './grid'
 import { type Profiles, seriate } from './seriate'
 
 /** The indices of rows and of columns. */
@@ -15,7 +15,7 @@ const MISSING = -1
 /** Return the distance of a cell from the best value, in codes; `LOST` or `MISSING` without a value. */
 function badness(code: number, look: number, worst: Worst): number {
   if (look === LOOK.crossed) return LOST
-  if (code === 0 || (look !== LOOK.plain && look !== LOOK.veiled)) return MISSING
+  if (code === 0 || !isColoured(look)) return MISSING
   return worst.kind === 'furthest' ? Math.abs(code - worst.middle) : code
 }
 

@@ -1,15 +1,14 @@
 /** Codes to pixels: one pixel per cell, by table. */
 
-import { type Grid, LOOK, type Look } from './grid'
+import { type Grid, isColoured, type Look } from './grid'
 import type { ColourTable } from './palette'
 
 /** Colours where there is a value, transparent where there is none. */
 export function paint(grid: Grid, colours: ColourTable, out: Uint32Array): void {
   const { codes, looks, faint } = grid
   for (let i = 0; i < codes.length; i++) {
-    const look = looks[i]
     const table = faint?.[i] ? colours.faint : colours.plain
-    out[i] = look === LOOK.plain || look === LOOK.veiled ? (table[codes[i] as number] as number) : 0
+    out[i] = isColoured(looks[i]) ? (table[codes[i] as number] as number) : 0
   }
 }
 

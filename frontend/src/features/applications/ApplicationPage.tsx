@@ -17,6 +17,7 @@ import { strings } from './strings'
 
 const STATE_WORDS: Record<ApplicationPerformance['detail'][number]['state'], string> = {
   measured: 'measured',
+  earlier: strings.earlier,
   stale: strings.stale,
   lost: strings.lost,
   no_data: strings.noData,

@@ -1,6 +1,7 @@
 /** Texts of the application pages. */
 
 export const strings = {
+  earlier: 'measured in an earlier window of the period',
   stale: 'stale: the newest window is old',
   lost: 'lost: every packet was lost',
   noData: 'no data yet',

@@ -148,6 +148,7 @@ function Counting({ cost, search, onSearch }: { cost: Cost } & Pick<Props, 'sear
 const MISSING = {
   measured: strings.noRoundTrip,
   not_planned: strings.notPlanned,
+  earlier: strings.noData,
   no_data: strings.noData,
   stale: strings.staleNoPrediction,
   lost: strings.lostNoPrediction,

@@ -1,7 +1,7 @@
 import { Anchor, Button, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { vmsQuery } from '~/api/inventory'
 import { rosterQuery, useAddVm, useDeleteMesh, useRemoveVm, useUpdateMesh } from '~/api/meshes'
 import type { Mesh, Roster } from '~/api/types'
@@ -16,8 +16,8 @@ import { RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { strings } from './strings'
 
-/** The probing settings and members of a mesh. */
-export function MeshSettingsPage({ mesh, etag }: { mesh: Mesh; etag: string }) {
+/** The probing settings and members of a mesh; `children` stand between them. */
+export function MeshSettingsPage({ mesh, etag, children }: { mesh: Mesh; etag: string; children?: ReactNode }) {
   const update = useUpdateMesh(mesh.id, etag)
   const field = (name: string) => (update.error instanceof Problem ? update.error.field(name) : undefined)
 
@@ -46,6 +46,7 @@ export function MeshSettingsPage({ mesh, etag }: { mesh: Mesh; etag: string }) {
         {update.isSuccess && <Notice tone="good">{strings.saved}</Notice>}
         <ActionError error={update.error} />
       </Panel>
+      {children}
       <Members mesh={mesh} />
     </Page>
   )

@@ -3,7 +3,7 @@ import { type FormEvent, useMemo, useState } from 'react'
 import type { Shown } from '~/api/measurements'
 import { ColourBar } from '~/charts/heatmap/ColourBar'
 import { type Cell, countLooks, type Grid, LOOK } from '~/charts/heatmap/grid'
-import { HATCHES } from '~/charts/heatmap/hatch'
+import { HATCHES, type Hatch } from '~/charts/heatmap/hatch'
 import { dimmed, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { Swatch } from '~/charts/heatmap/Swatch'
 import { type Domain, position as placeOf, ticks } from '~/charts/heatmap/scale'
@@ -35,7 +35,13 @@ interface Props {
 
 const SCALE_NAMES = { log: strings.logScale, linear: strings.linearScale, symmetric: strings.linearScaleZero }
 
-/** The colour scale, and the four looks of a missing value. */
+/** Return whether a look is part of the legend. Two depend on the metric and on the strategy of the mesh. */
+function occurs(hatch: Hatch, coding: Coding, count: number): boolean {
+  if (hatch === LOOK.ruled) return coding === 'deviation'
+  return hatch !== LOOK.flecked || count > 0
+}
+
+/** The colour scale, and the looks of missing and earlier values. */
 export function Legend(props: Props) {
   const { coding, grid, theme, part, pooled } = props
   const { isClocked } = facts(coding)
@@ -50,7 +56,7 @@ export function Legend(props: Props) {
     <section className={styles.legend} aria-label={strings.legend}>
       <Scale {...props} />
       <ul className={styles.looks}>
-        {HATCHES.filter((hatch) => hatch !== LOOK.ruled || coding === 'deviation').map((hatch) => (
+        {HATCHES.filter((hatch) => occurs(hatch, coding, counts[hatch])).map((hatch) => (
           <li key={hatch} title={STATE_FACTS[hatch].about}>
             <Swatch hatch={hatch} theme={theme} under={colours(0.5)} />
             {STATE_FACTS[hatch].name}

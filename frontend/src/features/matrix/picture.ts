@@ -1,7 +1,7 @@
 /** The legend of a picture of the heatmap: what the legend of the page shows, without the page. */
 
 import { matrixRange, type Shown } from '~/api/measurements'
-import { countLooks, type Grid, LOOK } from '~/charts/heatmap/grid'
+import { countLooks, type Grid, isColoured } from '~/charts/heatmap/grid'
 import { HATCHES, type Hatch } from '~/charts/heatmap/hatch'
 import { dimmed, QUIET, type Rgb, type Theme } from '~/charts/heatmap/palette'
 import { hatchPattern } from '~/charts/heatmap/picture'
@@ -74,7 +74,7 @@ function swatch(hatch: Hatch, theme: Theme, under: Rgb): string | undefined {
   canvas.height = 28
   const context = canvas.getContext('2d')
   if (!context) return undefined
-  if (hatch === LOOK.veiled) {
+  if (isColoured(hatch)) {
     context.fillStyle = css(under)
     context.fillRect(0, 0, canvas.width, canvas.height)
   }

@@ -3,7 +3,7 @@
 import type { Matrix } from '~/api/matrix'
 import type { Roster, Vm, Zone } from '~/api/types'
 import type { Side } from '~/charts/heatmap/Axes'
-import { LOOK, type Worst } from '~/charts/heatmap/grid'
+import { isColoured, LOOK, type Worst } from '~/charts/heatmap/grid'
 import { type Coding, valueOfCode } from '~/lib/codes'
 import type { Granularity } from '~/lib/dimensions'
 import type { Line, Part } from './axes'
@@ -99,7 +99,7 @@ export function summaryOf(
     const at = side === 'row' ? index * columns + other : other * columns + index
     const [code, state] = [codes[at] as number, states[at] as number]
     const isLost = state === LOOK.crossed
-    if (isLost || (code > 0 && (state === LOOK.plain || state === LOOK.veiled))) present.push({ peer, code, isLost })
+    if (isLost || (code > 0 && isColoured(state))) present.push({ peer, code, isLost })
   })
   const measured = present.filter(({ isLost }) => !isLost).sort((a, b) => a.code - b.code)
   const badness = ({ code, isLost }: (typeof present)[number]) =>

@@ -8,4 +8,5 @@ export const STATE_TEXT = {
   no_data: strings.noData,
   stale: strings.stale,
   lost: strings.lost,
+  earlier: strings.earlier,
 }

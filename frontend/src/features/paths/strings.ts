@@ -61,6 +61,7 @@ export const strings = {
   lossSummary: (lines: string) => `Loss. ${lines}.`,
   notPlanned: 'Not measured: not in the probe plan.',
   noData: 'In the probe plan, but the first window has not arrived yet.',
+  earlier: 'These values are from an earlier window of the period: the mesh measures its pairs in turn.',
   stale: 'Stale: these values are old because the agent has stopped reporting.',
   lost: 'Lost: all packets of the newest window were lost.',
   thePath: 'The path',

@@ -7,9 +7,10 @@ fn plan() -> Value {
         "caps": {"packets_per_s": 20000, "peers": 2000}, "something_newer": true,
         "meshes": [{
             "id": "m", "key": 1, "name": "demo", "window_s": 10, "rate_hz": 8, "loss_deadline_ms": 1000,
+            "period_windows": 4,
             "peers": [
                 {"vm_key": 3, "name": "b-1", "address": "127.20.0.3", "event_port": 319, "general_port": 320,
-                 "role": "client", "flows": 1},
+                 "role": "client", "flows": 1, "turns": [0, 3]},
                 {"vm_key": 9, "name": "b-2", "address": "::1", "event_port": 319, "general_port": 320,
                  "role": "responder", "flows": 4},
             ],
@@ -21,6 +22,8 @@ fn plan() -> Value {
 fn reads_the_agreed_shape_and_ignores_what_is_newer() {
     let plan = Plan::from_json(plan().to_string().as_bytes()).unwrap();
     assert_eq!(plan.meshes[0].peers[0].role, Role::Client);
+    assert_eq!(plan.meshes[0].peers[0].turns, Some(vec![0, 3]));
+    assert_eq!(plan.meshes[0].peers[1].turns, None);
     assert_eq!(
         plan.meshes[0].peers[1].event_address().to_string(),
         "[::1]:319"
@@ -56,6 +59,26 @@ fn refuses_values_outside_their_limits_and_says_where() {
             "/meshes/0/loss_deadline_ms",
             json!(0),
             "meshes[0].loss_deadline_ms must be 1 to 60000",
+        ),
+        (
+            "/meshes/0/period_windows",
+            json!(0),
+            "meshes[0].period_windows must be 1 to 60",
+        ),
+        (
+            "/meshes/0/peers/0/turns",
+            json!([]),
+            "meshes[0].peers[0].turns must be different numbers below period_windows",
+        ),
+        (
+            "/meshes/0/peers/0/turns",
+            json!([1, 1]),
+            "meshes[0].peers[0].turns must be different numbers below period_windows",
+        ),
+        (
+            "/meshes/0/peers/0/turns",
+            json!([0, 4]),
+            "meshes[0].peers[0].turns must be different numbers below period_windows",
         ),
         (
             "/meshes/0/peers/1/vm_key",
@@ -123,6 +146,23 @@ fn refuses_an_unknown_protocol_and_names_the_known_protocols() {
         .to_string();
     let expected = "unknown variant `lean`, expected `compact` or `ieee1588`";
     assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn a_plan_of_an_older_backend_has_no_turns() {
+    let mut old = plan();
+    old["meshes"][0]["period_windows"].take();
+    old["meshes"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("period_windows");
+    old["meshes"][0]["peers"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("turns");
+    let plan = Plan::from_json(old.to_string().as_bytes()).unwrap();
+    assert_eq!(plan.meshes[0].period_windows, 1);
+    assert_eq!(plan.meshes[0].peers[0].turns, None);
 }
 
 #[test]

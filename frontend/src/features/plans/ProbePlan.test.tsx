@@ -1,0 +1,144 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test } from 'vitest'
+import type { Mesh, PlanAdoption, Strategy, StrategyPreview } from '~/api/types'
+import { bodiesOf, fail, mockApi, refuse } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { ProbePlan } from './ProbePlan'
+import { formatBytes, formatDetection } from './quantities'
+
+const MESH = {
+  id: 'm',
+  name: 'demo',
+  window_s: 10,
+  rate_hz: 8,
+  strategy: 'full',
+  period_windows: 10,
+  representatives: 2,
+  revision: 4,
+} as Mesh
+
+const preview = (strategy: Strategy, share: number): StrategyPreview => ({
+  strategy,
+  period_s: 100,
+  measured: strategy === 'zones' ? 0.25 : 1,
+  cost: {
+    pairs_per_window: 499_500 * share,
+    agent_packets_per_s: 15_984 * share,
+    agent_packets_per_s_max: 15_984 * share,
+    packets_per_s: 7_992_000 * share,
+    bytes_per_day: 81_480_038_400_000 * share,
+    traffic: {
+      same_zone_bytes_per_day: 0,
+      between_zones_bytes_per_day: 0,
+      between_regions_bytes_per_day: 0,
+      between_providers_bytes_per_day: 0,
+    },
+    usd_per_day: strategy === 'zones' ? null : 1_215 * share,
+  },
+  detection: {
+    path: { p90_windows: share < 1 ? 29 : 3, worst_windows: share < 1 ? 30 : 3, never: strategy === 'zones' ? 0.8 : 0 },
+    vm: { p90_windows: 2, worst_windows: 2, never: 0 },
+    zone_pair: { p90_windows: 2, worst_windows: 2, never: 0 },
+  },
+  exceeds_agent_cap: strategy === 'full',
+})
+
+const PREVIEW = {
+  mesh_id: 'm',
+  vms: 1000,
+  items: [preview('full', 1), preview('zones', 0.2), preview('sparse', 0.1), preview('event', 0.1)],
+  prices: [{ provider: 'aws', between_zones: 0.02, between_regions: 0.02, source: 'https://aws.example' }],
+  prices_checked_on: '2026-09-20',
+}
+
+const adoption = (following: number): PlanAdoption => ({
+  revision: 4,
+  agents: 3,
+  following,
+  behind: 3 - following,
+  unknown: 0,
+  first_behind: ['a-1', 'b-1', 'c-1'].slice(following),
+})
+
+function show(answers: Record<string, unknown> = {}) {
+  const sent = mockApi({
+    'POST /v1/meshes/m/plan-previews': PREVIEW,
+    'GET /v1/meshes/m/plan-followers': adoption(3),
+    ...answers,
+  })
+  return showPage(<ProbePlan mesh={MESH} etag="1" />).then(() => sent)
+}
+
+test('the strategies are compared before one is chosen', async () => {
+  await show()
+  const table = await screen.findByRole('region', { name: 'Comparison of strategies' })
+  const [, full, zones, sparse] = within(table)
+    .getAllByRole('row')
+    .map((row) => row.textContent)
+  expect(full).toContain('15\u202f984/s')
+  expect(full).toContain('above the limit')
+  expect(full).toContain('74.1 TiB')
+  expect(full).toContain('36450.00 USD')
+  expect(zones).toContain('unknown')
+  expect(zones).toContain('never for 80.0 %')
+  expect(sparse).toContain('1\u202f598/s')
+  expect(sparse).toContain('4.8 min, at worst 5 min')
+  expect(screen.getByText(/List prices of 2026-09-20/)).toBeTruthy()
+})
+
+test('a strategy is saved with its period, and the comparison follows the form', async () => {
+  const sent = await show({ 'PATCH /v1/meshes/m': { ...MESH, strategy: 'sparse' } })
+  await userEvent.selectOptions(await screen.findByRole('combobox', { name: /^Strategy/ }), 'sparse')
+  const period = screen.getByRole('spinbutton', { name: /^Period/ })
+  await userEvent.clear(period)
+  await userEvent.type(period, '20')
+  await userEvent.click(screen.getByRole('button', { name: 'Save plan' }))
+  expect(bodiesOf(sent, 'PATCH /v1/meshes/m')).toEqual([{ strategy: 'sparse', period_windows: 20, representatives: 2 }])
+  await expect
+    .poll(() => bodiesOf(sent, 'POST /v1/meshes/m/plan-previews').at(-1))
+    .toMatchObject({ period_windows: 20, prices: null })
+})
+
+test('own prices replace the list', async () => {
+  const sent = await show({ 'POST /v1/meshes/m/plan-previews': { ...PREVIEW, prices: [] } })
+  await userEvent.click(await screen.findByRole('checkbox', { name: 'Enter own prices' }))
+  const price = screen.getByRole('spinbutton', { name: /^Between zones/ })
+  await userEvent.clear(price)
+  await userEvent.type(price, '0.05')
+  await expect
+    .poll(() => bodiesOf(sent, 'POST /v1/meshes/m/plan-previews').at(-1))
+    .toMatchObject({ prices: { between_zones: 0.05, between_regions: 0.02 } })
+  expect(screen.getByText(/no entry for the provider/)).toBeTruthy()
+})
+
+test.each([
+  [3, 'All 3 agents follow the newest plan.'],
+  [1, '1 of 3 agents follow the newest plan. Not yet: b-1, c-1.'],
+])('with %i agents on the newest plan it says so', async (following, text) => {
+  await show({ 'GET /v1/meshes/m/plan-followers': adoption(following) })
+  expect(await screen.findByText(text)).toBeTruthy()
+})
+
+test('errors show at their place', async () => {
+  await show({
+    'POST /v1/meshes/m/plan-previews': () => fail(503, 'The database is away.'),
+    'PATCH /v1/meshes/m': () => refuse('period_windows', 'At most 60.'),
+  })
+  expect((await screen.findByRole('alert', {}, { timeout: 10_000 })).textContent).toContain('comparison')
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: /^Strategy/ }), 'event')
+  await userEvent.click(screen.getByRole('button', { name: 'Save plan' }))
+  expect(await screen.findByText('At most 60.')).toBeTruthy()
+})
+
+test.each([
+  [0, '0 B'],
+  [1000, '1000 B'],
+  [8_148_003_839_995, '7.41 TiB'],
+])('%i bytes read %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text))
+
+test('a fault that nothing measures is never detected', () => {
+  expect(formatDetection({ p90_windows: null, worst_windows: null, never: 1 }, 10)).toBe('never for 100 %')
+  expect(formatDetection({ p90_windows: null, worst_windows: null, never: 0 }, 10)).toBe('–')
+})
