@@ -17,6 +17,9 @@ PUBLIC = {
     ("get", "/v1/auth/status"),
     ("post", "/v1/auth/sign-in"),
     ("post", "/v1/auth/second-factor"),
+    ("post", "/v1/auth/second-factor/passkey"),
+    ("post", "/v1/auth/passkey-options"),
+    ("post", "/v1/auth/passkey"),
     ("post", "/v1/auth/password-resets"),
     ("post", "/v1/auth/password-resets/redeem"),
     ("post", "/v1/agents/enrol"),
@@ -76,6 +79,7 @@ def test_paths_are_plural_kebab_case(servers: Any):
     singular |= {"output", "result", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
     singular |= {"evidence", "embed", "compute-mix", "role", "leave", "switch", "lookup", "resend"}
     singular |= {"account", "password", "totp", "second-factor", "redeem", "sign-in-policy", "confirm", "fairness"}
+    singular |= {"passkey"}
     for _, path, _ in operations():
         for part in path.split("/")[2:]:
             assert part == part.lower(), path

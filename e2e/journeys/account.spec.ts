@@ -86,6 +86,55 @@ test('an authenticator app is set up, asked for at sign-in, and removed', async 
   }
 })
 
+test('a passkey is added, signs in without a password, is a second factor, and is removed', async ({
+  browser,
+  baseURL,
+}) => {
+  // Browsers have passkeys for host names only.
+  const context = await browser.newContext({ baseURL: (baseURL ?? '').replace('127.0.0.1', 'localhost') })
+  const page = await context.newPage()
+  const authenticator = await context.newCDPSession(page)
+  await authenticator.send('WebAuthn.enable')
+  await authenticator.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+  const overview = page.getByRole('heading', { level: 1, name: 'Overview' })
+  await enter(page)
+  await expect(overview).toBeVisible()
+  await page.goto('/account')
+  await page.getByLabel('Name of a new passkey').fill('Laptop')
+  await page.getByRole('button', { name: 'Add passkey' }).click()
+  try {
+    await expect(page.getByRole('heading', { name: 'Passkey Laptop' })).toBeVisible()
+    await page.getByRole('button', { name: 'I have kept them' }).click()
+    await expectAccessible(page)
+
+    await context.clearCookies()
+    await page.goto('/sign-in')
+    await page.getByRole('button', { name: 'Use a passkey' }).click()
+    await expect(overview).toBeVisible()
+
+    await context.clearCookies()
+    await enter(page)
+    await expect(page.getByRole('heading', { name: 'Second factor' })).toBeVisible()
+    await page.getByRole('button', { name: 'Use a passkey' }).click()
+    await expect(overview).toBeVisible()
+  } finally {
+    await page.goto('/account')
+    await page.getByRole('button', { name: 'Remove passkey Laptop' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await expect(page.getByRole('heading', { name: 'Passkey Laptop' })).toHaveCount(0)
+    await context.close()
+  }
+})
+
 test('a forgotten password: the answer is the same for every address', async ({ page }) => {
   await page.goto('/sign-in')
   await page.getByRole('button', { name: 'Forgotten password' }).click()

@@ -4,18 +4,22 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging
 from sinemora.kit.http.routes import BoundedRoute
-from sinemora.signin import account, cookies, passwords, sessions
+from sinemora.signin import account, cookies, passkeys, passwords, sessions
 from sinemora.signin.models import Factor
 from sinemora.signin.schemas import (
     AccountRead,
     BrowserSessionRead,
     Confirmation,
+    PasskeyCreate,
+    PasskeyCreated,
+    PasskeyOptions,
     PasskeyRead,
     PasswordChange,
     RecoveryCodesRead,
@@ -103,8 +107,18 @@ def end_session(session_id: UUID, request: Request, actor: Person) -> None:
 @router.post("/confirmations", status_code=204, responses=responses(409, 422))
 async def confirm(body: Confirmation, request: Request, actor: Person) -> None:
     """Prove who is at the browser; sensitive changes are then open for 10 minutes."""
+    browser = cookies.browser_of(request)
+    if body.credential is not None:
+        await run_in_threadpool(passkeys.confirm, actor, body.credential, browser)
+        return
     password = body.password.get_secret_value() if body.password else None
-    await account.confirm(actor, password, body.code, cookies.browser_of(request))
+    await account.confirm(actor, password, body.code, browser)
+
+
+@router.post("/confirmation-options", responses=responses(409))
+def create_confirmation_options(actor: Person) -> PasskeyOptions:
+    """Return options to confirm with a passkey."""
+    return PasskeyOptions(options=passkeys.confirmation_options(actor))
 
 
 @router.post("/totp", status_code=201, dependencies=[Confirmed], responses=responses(409))
@@ -124,6 +138,19 @@ def confirm_totp(body: SecondFactor, request: Request, actor: Person) -> Recover
 def delete_totp(request: Request, actor: Person) -> None:
     """Remove the authenticator app."""
     account.delete_totp(actor, cookies.browser_of(request))
+
+
+@router.post("/passkey-options", dependencies=[Confirmed], responses=responses(409))
+def create_passkey_creation_options(actor: Person) -> PasskeyOptions:
+    """Return options to create a passkey."""
+    return PasskeyOptions(options=passkeys.creation_options(actor))
+
+
+@router.post("/passkeys", status_code=201, dependencies=[Confirmed], responses=responses(409, 422))
+def create_passkey(body: PasskeyCreate, request: Request, actor: Person) -> PasskeyCreated:
+    """Add a passkey. It is a second factor, and opens a session without a password."""
+    row, codes = passkeys.create(actor, body.name, body.credential, cookies.browser_of(request))
+    return PasskeyCreated(passkey=PasskeyRead.model_validate(row), recovery_codes=codes)
 
 
 @router.delete("/passkeys/{passkey_id}", status_code=204, dependencies=[Confirmed], responses=responses(404, 409))

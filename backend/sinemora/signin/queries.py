@@ -86,6 +86,13 @@ def passkeys(session: Session, user_id: UUID) -> Sequence[Passkey]:
     ).all()
 
 
+def passkey(session: Session, credential_id: bytes) -> Passkey | None:
+    """Return the passkey with this credential id, locked until the transaction ends."""
+    return session.scalars(
+        select(Passkey).where(Passkey.credential_id == credential_id).with_for_update()
+    ).one_or_none()
+
+
 def unused_code(session: Session, user_id: UUID, digest: bytes) -> RecoveryCode | None:
     """Return an unused recovery code, locked until the transaction ends."""
     return session.scalars(

@@ -10,8 +10,10 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.routes import BoundedRoute
 from sinemora.kit.security import check_password_in_turn, csrf_token
-from sinemora.signin import cookies, passwords, service, sessions, throttle
+from sinemora.signin import cookies, passkeys, passwords, service, sessions, throttle
 from sinemora.signin.schemas import (
+    PasskeyOptions,
+    PasskeyProof,
     PasswordResetCreate,
     PasswordResetRedeem,
     SecondFactor,
@@ -57,6 +59,25 @@ def send_second_factor(body: SecondFactor, request: Request, response: Response)
     """Finish a sign-in with a code of the authenticator app or a recovery code."""
     opened = service.second_factor(request.cookies.get(cookies.STEP_COOKIE), body.code, cookies.browser_of(request))
     return session_of(opened, response)
+
+
+@sign_in_router.post("/passkey-options", responses=responses(409, 429))
+def create_passkey_options(request: Request) -> PasskeyOptions:
+    """Return options to sign in with a passkey: as the second factor of a sign-in that waits for one, or alone."""
+    return PasskeyOptions(options=passkeys.request_options(request.cookies.get(cookies.STEP_COOKIE)))
+
+
+@sign_in_router.post("/passkey", responses=responses(401, 409, 422, 429))
+def sign_in_by_passkey(body: PasskeyProof, request: Request, response: Response) -> SessionRead:
+    """Open a browser session with a passkey instead of a password; the device verifies the user."""
+    return session_of(passkeys.sign_in(body.credential, cookies.browser_of(request)), response)
+
+
+@sign_in_router.post("/second-factor/passkey", responses=responses(401, 409, 422, 429))
+def send_passkey(body: PasskeyProof, request: Request, response: Response) -> SessionRead:
+    """Finish a sign-in with a passkey as its second factor."""
+    step = request.cookies.get(cookies.STEP_COOKIE)
+    return session_of(passkeys.second_factor(step, body.credential, cookies.browser_of(request)), response)
 
 
 @sign_in_router.post("/password-resets", status_code=204, responses=responses(422, 429))

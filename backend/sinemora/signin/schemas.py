@@ -27,10 +27,35 @@ class SignIn(_Verbatim):
     password: Secret
 
 
+Credential = Annotated[
+    dict[str, Any], Field(description="Public key credential in JSON (WebAuthn Level 3, 5.1.3)", max_length=20)
+]
+Options = Annotated[dict[str, Any], Field(description="Options of a browser in JSON (WebAuthn Level 3, 5.1.8)")]
+
+
 class SecondFactor(Write):
     """Code of an authenticator app, six digits, or a recovery code."""
 
     code: Code
+
+
+class PasskeyProof(Write):
+    """Use of a passkey, as `navigator.credentials.get` returns it in JSON."""
+
+    credential: Credential
+
+
+class PasskeyCreate(Write):
+    """New passkey, as `navigator.credentials.create` returns it in JSON, and a name for it."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    credential: Credential
+
+
+class PasskeyOptions(Read):
+    """Options with which a browser creates or uses a passkey, with a challenge that is valid for 5 minutes."""
+
+    options: Options
 
 
 class SecondFactorNeeded(Read):
@@ -60,10 +85,11 @@ class PasswordChange(_Verbatim):
 
 
 class Confirmation(_Verbatim):
-    """Proof of the person at the browser: the password, or, of those who have a second factor, a code."""
+    """Proof of the person at the browser: the password, or, of those who have a second factor, a code or passkey."""
 
     password: Secret | None = None
     code: Code | None = None
+    credential: Credential | None = None
 
 
 class UserRead(Read):
@@ -132,6 +158,13 @@ class PasskeyRead(Read):
     last_used_at: datetime | None
 
 
+class PasskeyCreated(Read):
+    """New passkey. The first second factor comes with recovery codes, shown only once; else they are null."""
+
+    passkey: PasskeyRead
+    recovery_codes: list[str] | None
+
+
 class AccountRead(Read):
     """Account of a person. `required_by` names the tenants that require a second factor.
 
@@ -171,6 +204,3 @@ class SignInPolicyUpdate(Write):
     """Rules of sign-in to set."""
 
     second_factor_required: bool
-
-
-Credential = Annotated[dict[str, Any], Field(description="Public key credential in JSON (WebAuthn Level 3, 5.1)")]

@@ -12,7 +12,13 @@ from tests.test_every_route import filled, operations
 RANK = {"viewer": 0, "editor": 1, "admin": 2, "owner": 3}
 REFUSALS = {401, 403}
 # They would end the session of the next request, or refuse credentials of a body that callers do not send.
-NOT_SENT = {"/v1/auth/sign-out", "/v1/auth/sign-in", "/v1/auth/second-factor"}
+NOT_SENT = {
+    "/v1/auth/sign-out",
+    "/v1/auth/sign-in",
+    "/v1/auth/second-factor",
+    "/v1/auth/second-factor/passkey",
+    "/v1/auth/passkey",
+}
 
 
 def test_every_operation_states_its_role():

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { createTotp, useCreateRecoveryCodes, useDeleteTotp } from '~/api/account'
 import type { Account } from '~/api/types'
 import { formatDay } from '~/lib/time'
@@ -8,7 +8,8 @@ import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
-import styles from './account.module.css'
+import { FactorRow } from './FactorRow'
+import { Passkeys } from './Passkeys'
 import { RecoveryCodes } from './RecoveryCodes'
 import { strings } from './strings'
 import { TotpSetup } from './TotpSetup'
@@ -26,6 +27,7 @@ export function SecondFactorsPanel({ account }: { account: Account }) {
       </p>
       {codes && <RecoveryCodes codes={codes} onKept={() => setCodes(null)} />}
       <App account={account} confirmation={confirmation} onCodes={setCodes} />
+      <Passkeys account={account} confirmation={confirmation} onCodes={setCodes} />
       {account.factors.length > 0 && (
         <Codes left={account.recovery_codes_left} confirmation={confirmation} onCodes={setCodes} />
       )}
@@ -130,18 +132,5 @@ function Codes({ left, confirmation, onCodes }: Part & { left: number }) {
         {strings.newCodesEffect}
       </Confirm>
     </>
-  )
-}
-
-/** A kind of second factor: its name, its state and its action. */
-export function FactorRow(props: { name: string; state: string | null; children: ReactNode }) {
-  return (
-    <div className={styles.row}>
-      <div>
-        <h3>{props.name}</h3>
-        {props.state && <p className={pageStyles.lead}>{props.state}</p>}
-      </div>
-      {props.children}
-    </div>
   )
 }

@@ -32,6 +32,16 @@ export const strings = {
   secret: 'Secret',
   code: 'Code',
   confirmApp: 'Confirm',
+  passkey: (name: string) => `Passkey ${name}`,
+  passkeyAdded: (day: string, used: string | null) =>
+    used ? `Added on ${day}, last used on ${used}.` : `Added on ${day}, not used yet.`,
+  newPasskey: 'Name of a new passkey',
+  passkeyHint: 'A passkey also signs you in without your password.',
+  passkeyExample: 'Laptop',
+  addPasskey: 'Add passkey',
+  removePasskey: (name: string) => `Remove passkey ${name}`,
+  removePasskeyEffect: 'It no longer signs you in. Remove it from your device too.',
+  passkeysNeedHttps: 'Passkeys are not available: this browser has none, or the page was not opened over HTTPS.',
   recoveryCodes: 'Recovery codes',
   codesLeft: (left: number) => `${left} unused. Each replaces a second factor once.`,
   newCodes: 'Create new recovery codes',
@@ -63,9 +73,10 @@ export const strings = {
   confirmTitle: 'Confirm that it is you',
   confirmWithCode: 'This change needs a recent proof. Enter a code of your authenticator app, or a recovery code.',
   confirmWithPassword: 'This change needs a recent proof. Enter your password.',
+  confirmWithPasskey: 'Use a passkey',
   confirm: 'Confirm',
 
   requiredTitle: 'Set up a second factor',
-  requiredLead: (tenants: string) => `${tenants} requires one. Add an authenticator app to continue.`,
+  requiredLead: (tenants: string) => `${tenants} requires one. Add an authenticator app or a passkey to continue.`,
   goOn: 'Continue',
 }

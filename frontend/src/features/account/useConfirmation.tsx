@@ -2,6 +2,7 @@ import { Button, Group, PasswordInput, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { confirmIdentity } from '~/api/account'
+import { confirmWithPasskey, passkeyError, passkeysSupported } from '~/api/passkeys'
 import type { Factor } from '~/api/types'
 import { Problem } from '~/lib/problem'
 import { Dialog } from '~/ui/Dialog'
@@ -35,6 +36,14 @@ function ConfirmationDialog(props: { factors: readonly Factor[]; again: (() => v
   const byCode = factors.length > 0
   const confirm = useMutation({
     mutationFn: confirmIdentity,
+    onSuccess: () => {
+      onClose()
+      again?.()
+    },
+  })
+
+  const byPasskey = useMutation({
+    mutationFn: confirmWithPasskey,
     onSuccess: () => {
       onClose()
       again?.()
@@ -76,11 +85,16 @@ function ConfirmationDialog(props: { factors: readonly Factor[]; again: (() => v
             visibilityToggleButtonProps={{ 'aria-label': strings.showPassword }}
           />
         )}
-        <ActionError error={confirm.error} />
+        <ActionError error={confirm.error ?? passkeyError(byPasskey.error)} />
         <Group justify="end" mt="md">
           <Button variant="default" onClick={close}>
             {strings.cancel}
           </Button>
+          {factors.includes('passkey') && passkeysSupported() && (
+            <Button variant="default" onClick={() => byPasskey.mutate()} loading={byPasskey.isPending}>
+              {strings.confirmWithPasskey}
+            </Button>
+          )}
           <Button type="submit" loading={confirm.isPending}>
             {strings.confirm}
           </Button>

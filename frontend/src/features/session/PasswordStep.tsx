@@ -1,7 +1,8 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { signIn } from '~/api/access'
-import type { Session } from '~/api/types'
+import { passkeyError, passkeysSupported, signInWithPasskey } from '~/api/passkeys'
+import type { Factor, Session } from '~/api/types'
 import { ActionError, Notice } from '~/ui/State'
 import { SessionForm } from './SessionForm'
 import { strings } from './strings'
@@ -9,15 +10,16 @@ import { strings } from './strings'
 interface Props {
   ended: boolean
   onSignedIn: (session: Session) => void
-  onFactorNeeded: () => void
+  onFactorNeeded: (factors: Factor[]) => void
   onForgotten: () => void
 }
 
 export function PasswordStep({ ended, onSignedIn, onFactorNeeded, onForgotten }: Props) {
   const attempt = useMutation({
     mutationFn: ({ email, password }: { email: string; password: string }) => signIn(email, password),
-    onSuccess: (result) => ('factors' in result ? onFactorNeeded() : onSignedIn(result)),
+    onSuccess: (result) => ('factors' in result ? onFactorNeeded(result.factors) : onSignedIn(result)),
   })
+  const passkey = useMutation({ mutationFn: signInWithPasskey, onSuccess: onSignedIn })
   return (
     <SessionForm
       title={strings.title}
@@ -45,6 +47,14 @@ export function PasswordStep({ ended, onSignedIn, onFactorNeeded, onForgotten }:
       <Button type="submit" size="sm" loading={attempt.isPending}>
         {strings.signIn}
       </Button>
+      {passkeysSupported() && (
+        <>
+          <ActionError error={passkeyError(passkey.error)} />
+          <Button variant="default" size="sm" onClick={() => passkey.mutate()} loading={passkey.isPending}>
+            {strings.usePasskey}
+          </Button>
+        </>
+      )}
       <Button variant="subtle" size="compact-sm" onClick={onForgotten}>
         {strings.forgotPassword}
       </Button>

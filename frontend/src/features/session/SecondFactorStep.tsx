@@ -1,23 +1,27 @@
 import { Button, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { sendSecondFactor } from '~/api/access'
-import type { Session } from '~/api/types'
+import { passkeyError, passkeysSupported, sendPasskey } from '~/api/passkeys'
+import type { Factor, Session } from '~/api/types'
 import { ActionError } from '~/ui/State'
 import { SessionForm } from './SessionForm'
 import styles from './session.module.css'
 import { strings } from './strings'
 
-export function SecondFactorStep({
-  onSignedIn,
-  onBack,
-}: {
+interface Props {
+  factors: readonly Factor[]
   onSignedIn: (session: Session) => void
   onBack: () => void
-}) {
+}
+
+export function SecondFactorStep({ factors, onSignedIn, onBack }: Props) {
   const attempt = useMutation({ mutationFn: sendSecondFactor, onSuccess: onSignedIn })
+  const passkey = useMutation({ mutationFn: sendPasskey, onSuccess: onSignedIn })
   return (
     <SessionForm title={strings.secondFactor} onSubmit={(value) => attempt.mutate(value('code').trim())}>
-      <p className={styles.lead}>{strings.secondFactorLead}</p>
+      <p className={styles.lead}>
+        {factors.includes('totp') ? strings.secondFactorLead : strings.secondFactorOfPasskey}
+      </p>
       <TextInput
         label={strings.code}
         name="code"
@@ -32,6 +36,14 @@ export function SecondFactorStep({
       <Button type="submit" size="sm" loading={attempt.isPending}>
         {strings.signIn}
       </Button>
+      {factors.includes('passkey') && passkeysSupported() && (
+        <>
+          <ActionError error={passkeyError(passkey.error)} />
+          <Button variant="default" size="sm" onClick={() => passkey.mutate()} loading={passkey.isPending}>
+            {strings.usePasskey}
+          </Button>
+        </>
+      )}
       <Button variant="subtle" size="compact-sm" onClick={onBack}>
         {strings.backToSignIn}
       </Button>

@@ -3,6 +3,7 @@ import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
 import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { mockAuthenticator } from '~/testing/authenticator'
 import { showPage } from '~/testing/render'
 import { SignInPage } from './SignInPage'
 
@@ -63,4 +64,24 @@ test('a wrong password is reported, and nothing typed is lost', async () => {
   expect((await screen.findByRole('alert')).textContent).toContain('E-mail or password is wrong.')
   expect(screen.getByLabelText<HTMLInputElement>('E-mail').value).toBe('owner@sinemora.example')
   expect(onSignedIn).not.toHaveBeenCalled()
+})
+
+test('a passkey signs in instead of the password, or as the second factor', async () => {
+  mockAuthenticator()
+  const onSignedIn = vi.fn()
+  const sent = mockApi({
+    'POST /v1/auth/passkey-options': { options: { challenge: 'AAAA', rpId: 'localhost' } },
+    'POST /v1/auth/passkey': { role: 'owner' },
+    'POST /v1/auth/sign-in': () => reply(202, { factors: ['passkey', 'recovery_code'] }),
+    'POST /v1/auth/second-factor/passkey': { role: 'owner' },
+  })
+  await showPage(<SignInPage ended={false} onSignedIn={onSignedIn} />)
+  await userEvent.click(screen.getByRole('button', { name: 'Use a passkey' }))
+  await expect.poll(() => onSignedIn.mock.calls.length).toBe(1)
+  expect(bodiesOf(sent, 'POST /v1/auth/passkey')).toMatchObject([{ credential: { id: 'key' } }])
+  await signIn()
+  expect(await screen.findByText('Use your passkey, or enter a recovery code.')).toBeTruthy()
+  await userEvent.click(screen.getByRole('button', { name: 'Use a passkey' }))
+  await expect.poll(() => onSignedIn.mock.calls.length).toBe(2)
+  expect(bodiesOf(sent, 'POST /v1/auth/second-factor/passkey')).toMatchObject([{ credential: { id: 'key' } }])
 })

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { sessionQuery } from '~/api/access'
-import type { Session } from '~/api/types'
+import type { Factor, Session } from '~/api/types'
 import { ForgottenPassword } from './ForgottenPassword'
 import { PasswordStep } from './PasswordStep'
 import { SecondFactorStep } from './SecondFactorStep'
@@ -12,6 +12,7 @@ type Step = 'password' | 'second factor' | 'forgotten password'
 export function SignInPage({ ended, onSignedIn }: { ended: boolean; onSignedIn: (session: Session) => void }) {
   const queryClient = useQueryClient()
   const [step, setStep] = useState<Step>('password')
+  const [factors, setFactors] = useState<Factor[]>([])
 
   function open(session: Session) {
     // No data of an earlier session may remain.
@@ -26,11 +27,16 @@ export function SignInPage({ ended, onSignedIn }: { ended: boolean; onSignedIn: 
         <PasswordStep
           ended={ended}
           onSignedIn={open}
-          onFactorNeeded={() => setStep('second factor')}
+          onFactorNeeded={(needed) => {
+            setFactors(needed)
+            setStep('second factor')
+          }}
           onForgotten={() => setStep('forgotten password')}
         />
       )}
-      {step === 'second factor' && <SecondFactorStep onSignedIn={open} onBack={() => setStep('password')} />}
+      {step === 'second factor' && (
+        <SecondFactorStep factors={factors} onSignedIn={open} onBack={() => setStep('password')} />
+      )}
       {step === 'forgotten password' && <ForgottenPassword onBack={() => setStep('password')} />}
     </main>
   )
