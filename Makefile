@@ -102,7 +102,7 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-store bench-agent bench-alerts bench-ui bench-advisors
+.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-store bench-agent bench-alerts bench-ui bench-advisors bench-security
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; one group: ONLY=profiler)
 	$(PREPARE) bench-curves >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
@@ -130,6 +130,9 @@ bench-ui: ## How fast and how right the console is in a browser (some groups: ON
 bench-advisors: ## Whether the advice on price, fairness, transports, transfers and shaping is right (some groups: ONLY=price; SEED=2)
 	$(PREPARE) backend >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" $(RUN) --in backend python -m lab.benchmarks.advisors
+bench-security: ## What keeps others out and what stops the API (some groups: ONLY=fuzz; other requests: SEED=2; fewer: REQUESTS=20000)
+	$(PREPARE) backend >&2
+	@ONLY="$(ONLY)" SEED="$(SEED)" REQUESTS="$(REQUESTS)" $(RUN) --in backend python -m lab.benchmarks.security
 bench-size: ## How large the code is, and how long the last test runs took
 	$(PREPARE) backend >&2
 	@$(RUN) --in backend python ../infra/test/size.py

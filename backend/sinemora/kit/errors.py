@@ -59,6 +59,11 @@ class BodyError(HTTPException):
         self.message = message
 
 
+def body_too_large(limit_bytes: int) -> HTTPException:
+    """Return the refusal of a body above the limit of its route."""
+    return HTTPException(413, f"Body too large: at most {limit_bytes} bytes are allowed.")
+
+
 @contextmanager
 def still_used(code: str, detail: str) -> Iterator[None]:
     """Turn the database's refusal to delete a referenced row into a 409 with this code and detail."""

@@ -55,6 +55,12 @@ def test_a_body_without_authentication_is_small(client: Caller, path: str):
     assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
 
 
+def test_a_stream_with_a_long_body_is_refused_before_it_begins(owner: Member, make_mesh: Any):
+    mesh = make_mesh(owner, 0).id
+    answer = owner.get(f"/v1/meshes/{mesh}/live", headers={"Content-Length": "99999999999999999999"})
+    assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+
+
 def test_strangers_of_one_network_are_limited_together(client: Caller, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(config.settings(), "anonymous_limit_per_minute", 5)
     wrong = {"Authorization": f"Bearer sm_{uuid4()}"}

@@ -20,6 +20,7 @@ from uuid import UUID
 import psutil
 
 from sinemora import migrate, tables
+from sinemora.api_keys.models import ApiKey
 from sinemora.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
 from sinemora.embedded.servers.valkey import ValkeyServer
 from sinemora.inventory.models import Agent, Vm, Zone
@@ -27,7 +28,6 @@ from sinemora.kit.config import Settings, settings
 from sinemora.kit.db import dispose, engine, system_engine, tenant_session
 from sinemora.kit.security import digest
 from sinemora.meshes.models import Mesh, MeshVm
-from sinemora.tenants.models import ApiKey
 from sinemora.tenants.service import create_owner
 
 assert tables  # models of all features, so that relationships between them resolve
@@ -195,17 +195,7 @@ def running(frontend: Path | None = None) -> Iterator[Product]:
         migrate.upgrade()
         password = secrets.token_urlsafe(12)
         owner = create_owner("Bench", OWNER, password)
-        secret = f"sm_{secrets.token_urlsafe(24)}"
-        with tenant_session(owner.tenant_id) as session:
-            session.add(
-                ApiKey(
-                    name="bench",
-                    prefix=secret[:8],
-                    secret_digest=digest(secret),
-                    scopes=["read"],
-                    expires_at=datetime.now(UTC) + timedelta(days=1),
-                )
-            )
+        secret = key_of(owner.tenant_id, "read")
         log = folder / "api.log"
         product = Product(port, owner.tenant_id, password, secret, postgres, log, serve(log))
         product.wait()
@@ -218,6 +208,22 @@ def running(frontend: Path | None = None) -> Iterator[Product]:
         valkey.stop()
         postgres.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def key_of(tenant_id: UUID, scope: str) -> str:
+    """Return the secret of a new API key of a tenant, valid for a day."""
+    secret = f"sm_{secrets.token_urlsafe(24)}"
+    with tenant_session(tenant_id) as session:
+        session.add(
+            ApiKey(
+                name=f"bench {secret[3:9]}",
+                prefix=secret[:8],
+                secret_digest=digest(secret),
+                scopes=[scope],
+                expires_at=datetime.now(UTC) + timedelta(days=1),
+            )
+        )
+    return secret
 
 
 def serve(log: Path) -> subprocess.Popen[bytes]:

@@ -11,10 +11,9 @@ import structlog
 from fastapi import Request
 from prometheus_client import Counter, Histogram
 from starlette.datastructures import MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sinemora.kit.errors import ProductError, internal_error, problem
+from sinemora.kit.errors import ProductError, body_too_large, internal_error, problem
 from sinemora.kit.observability import tracing
 from sinemora.kit.observability.telemetry import REQUEST_SECONDS, REQUESTS
 
@@ -76,7 +75,7 @@ class HttpMiddleware:
         response_begun = False
         received_bytes = 0
         state["body_limit_bytes"] = self.body_limit_bytes
-        declared_bytes = _content_length(scope)
+        declared_bytes = state["declared_bytes"] = _content_length(scope)
 
         async def receive_limited() -> Message:
             nonlocal received_bytes
@@ -85,7 +84,7 @@ class HttpMiddleware:
             received_bytes += len(message.get("body", b""))
             if max(received_bytes, declared_bytes) > limit_bytes:
                 # The only exception that FastAPI does not replace while it reads a body.
-                raise HTTPException(413, f"Body too large: at most {limit_bytes} bytes are allowed.")
+                raise body_too_large(limit_bytes)
             return message
 
         async def send_with_headers(message: Message) -> None:

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.kit.config import Settings, settings
-from sinemora.kit.errors import BodyError
+from sinemora.kit.errors import BodyError, body_too_large
 from sinemora.kit.http import rate_limit, strict_json
 
 PUBLIC_BODY_BYTES = 16 << 10
@@ -81,6 +81,9 @@ class BoundedRoute(APIRoute):
                 await authenticate(request)
             if limit is not None:
                 request.state.body_limit_bytes = limit(settings())
+            # At once: a stream would have begun before it notices.
+            if request.state.declared_bytes > request.state.body_limit_bytes:
+                raise body_too_large(request.state.body_limit_bytes)
             return await handler(StrictRequest(request.scope, request.receive))
 
         return handle

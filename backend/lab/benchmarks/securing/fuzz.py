@@ -1,0 +1,95 @@
+"""Send generated bad requests to the whole API and count the answers that are no answers."""
+
+import asyncio
+import os
+import random
+import urllib.error
+import urllib.request
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from lab.benchmarks.figures import comment
+from lab.benchmarks.securing.bad_requests import BadRequest, BadRequests, Operation, operations
+from lab.benchmarks.securing.in_process import InProcess
+from lab.benchmarks.securing.tenant import known_ids
+
+Headers = list[tuple[str, str]]
+_ROUND = 4_000
+_SHOWN_OF_EACH = 3
+
+
+@dataclass
+class Tally:
+    """Answers by status, and what was answered with 5xx or not at all, by operation."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    broken: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, request: BadRequest, status: int, body: bytes) -> None:
+        """Count an answer."""
+        self.statuses[status] += 1
+        if status == 0 or status >= 500:
+            self.broken.setdefault(request.operation, []).append(f"{status} {request.shown()} → {body[:200]!r}")
+
+    @property
+    def broken_count(self) -> int:
+        """Return the number of requests answered with 5xx or not at all."""
+        return sum(map(len, self.broken.values()))
+
+    def explain(self) -> None:
+        """Print some of the broken requests of each operation."""
+        for operation, requests in sorted(self.broken.items()):
+            comment(f"{operation}: {len(requests)} broken")
+            for request in requests[:_SHOWN_OF_EACH]:
+                comment(f"    {request}")
+
+
+async def fuzzed(
+    api: InProcess, contract: dict[str, Any], callers: dict[str, Headers], requests: int, seed: int, workers: int = 8
+) -> Tally:
+    """Send `requests` bad requests in-process, as the caller that the operation needs.
+
+    `callers` has the headers of `agent` and `editor`. Ids are looked up again now and then, since requests succeed too.
+    """
+    tally, rng = Tally(), random.Random(seed)
+    every = _selected(operations(contract))
+    for began in range(0, requests, _ROUND):
+        generator = BadRequests(contract, rng, await known_ids(api, contract, callers["editor"]))
+        waiting = iter([generator.of(rng.choice(every)) for _ in range(min(_ROUND, requests - began))])
+
+        async def send_all(waiting: Any = waiting) -> None:
+            for request in waiting:
+                caller = "agent" if "/agents/self" in request.operation else "editor"
+                tally.add(request, *await api.send(request, callers[caller]))
+
+        await asyncio.gather(*(send_all() for _ in range(workers)))
+        comment(f"{began + _ROUND:,} requests, {tally.broken_count} broken, {dict(tally.statuses.most_common(8))}")
+    return tally
+
+
+def fuzzed_over_http(
+    url: str, contract: dict[str, Any], ids: dict[str, list[str]], headers: Headers, requests: int, seed: int
+) -> Tally:
+    """Send a sample of bad requests over HTTP, as far as an HTTP client sends them."""
+    tally, rng = Tally(), random.Random(seed)
+    generator, every = BadRequests(contract, rng, ids), _selected(operations(contract))
+    while tally.statuses.total() < requests:
+        request = generator.of(rng.choice(every))
+        fields = dict(headers) | dict(request.headers)
+        fields.pop("content-length", None)
+        try:
+            sent = urllib.request.Request(url + request.target, request.body or None, fields, method=request.method)
+            with urllib.request.urlopen(sent, timeout=60) as answer:
+                is_stream = answer.headers.get_content_type() == "text/event-stream"
+                tally.add(request, answer.status, b"" if is_stream else answer.read())
+        except urllib.error.HTTPError as error:
+            tally.add(request, error.code, error.read())
+        except (ValueError, UnicodeError):
+            continue  # the client refuses to send it
+    return tally
+
+
+def _selected(every: list[Operation]) -> list[Operation]:
+    """Return the operations whose path has the text of `FUZZ`, for a person who mends one; all by default."""
+    return [one for one in every if os.environ.get("FUZZ", "") in one.path]

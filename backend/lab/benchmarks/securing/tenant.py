@@ -1,0 +1,78 @@
+"""A tenant with one object of as many kinds as the API creates, and the ids that requests name."""
+
+import json
+import random
+import time
+from typing import Any
+
+import numpy as np
+import zstandard
+
+from lab.benchmarks.securing.bad_requests import BadRequest, operations
+from lab.benchmarks.securing.in_process import InProcess
+from lab.benchmarks.securing.samples import Samples
+from lab.benchmarks.storing.load import Load, request_of
+from lab.benchmarks.storing.product import Product, World
+from lab.benchmarks.storing.worlds import report, window
+
+_TRIES = 8
+_CURVE = b"rtt_us,performance\n0,1.0\n50,0.9\n100,0.8\n200,0.7\n400,0.5\n"
+_HARMLESS = ("webhook", {"url": "https://receiver.example/hook"})
+
+
+def measured(product: Product, world: World, windows: int = 12) -> None:
+    """Report `windows` windows of all paths of a mesh, the last of which ends now."""
+    rng = np.random.default_rng(1)
+    compressor = zstandard.ZstdCompressor()
+    end = int(time.time()) // 10 * 10
+    sent = []
+    for n in range(windows):
+        for key, credential in zip(world.vm_keys, world.credentials, strict=True):
+            others = [other for other in world.vm_keys if other != key]
+            message = report(window(rng, key, others), world.mesh_key)
+            message.sequence, message.windows[0].started_at_s = n + 1, end - 10 * (windows - n)
+            sent.append(request_of(credential, compressor.compress(message.SerializeToString())))
+    Load(product.port, sent, connections=4).wait()
+
+
+async def furnished(api: InProcess, contract: dict[str, Any], headers: list[tuple[str, str]], world: World) -> None:
+    """Create objects of each kind that the contract creates, by sound requests as far as samples are sound."""
+    rng = random.Random(1)
+    ids = await known_ids(api, contract, headers)
+    ids.setdefault("mesh", [str(world.mesh_id)])
+    await api.send(BadRequest("", "POST", "/v1/curves?name=sampled", [("content-type", "text/csv")], _CURVE), headers)
+    for operation in operations(contract):
+        content = operation.described.get("requestBody", {}).get("content", {}).get("application/json")
+        if operation.method != "post" or content is None or operation.described["x-required-role"] == "none":
+            continue
+        for _ in range(_TRIES):
+            samples = Samples(contract["components"]["schemas"], rng, ids)
+            body = samples.of(content["schema"])
+            if operation.path == "/v1/receivers":
+                body["kind"], body["settings"] = _HARMLESS
+                body.pop("secret", None)
+            parts = [samples.id_of(part[1:-1]) if part.startswith("{") else part for part in operation.path.split("/")]
+            request = BadRequest("", "POST", "/".join(parts), [("content-type", "application/json")])
+            request.body = json.dumps(body).encode()
+            status, _ = await api.send(request, headers)
+            if status < 300:
+                ids = await known_ids(api, contract, headers)
+                break
+
+
+async def known_ids(api: InProcess, contract: dict[str, Any], headers: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the ids of what the lists of the API show, by the singular noun of the list."""
+    ids: dict[str, list[str]] = {}
+    for operation in operations(contract):
+        if operation.method != "get" or "{" in operation.path:
+            continue
+        status, body = await api.send(BadRequest("", "GET", operation.path + "?limit=20"), headers)
+        if status != 200:
+            continue
+        items = json.loads(body).get("items", []) if body[:1] == b"{" else []
+        found = [str(item["id"]) for item in items if isinstance(item, dict) and "id" in item]
+        if found:
+            noun = operation.path.rsplit("/", 1)[1].removesuffix("s").replace("-", "_")
+            ids[{"meshe": "mesh"}.get(noun, noun)] = found
+            ids.setdefault(noun.rsplit("_", 1)[-1], found)
+    return ids
