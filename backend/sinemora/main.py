@@ -24,6 +24,8 @@ from sinemora.alerts.receivers import routes as receivers
 from sinemora.alerts.rules import routes as rules
 from sinemora.alerts.silences import routes as silences
 from sinemora.annotations import routes as annotations
+from sinemora.api_keys import routes as api_keys
+from sinemora.api_keys.scopes import describe_scopes
 from sinemora.applications import routes as applications
 from sinemora.curves import routes as curves
 from sinemora.demonstration import routes as demonstration
@@ -68,6 +70,7 @@ ROUTERS = (
     account.router,
     account.policy_router,
     tenants.router,
+    api_keys.router,
     members.router,
     invitations.public_router,
     invitations.router,
@@ -169,7 +172,9 @@ def create_app() -> FastAPI:
 
 def _described(contract: dict[str, Any]) -> dict[str, Any]:
     """Add to the OpenAPI document what FastAPI does not know: media types of failures, roles."""
-    describe_roles(contract, [route for router in ROUTERS for route in router.routes])
+    routes = [route for router in ROUTERS for route in router.routes]
+    describe_roles(contract, routes)
+    describe_scopes(contract, routes)
     return errors.describe(contract)
 
 

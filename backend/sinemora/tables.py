@@ -3,6 +3,7 @@
 from sinemora.advisors.compute_mix import models as price_lists
 from sinemora.alerts import models as alerts
 from sinemora.annotations import models as annotations
+from sinemora.api_keys import models as api_keys
 from sinemora.applications import models as applications
 from sinemora.curves import models as curves
 from sinemora.embeds import models as embeds
@@ -27,6 +28,7 @@ FEATURES = (
     idempotency,
     outbox,
     tenants,
+    api_keys,
     members,
     signin,
     jobs,

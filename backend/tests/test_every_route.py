@@ -80,6 +80,7 @@ def test_paths_are_plural_kebab_case(servers: Any):
     singular |= {"evidence", "embed", "compute-mix", "role", "leave", "switch", "lookup", "resend"}
     singular |= {"account", "password", "totp", "second-factor", "redeem", "sign-in-policy", "confirm", "fairness"}
     singular |= {"passkey"}
+    singular |= {"rotate", "export"}
     for _, path, _ in operations():
         for part in path.split("/")[2:]:
             assert part == part.lower(), path

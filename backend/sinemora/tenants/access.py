@@ -22,7 +22,7 @@ from sinemora.kit.http import rate_limit
 from sinemora.kit.http.routes import before_body
 from sinemora.kit.security import csrf_token, digest, equal
 from sinemora.tenants import queries
-from sinemora.tenants.models import Role, Scope
+from sinemora.tenants.models import Role
 
 SESSION_COOKIE = "sinemora_session"
 CSRF_COOKIE = "sinemora_csrf"
@@ -167,22 +167,17 @@ def _by_token(request: Request, token: str) -> Actor:
     for prefix, authenticate in _accepted.items():
         if token.startswith(prefix):
             return authenticate(request, token)
-    return _by_key(token)
+    raise refused_token()
 
 
-def _by_key(token: str) -> Actor:
-    with system_session() as session:
-        row = queries.active_key(session, digest(token), datetime.now(UTC)) if token.startswith(KEY_PREFIX) else None
-    if row is None:
-        raise ProductError(
-            "bad_credentials",
-            401,
-            "Bad credentials: the API key is unknown or has expired.",
-            headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
-        )
-    key, tenant = row
-    role = Role.editor if Scope.write in key.scopes else Role.viewer
-    return Actor(tenant.id, tenant.key, tenant.name, "api_key", key.id, key.name, role)
+def refused_token() -> ProductError:
+    """Return the refusal of a token that is unknown or has expired."""
+    return ProductError(
+        "bad_credentials",
+        401,
+        "Bad credentials: the API key is unknown or has expired.",
+        headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
+    )
 
 
 def _by_cookie(request: Request, secret: str | None) -> Actor:
@@ -259,6 +254,20 @@ async def _confirmed(actor: Annotated[Actor, Depends(_person)]) -> Actor:
     return actor
 
 
+def required_role(route: APIRoute) -> Role | None:
+    """Return the least role that a route needs; None for routes of agents and of everyone."""
+    calls = [dependency.call for dependency in _flat(route.dependant)]
+    roles = [_required[call] for call in calls if call in _required]
+    if roles:
+        return max(roles, key=lambda role: role.rank)
+    return Role.viewer if signed_in in calls else None
+
+
+def is_for_people(route: APIRoute) -> bool:
+    """Return whether no API key may call a route."""
+    return any(one.call is _person for one in _flat(route.dependant))
+
+
 def describe_roles(contract: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
     """Write the least role of each operation into the OpenAPI document: `x-required-role`, `none` for everyone.
 
@@ -269,18 +278,14 @@ def describe_roles(contract: dict[str, Any], routes: Sequence[BaseRoute]) -> Non
             for method in route.methods or ():
                 operation = contract["paths"][route.path_format][method.lower()]
                 operation["x-required-role"] = _role_of(route, operation)
-                if any(one.call is _person for one in _flat(route.dependant)):
+                if is_for_people(route):
                     operation["x-person-only"] = True
 
 
 def _role_of(route: APIRoute, operation: dict[str, Any]) -> str:
     if any("agent" in scheme for scheme in operation.get("security", ())):
         return "agent"
-    calls = [dependency.call for dependency in _flat(route.dependant)]
-    roles = [_required[call] for call in calls if call in _required]
-    if roles:
-        return max(roles, key=_RANK.__getitem__)
-    return Role.viewer if signed_in in calls else "none"
+    return required_role(route) or "none"
 
 
 def _flat(dependant: Dependant) -> Iterator[Dependant]:

@@ -14,11 +14,10 @@ from sqlalchemy import (
     Identity,
     Index,
     LargeBinary,
-    UniqueConstraint,
     false,
     func,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, TEXT
+from sqlalchemy.dialects.postgresql import TEXT
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.kit.db import Base, Identified, TenantOwned
@@ -44,13 +43,6 @@ class Method(StrEnum):
     password = "password"
     passkey = "passkey"
     provider = "provider"
-
-
-class Scope(StrEnum):
-    """Scope of an API key."""
-
-    read = "read"
-    write = "write"
 
 
 class Tenant(Identified, Base):
@@ -140,23 +132,6 @@ class BrowserSession(Identified, TenantOwned, Base):
     user_agent: Mapped[str] = mapped_column(server_default="")
     authenticated_at: Mapped[datetime] = mapped_column(server_default=func.now())
     last_used_at: Mapped[datetime] = mapped_column(server_default=func.now())
-
-
-class ApiKey(Identified, TenantOwned, Base):
-    """API key with scopes and an expiry, stored as a digest."""
-
-    __tablename__ = "api_keys"
-    rows_max = 500
-    __table_args__ = (
-        CheckConstraint("scopes <@ ARRAY['read', 'write'] AND cardinality(scopes) > 0", name="scopes"),
-        UniqueConstraint("tenant_id", "name"),
-    )
-
-    name: Mapped[str]
-    prefix: Mapped[str]
-    secret_digest: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
-    scopes: Mapped[list[Scope]] = mapped_column(ARRAY(TEXT))
-    expires_at: Mapped[datetime]
 
 
 class AuditEntry(Identified, TenantOwned, Base):

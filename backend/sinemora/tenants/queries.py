@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import CursorResult, Select, delete, select, update
 from sqlalchemy.orm import Session
 
-from sinemora.tenants.models import ApiKey, AuditEntry, BrowserSession, Membership, Tenant, User
+from sinemora.tenants.models import AuditEntry, BrowserSession, Membership, Tenant, User
 
 
 def tenant_by_name(session: Session, name: str) -> Tenant | None:
@@ -55,16 +55,6 @@ def mark_used(session: Session, session_id: UUID, now: datetime) -> None:
     session.execute(update(BrowserSession).where(BrowserSession.id == session_id).values(last_used_at=now))
 
 
-def active_key(session: Session, digest: bytes, now: datetime) -> tuple[ApiKey, Tenant] | None:
-    """Return the API key with this digest, unless it has expired, and its tenant."""
-    row = session.execute(
-        select(ApiKey, Tenant)
-        .join(Tenant, Tenant.id == ApiKey.tenant_id)
-        .where(ApiKey.secret_digest == digest, ApiKey.expires_at > now)
-    ).one_or_none()
-    return row
-
-
 def end_session(session: Session, digest: bytes) -> None:
     """Delete a browser session."""
     session.execute(delete(BrowserSession).where(BrowserSession.secret_digest == digest))
@@ -75,11 +65,6 @@ def delete_expired_sessions(session: Session, now: datetime) -> int:
     result = session.execute(delete(BrowserSession).where(BrowserSession.expires_at <= now))
     assert isinstance(result, CursorResult)
     return result.rowcount
-
-
-def api_key_by_name(session: Session, name: str) -> ApiKey | None:
-    """Return the tenant's key of this name."""
-    return session.scalars(select(ApiKey).where(ApiKey.name == name)).one_or_none()
 
 
 def audit_entries(

@@ -1,22 +1,14 @@
-"""Use cases of tenants: the first owner, sign-in and sign-out, API keys."""
+"""Use cases of tenants: the first owner."""
 
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from uuid import UUID
-
-from sqlalchemy.orm import Session
 
 from sinemora.kit import password_rules
 from sinemora.kit.db import system_session
-from sinemora.kit.errors import NotFound, ProductError
-from sinemora.kit.security import digest, hash_password, new_secret, shown_prefix
-from sinemora.tenants import audit, queries
-from sinemora.tenants.access import KEY_PREFIX, Actor
-from sinemora.tenants.models import ApiKey, Membership, Role, Tenant, User
-from sinemora.tenants.schemas import ApiKeyCreate
-
-_KEY_LIFETIME_MAX = timedelta(days=366)
+from sinemora.kit.security import hash_password
+from sinemora.tenants import queries
+from sinemora.tenants.models import Membership, Role, Tenant, User
 
 
 @dataclass(frozen=True)
@@ -58,31 +50,3 @@ def create_owner(tenant_name: str, email: str, password: str | None = None) -> O
         else:
             membership.role = Role.owner
         return OwnerCreated(tenant.id, user.id, created, generated)
-
-
-def create_api_key(session: Session, actor: Actor, body: ApiKeyCreate) -> tuple[ApiKey, str]:
-    """Return a new key and its secret. ProductError `api_key_name_taken`, `api_key_life_invalid` (409)."""
-    now = datetime.now(UTC)
-    if not now < body.expires_at <= now + _KEY_LIFETIME_MAX:
-        raise ProductError("api_key_life_invalid", 409, "Invalid expiry: it must be in the future and within a year.")
-    if queries.api_key_by_name(session, body.name):
-        raise ProductError("api_key_name_taken", 409, "Name taken: another API key has this name.")
-    secret = new_secret(KEY_PREFIX)
-    key = ApiKey(
-        name=body.name,
-        prefix=shown_prefix(secret),
-        secret_digest=digest(secret),
-        scopes=sorted(set(body.scopes)),
-        expires_at=body.expires_at,
-    )
-    audit.created(session, actor, "api_key", key, scopes=list(key.scopes))
-    return key, secret
-
-
-def delete_api_key(session: Session, actor: Actor, key_id: UUID) -> None:
-    """Delete an API key; it is invalid at once. ProductError `api_key_unknown`."""
-    key = session.get(ApiKey, key_id)
-    if key is None:
-        raise NotFound("api key")
-    session.delete(key)
-    audit.record(session, actor, "api_key.deleted", key.id, key.name)

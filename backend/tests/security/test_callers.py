@@ -18,6 +18,7 @@ NOT_SENT = {
     "/v1/auth/second-factor",
     "/v1/auth/second-factor/passkey",
     "/v1/auth/passkey",
+    "/v1/api-keys/self",
 }
 
 

@@ -21,7 +21,7 @@ def key_of(owner: Member, *scopes: str, name: str = "ci") -> Caller:
 def test_a_key_may_what_its_scopes_say(owner: Member):
     reader, writer = key_of(owner, "read"), key_of(owner, "write", name="deploy")
     assert reader.get("/v1/meshes").status_code == 200
-    assert reader.post("/v1/meshes", json={"name": "m"}).json()["code"] == "not_allowed"
+    assert reader.post("/v1/meshes", json={"name": "m"}).json()["code"] == "scope_missing"
     assert writer.post("/v1/meshes", json={"name": "m"}).status_code == 201  # no CSRF token: there is no cookie
     assert writer.post("/v1/api-keys", json={"name": "k", "scopes": ["read"], "expires_at": SOON}).status_code == 403
     assert reader.get("/v1/auth/session").json()["user"]["email"] == "ci"

@@ -3,7 +3,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
-import type { Factor, Session } from './types'
+import type { Factor, Scope, Session } from './types'
 
 /** The session of this browser; null without a session. */
 export const sessionQuery = queryOptions({
@@ -44,8 +44,9 @@ export const signOut = () => unwrap(client.POST('/v1/auth/sign-out'))
 
 export interface ApiKeyInput {
   name: string
-  scopes: ('read' | 'write')[]
+  scopes: Scope[]
   expires_at: string
+  service_account: boolean
 }
 
 export const useCreateApiKey = () =>
@@ -58,5 +59,19 @@ export const useDeleteApiKey = () =>
   useAction(
     (apiKeyId: string) =>
       unwrap(client.DELETE('/v1/api-keys/{api_key_id}', { params: { path: { api_key_id: apiKeyId } } })),
+    [['api-keys']],
+  )
+
+/** Give a key a new secret; the old one stays valid for `overlapS` seconds. */
+export const useRotateApiKey = () =>
+  useAction(
+    ({ id, overlapS }: { id: string; overlapS: number }, key) =>
+      unwrap(
+        client.POST('/v1/api-keys/{api_key_id}/rotate', {
+          params: { path: { api_key_id: id } },
+          body: { overlap_s: overlapS },
+          headers: once(key),
+        }),
+      ),
     [['api-keys']],
   )

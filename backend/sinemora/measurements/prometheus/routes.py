@@ -23,7 +23,13 @@ from sinemora.measurements.prometheus.promql import NAME, Expression, Labels, Pr
 from sinemora.tenants.access import SignedIn, Viewer
 
 # Prometheus documents these routes, so openapi.json does not contain them.
-router = APIRouter(prefix="/v1/prometheus", dependencies=[SignedIn], route_class=BoundedRoute, include_in_schema=False)
+router = APIRouter(
+    prefix="/v1/prometheus",
+    dependencies=[SignedIn],
+    route_class=BoundedRoute,
+    include_in_schema=False,
+    tags=["measurements"],
+)
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 POINTS_MAX = 500

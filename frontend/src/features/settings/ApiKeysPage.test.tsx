@@ -13,6 +13,10 @@ const KEY = {
   scopes: ['read'],
   created_at: '2026-11-20T00:00:00Z',
   expires_at: '2027-11-20T00:00:00Z',
+  owner: { id: 'u', email: 'owner@sinemora.example' },
+  last_used_at: null,
+  last_used_from: null,
+  previous_expires_at: null,
 }
 
 test('a key is created with its scope and shown once', async () => {
@@ -47,4 +51,35 @@ test('a key is deleted after a confirmation', async () => {
   expect(bodiesOf(sent, 'DELETE /v1/api-keys/k')).toHaveLength(0)
   await userEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Delete' }))
   expect(bodiesOf(sent, 'DELETE /v1/api-keys/k')).toHaveLength(1)
+})
+
+test('a key is limited to the resources that are selected', async () => {
+  const sent = mockApi({
+    'GET /v1/api-keys': [{ ...KEY, scopes: ['alerts:read', 'alerts:write', 'inventory:read'], owner: null }],
+    'POST /v1/api-keys': () => reply(201, { ...KEY, secret: 'sm_abc_secret' }),
+  })
+  await showPage(<ApiKeysPage />)
+  const row = await screen.findByRole('row', { name: /Dashboards/ })
+  expect(within(row).getByText('Inventory and meshes: read, Alerts: read and write')).toBeTruthy()
+  expect(within(row).getByText('Service account')).toBeTruthy()
+  await userEvent.type(screen.getByLabelText('Name'), 'Pages')
+  await userEvent.selectOptions(screen.getByLabelText('Resources'), 'Selected resources')
+  expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Create key' }).disabled).toBe(true)
+  await userEvent.click(screen.getByLabelText('Alerts'))
+  await userEvent.click(screen.getByLabelText('Service account'))
+  await userEvent.click(screen.getByRole('button', { name: 'Create key' }))
+  expect(bodiesOf(sent, 'POST /v1/api-keys')).toMatchObject([{ scopes: ['alerts:read'], service_account: true }])
+})
+
+test('a rotated key shows its new secret once', async () => {
+  const sent = mockApi({
+    'GET /v1/api-keys': [KEY],
+    'POST /v1/api-keys/k/rotate': () => reply(200, { ...KEY, secret: 'sm_new_secret' }),
+  })
+  await showPage(<ApiKeysPage />)
+  await userEvent.click(await screen.findByRole('button', { name: 'Rotate Dashboards' }))
+  await userEvent.selectOptions(screen.getByLabelText('Old secret stays valid for'), '1 hour')
+  await userEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Rotate' }))
+  expect(await screen.findByText('sm_new_secret')).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/api-keys/k/rotate')).toMatchObject([{ overlap_s: 3600 }])
 })

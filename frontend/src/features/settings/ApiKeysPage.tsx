@@ -1,27 +1,20 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { apiKeysQuery, useCreateApiKey, useDeleteApiKey } from '~/api/access'
+import { useState } from 'react'
+import { apiKeysQuery, useDeleteApiKey } from '~/api/access'
 import type { ApiKey } from '~/api/types'
 import { idsOf } from '~/lib/inTurn'
-import { Problem } from '~/lib/problem'
 import { formatDay, timeOf } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
-import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
 import { NoRows, ToForm } from '~/ui/NoRows'
-import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
+import { LoadingPage, Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
-import { ActionError, Failed, Notice } from '~/ui/State'
+import { Failed } from '~/ui/State'
+import { NewKey } from './NewKey'
+import { RotateKey } from './RotateKey'
+import { scopesText } from './scopes'
 import { strings } from './strings'
-
-const LIVES = [
-  { value: '7', label: strings.sevenDays },
-  { value: '30', label: strings.thirtyDays },
-  { value: '90', label: strings.ninetyDays },
-  { value: '365', label: strings.oneYear },
-]
 
 /** API keys: programs use the API that this page uses. */
 export function ApiKeysPage() {
@@ -29,6 +22,7 @@ export function ApiKeysPage() {
   const clock = useClock()
   const remove = useDeleteApiKey()
   const [deleting, setDeleting] = useState<ApiKey | null>(null)
+  const [rotating, setRotating] = useState<ApiKey | null>(null)
   if (keys.error && !keys.data) {
     return <Failed what={strings.apiKeys} error={keys.error} retry={() => void keys.refetch()} />
   }
@@ -60,7 +54,17 @@ export function ApiKeysPage() {
             { title: strings.prefix, cell: (key) => `${key.prefix}…` },
             {
               title: strings.keyScope,
-              cell: (key) => (key.scopes.includes('write') ? strings.readWrite : strings.read),
+              cell: (key) => scopesText(key.scopes),
+            },
+            {
+              title: strings.keyOwner,
+              cell: (key) => key.owner?.email ?? strings.serviceAccount,
+              by: { key: 'owner', value: (key) => key.owner?.email },
+            },
+            {
+              title: strings.lastUsed,
+              cell: (key) => (key.last_used_at ? day(key.last_used_at) : strings.never),
+              by: { key: 'used', value: (key) => timeOf(key.last_used_at) },
             },
             {
               title: strings.created,
@@ -75,14 +79,20 @@ export function ApiKeysPage() {
             {
               title: strings.actions,
               cell: (key) => (
-                <RowAction label={strings.deleteName(key.name)} onClick={() => setDeleting(key)}>
-                  {strings.delete}
-                </RowAction>
+                <>
+                  <RowAction label={strings.rotateName(key.name)} onClick={() => setRotating(key)}>
+                    {strings.rotate}
+                  </RowAction>
+                  <RowAction label={strings.deleteName(key.name)} onClick={() => setDeleting(key)}>
+                    {strings.delete}
+                  </RowAction>
+                </>
               ),
             },
           ]}
         />
       )}
+      <RotateKey apiKey={rotating} onClose={() => setRotating(null)} />
       <Confirm
         title={strings.deleteName(deleting?.name ?? '')}
         action={strings.delete}
@@ -93,71 +103,5 @@ export function ApiKeysPage() {
         {strings.deleteKeyEffect}
       </Confirm>
     </Page>
-  )
-}
-
-function NewKey() {
-  const create = useCreateApiKey()
-  const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
-
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    const element = event.currentTarget
-    const form = new FormData(element)
-    create.mutate(
-      {
-        name: String(form.get('name')).trim(),
-        scopes: form.get('scope') === 'write' ? ['read', 'write'] : ['read'],
-        expires_at: new Date(Date.now() + Number(form.get('days')) * 86_400_000).toISOString(),
-      },
-      { onSuccess: () => element.reset() },
-    )
-  }
-
-  return (
-    <Panel id="new-key" title={strings.newKey}>
-      <form className={pageStyles.form} onSubmit={submit}>
-        <TextInput
-          name="name"
-          label={strings.name}
-          placeholder={strings.keyNameExample}
-          required
-          withAsterisk={false}
-          maxLength={100}
-          error={field('name')}
-          w={200}
-        />
-        <NativeSelect
-          name="scope"
-          label={strings.keyScope}
-          data={[
-            { value: 'read', label: strings.read },
-            { value: 'write', label: strings.readWrite },
-          ]}
-          defaultValue="read"
-          w={150}
-        />
-        <NativeSelect
-          name="days"
-          label={strings.expiresIn}
-          data={LIVES}
-          defaultValue="90"
-          error={field('expires_at')}
-          w={120}
-        />
-        <Button type="submit" size="sm" loading={create.isPending}>
-          {strings.createKey}
-        </Button>
-      </form>
-      <ActionError error={create.error} />
-      {create.data && (
-        <>
-          <Notice tone="good" title={strings.keyCreated(create.data.name)}>
-            {strings.copyKeyNow}
-          </Notice>
-          <CopyText text={create.data.secret} label={strings.apiKey} />
-        </>
-      )}
-    </Panel>
   )
 }

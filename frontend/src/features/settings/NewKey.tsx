@@ -1,0 +1,119 @@
+import { Button, Checkbox, Group, NativeSelect, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useCreateApiKey } from '~/api/access'
+import type { ApiKeyCreated, Scope } from '~/api/types'
+import { Problem } from '~/lib/problem'
+import { CopyText } from '~/ui/CopyText'
+import { Panel, pageStyles } from '~/ui/Page'
+import { ActionError, Notice } from '~/ui/State'
+import { FAMILIES, type Family } from './scopes'
+import { strings } from './strings'
+
+const LIVES = [
+  { value: '7', label: strings.sevenDays },
+  { value: '30', label: strings.thirtyDays },
+  { value: '90', label: strings.ninetyDays },
+  { value: '365', label: strings.oneYear },
+]
+
+/** Form that creates an API key and shows its secret. */
+export function NewKey() {
+  const create = useCreateApiKey()
+  const [isLimited, setLimited] = useState(false)
+  const [families, setFamilies] = useState<string[]>([])
+  const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const element = event.currentTarget
+    const form = new FormData(element)
+    const access: Scope[] = form.get('scope') === 'write' ? ['read', 'write'] : ['read']
+    create.mutate(
+      {
+        name: String(form.get('name')).trim(),
+        scopes: isLimited ? families.flatMap((family) => access.map((one) => `${family}:${one}` as Scope)) : access,
+        expires_at: new Date(Date.now() + Number(form.get('days')) * 86_400_000).toISOString(),
+        service_account: form.get('service_account') !== null,
+      },
+      {
+        onSuccess: () => {
+          element.reset()
+          setLimited(false)
+          setFamilies([])
+        },
+      },
+    )
+  }
+
+  return (
+    <Panel id="new-key" title={strings.newKey}>
+      <form className={pageStyles.form} onSubmit={submit}>
+        <TextInput
+          name="name"
+          label={strings.name}
+          placeholder={strings.keyNameExample}
+          required
+          withAsterisk={false}
+          maxLength={100}
+          error={field('name')}
+          w={200}
+        />
+        <NativeSelect
+          name="scope"
+          label={strings.keyScope}
+          data={[
+            { value: 'read', label: strings.read },
+            { value: 'write', label: strings.readWrite },
+          ]}
+          defaultValue="read"
+          w={150}
+        />
+        <NativeSelect
+          label={strings.resources}
+          data={[
+            { value: 'all', label: strings.allResources },
+            { value: 'some', label: strings.someResources },
+          ]}
+          value={isLimited ? 'some' : 'all'}
+          onChange={(event) => setLimited(event.currentTarget.value === 'some')}
+          w={170}
+        />
+        <NativeSelect
+          name="days"
+          label={strings.expiresIn}
+          data={LIVES}
+          defaultValue="90"
+          error={field('expires_at')}
+          w={120}
+        />
+        <Checkbox name="service_account" label={strings.serviceAccount} description={strings.serviceAccountHint} />
+        <Button type="submit" size="sm" loading={create.isPending} disabled={isLimited && families.length === 0}>
+          {strings.createKey}
+        </Button>
+      </form>
+      {isLimited && (
+        <Checkbox.Group label={strings.resourcesOfKey} value={families} onChange={setFamilies} mt="sm">
+          <Group mt="xs">
+            {(Object.keys(FAMILIES) as Family[]).map((family) => (
+              <Checkbox key={family} value={family} label={FAMILIES[family]} />
+            ))}
+          </Group>
+        </Checkbox.Group>
+      )}
+      <ActionError error={create.error} />
+      {create.data && <Secret created={create.data} title={strings.keyCreated(create.data.name)} />}
+    </Panel>
+  )
+}
+
+/** The secret of a key, shown once. */
+export function Secret({ created, title }: { created: ApiKeyCreated; title: string }) {
+  return (
+    <>
+      <Notice tone="good" title={title}>
+        {strings.copyKeyNow}
+      </Notice>
+      <CopyText text={created.secret} label={strings.apiKey} />
+    </>
+  )
+}

@@ -1,0 +1,63 @@
+import { Button, Group, NativeSelect } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useRotateApiKey } from '~/api/access'
+import type { ApiKey } from '~/api/types'
+import { Dialog } from '~/ui/Dialog'
+import { ActionError } from '~/ui/State'
+import { Secret } from './NewKey'
+import { strings } from './strings'
+
+const OVERLAPS = [
+  { value: '0', label: strings.noOverlap },
+  { value: '3600', label: strings.oneHour },
+  { value: '86400', label: strings.oneDay },
+  { value: '604800', label: strings.sevenDays },
+]
+
+/** Dialog that gives a key a new secret; open while `apiKey` is not null. */
+export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey | null; onClose: () => void }) {
+  const rotate = useRotateApiKey()
+  const [overlap, setOverlap] = useState('86400')
+
+  function close() {
+    rotate.reset()
+    onClose()
+  }
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (apiKey) rotate.mutate({ id: apiKey.id, overlapS: Number(overlap) })
+  }
+
+  return (
+    <Dialog title={strings.rotateName(apiKey?.name ?? '')} opened={apiKey !== null} onClose={close}>
+      {rotate.data ? (
+        <>
+          <Secret created={rotate.data} title={strings.keyRotated(rotate.data.name)} />
+          <Group justify="end" mt="md">
+            <Button onClick={close}>{strings.close}</Button>
+          </Group>
+        </>
+      ) : (
+        <form onSubmit={submit}>
+          <p>{strings.rotateEffect}</p>
+          <NativeSelect
+            label={strings.overlap}
+            data={OVERLAPS}
+            value={overlap}
+            onChange={(event) => setOverlap(event.currentTarget.value)}
+          />
+          <ActionError error={rotate.error} />
+          <Group justify="end" mt="md">
+            <Button variant="default" onClick={close} data-autofocus>
+              {strings.cancel}
+            </Button>
+            <Button type="submit" loading={rotate.isPending}>
+              {strings.rotate}
+            </Button>
+          </Group>
+        </form>
+      )}
+    </Dialog>
+  )
+}
