@@ -122,5 +122,5 @@ const pagesOf = (mesh: string, source: string, target: string) => [
   ...['series', 'distribution', 'variability', 'losses', 'movers', 'spikes'].map(
     (show) => `/meshes/${mesh}/explore?show=${show}&span=15m`,
   ),
-  ...[`/what-if?mesh=${mesh}`, `/onboarding?mesh=${mesh}`, '/api-keys', '/usage', '/about', '/no-such-page'],
+  ...[`/what-if?mesh=${mesh}`, `/onboarding?mesh=${mesh}`, '/api-keys', '/usage', '/audit', '/about', '/no-such-page'],
 ]

@@ -20,6 +20,7 @@ import { Route as AppAboutRouteImport } from './routes/_app.about'
 import { Route as AppAccountRouteImport } from './routes/_app.account'
 import { Route as AppAnnotationsRouteImport } from './routes/_app.annotations'
 import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
+import { Route as AppAuditRouteImport } from './routes/_app.audit'
 import { Route as AppJobsRouteImport } from './routes/_app.jobs'
 import { Route as AppOnboardingRouteImport } from './routes/_app.onboarding'
 import { Route as AppReceiversRouteImport } from './routes/_app.receivers'
@@ -111,6 +112,11 @@ const AppAnnotationsRoute = AppAnnotationsRouteImport.update({
 const AppApiKeysRoute = AppApiKeysRouteImport.update({
   id: '/api-keys',
   path: '/api-keys',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAuditRoute = AppAuditRouteImport.update({
+  id: '/audit',
+  path: '/audit',
   getParentRoute: () => AppRoute,
 } as any)
 const AppJobsRoute = AppJobsRouteImport.update({
@@ -320,6 +326,7 @@ export interface FileRoutesByFullPath {
   '/account': typeof AppAccountRoute
   '/annotations': typeof AppAnnotationsRoute
   '/api-keys': typeof AppApiKeysRoute
+  '/audit': typeof AppAuditRoute
   '/jobs': typeof AppJobsRoute
   '/onboarding': typeof AppOnboardingRoute
   '/receivers': typeof AppReceiversRoute
@@ -369,6 +376,7 @@ export interface FileRoutesByTo {
   '/account': typeof AppAccountRoute
   '/annotations': typeof AppAnnotationsRoute
   '/api-keys': typeof AppApiKeysRoute
+  '/audit': typeof AppAuditRoute
   '/jobs': typeof AppJobsRoute
   '/onboarding': typeof AppOnboardingRoute
   '/receivers': typeof AppReceiversRoute
@@ -420,6 +428,7 @@ export interface FileRoutesById {
   '/_app/account': typeof AppAccountRoute
   '/_app/annotations': typeof AppAnnotationsRoute
   '/_app/api-keys': typeof AppApiKeysRoute
+  '/_app/audit': typeof AppAuditRoute
   '/_app/jobs': typeof AppJobsRoute
   '/_app/onboarding': typeof AppOnboardingRoute
   '/_app/receivers': typeof AppReceiversRoute
@@ -473,6 +482,7 @@ export interface FileRouteTypes {
     | '/account'
     | '/annotations'
     | '/api-keys'
+    | '/audit'
     | '/jobs'
     | '/onboarding'
     | '/receivers'
@@ -522,6 +532,7 @@ export interface FileRouteTypes {
     | '/account'
     | '/annotations'
     | '/api-keys'
+    | '/audit'
     | '/jobs'
     | '/onboarding'
     | '/receivers'
@@ -572,6 +583,7 @@ export interface FileRouteTypes {
     | '/_app/account'
     | '/_app/annotations'
     | '/_app/api-keys'
+    | '/_app/audit'
     | '/_app/jobs'
     | '/_app/onboarding'
     | '/_app/receivers'
@@ -698,6 +710,13 @@ declare module '@tanstack/react-router' {
       path: '/api-keys'
       fullPath: '/api-keys'
       preLoaderRoute: typeof AppApiKeysRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/audit': {
+      id: '/_app/audit'
+      path: '/audit'
+      fullPath: '/audit'
+      preLoaderRoute: typeof AppAuditRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/jobs': {
@@ -993,6 +1012,7 @@ interface AppRouteChildren {
   AppAccountRoute: typeof AppAccountRoute
   AppAnnotationsRoute: typeof AppAnnotationsRoute
   AppApiKeysRoute: typeof AppApiKeysRoute
+  AppAuditRoute: typeof AppAuditRoute
   AppJobsRoute: typeof AppJobsRoute
   AppOnboardingRoute: typeof AppOnboardingRoute
   AppReceiversRoute: typeof AppReceiversRoute
@@ -1036,6 +1056,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppAccountRoute: AppAccountRoute,
   AppAnnotationsRoute: AppAnnotationsRoute,
   AppApiKeysRoute: AppApiKeysRoute,
+  AppAuditRoute: AppAuditRoute,
   AppJobsRoute: AppJobsRoute,
   AppOnboardingRoute: AppOnboardingRoute,
   AppReceiversRoute: AppReceiversRoute,

@@ -1,7 +1,7 @@
 """Figures of the API's security on a separate product: one JSON object a figure, commentary on stderr.
 
-make bench-security                   everything, about 15 minutes
-make bench-security ONLY=fuzz         some groups: fuzz
+make bench-security                   everything; the bad requests alone take about 15 minutes
+make bench-security ONLY=walk,stalls  some groups: walk stalls isolation callers fuzz
 make bench-security REQUESTS=20000    fewer bad requests; SEED=2: others
 """
 
@@ -10,32 +10,97 @@ import os
 import sys
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from fastapi import FastAPI
+from sqlalchemy import text
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
+from lab.benchmarks.securing import callers_load, isolation, stalls, walk
 from lab.benchmarks.securing.fuzz import fuzzed, fuzzed_over_http
 from lab.benchmarks.securing.in_process import started
 from lab.benchmarks.securing.tenant import furnished, known_ids, measured
-from lab.benchmarks.storing.product import Product, key_of, running
+from lab.benchmarks.storing.product import OWNER, Product, World, key_of, running
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
+from sinemora.kit.db import system_session
 from sinemora.main import create_app
+from sinemora.tenants.service import create_owner
 
 REQUESTS = 200_000
 OVER_HTTP = 2_000
+CALLERS = 200
+STALL_S = 30.0
+
+
+def routes(product: Product) -> None:
+    """Count answers that the contract does not promise: every operation as every kind of caller."""
+    world, other = _measured_world(product, "walk"), _other_tenant()
+    callers = walk.every_caller(product.tenant_id, other, world.credentials[0])
+    app = _in_process()
+    contract = app.openapi()
+
+    async def run() -> list[walk.Walk]:
+        async with started(app) as api:
+            editor = _key(product, "write")
+            await furnished(api, contract, editor, world)
+            ids = await known_ids(api, contract, editor)
+            walks = await walk.walked(api, contract, callers)
+            return [*walks, await walk.strangers(api, contract, callers[-1], ids)]
+
+    walks = asyncio.run(run())
+    comment(walk.table(walks))
+    wrong = [f"{one.caller}: {answer}" for one in walks for answer in one.wrong]
+    for line in wrong[:50]:
+        comment(f"    {line}")
+    figures.report("security_routes_times_callers", sum(one.answers.total() for one in walks))
+    figures.report("security_routes_times_callers_wrong", len(wrong))
+
+
+def stall(product: Product) -> None:
+    """Measure the silence of the API while a stranger, then a reader, sends what is known to be expensive."""
+    quiet = stalls.p99(stalls.stall_ms(product.port, [], 5))
+    anonymous = stalls.stall_ms(product.port, stalls.anonymous_attacks(), STALL_S)
+    detail = {"quiet_ms": round(quiet, 1), "worst_ms": round(max(anonymous), 1), "probes": len(anonymous)}
+    figures.report("security_anonymous_stall_ms_p99", stalls.p99(anonymous), **detail)
+    regex = stalls.stall_ms(product.port, stalls.regex_attacks(product.secret), STALL_S / 2)
+    figures.report("security_regex_stall_ms", stalls.p99(regex), worst_ms=round(max(regex), 1), probes=len(regex))
+
+
+def apart(product: Product) -> None:
+    """Count rows of another tenant that injected SQL reads; measure what keeping tenants apart costs."""
+    world, other = _measured_world(product, "apart"), _other_tenant()
+    with system_session() as session:
+        victim_key = session.scalar(text("SELECT key FROM tenants WHERE id = :id"), {"id": product.tenant_id})
+    rows, reads = isolation.reached_rows(other, product.tenant_id, int(victim_key or 0))
+    figures.report("security_cross_tenant_rows", rows, reads=reads, escapes=len(isolation.ESCAPES))
+    paths = ["/v1/vms?limit=100", "/v1/zones", f"/v1/meshes/{world.mesh_id}/matrix?metric=p50"]
+    app = _in_process()
+
+    async def run() -> float:
+        async with started(app) as api:
+            return await isolation.overhead_percent(api, paths, _key(product, "read"))
+
+    figures.report("security_isolation_overhead_percent", asyncio.run(run()))
+
+
+def many(product: Product) -> None:
+    """Measure a sign-in, and a light read of each of 200 callers at once."""
+    secrets = [key_of(product.tenant_id, "read") for _ in range(CALLERS)]
+    times = asyncio.run(callers_load.read_ms(product.port, "/v1/zones?limit=10", secrets, reads_each=10, pause_s=2.0))
+    figures.report("security_light_read_p99_ms", stalls.p99(times), callers=CALLERS, reads=len(times))
+    figures.report("security_signin_ms_p50", callers_load.signin_ms(product.port, OWNER, product.password, 30))
 
 
 def fuzz(product: Product) -> None:
     """Count generated bad requests that get an answer of 5xx, or none."""
     requests, seed = int(os.environ.get("REQUESTS") or REQUESTS), int(os.environ.get("SEED") or 1)
-    world = product.world("fuzz", 4)
-    measured(product, world)
+    world = _measured_world(product, "fuzz")
     app = _in_process()
     contract = app.openapi()
-    editor = [("authorization", f"Bearer {key_of(product.tenant_id, 'write')}")]
+    editor = _key(product, "write")
     callers = {"editor": editor, "agent": [("authorization", f"Bearer {world.credentials[0]}")]}
 
     async def run() -> tuple[Any, dict[str, list[str]]]:
@@ -55,15 +120,35 @@ def fuzz(product: Product) -> None:
     figures.report("security_500_inputs", tally.broken_count + over_http.broken_count)
 
 
+def _measured_world(product: Product, name: str) -> World:
+    world = product.world(name, 4)
+    measured(product, world)
+    return world
+
+
+def _other_tenant() -> UUID:
+    return create_owner("Other", "other@sinemora.example", "a password of the bench").tenant_id
+
+
+def _key(product: Product, scope: str) -> list[tuple[str, str]]:
+    return [("authorization", f"Bearer {key_of(product.tenant_id, scope)}")]
+
+
 def _in_process() -> FastAPI:
-    """Return the API of this process, which counts no requests: limits have a group of their own."""
+    """Return the API of this process, which counts no requests: limits have tests of their own."""
     # Read at import, when the settings named another server.
     celery.conf.update(broker_url=kit_redis.broker_url(settings().redis_url))
     settings().anonymous_limit_per_minute = settings().agent_reports_per_minute = 10**9
     return create_app()
 
 
-GROUPS: dict[str, Callable[[Product], None]] = {"fuzz": fuzz}
+GROUPS: dict[str, Callable[[Product], None]] = {
+    "walk": routes,
+    "stalls": stall,
+    "isolation": apart,
+    "callers": many,
+    "fuzz": fuzz,
+}
 
 
 def main() -> None:

@@ -37,7 +37,7 @@ def authenticate(request: Request, token: str) -> Actor:
     _require_scope(request, key)
     role = role_of(key.scopes)
     if key.owner is not None:
-        role = min(role, key.owner.role, key=lambda one: one.rank)
+        role = min(role, Role(key.owner.role), key=lambda one: one.rank)
     return Actor(tenant.id, tenant.key, tenant.name, ACTOR_KIND, key.id, key.name, role)
 
 
@@ -114,7 +114,7 @@ def _own_key(session: Session, actor: Actor, key_id: UUID) -> ApiKey:
     key = session.get(ApiKey, key_id)
     if key is None:
         raise NotFound("api key")
-    manages = actor.kind == "user" and actor.role.rank >= Role.admin.rank
+    manages = actor.kind == "user" and Role(actor.role).rank >= Role.admin.rank
     if not manages and not (actor.kind == "user" and key.owner_id == actor.id):
         raise ProductError("not_allowed", 403, "Not allowed: the key belongs to somebody else.")
     return key

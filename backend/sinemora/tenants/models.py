@@ -135,7 +135,10 @@ class BrowserSession(Identified, TenantOwned, Base):
 
 
 class AuditEntry(Identified, TenantOwned, Base):
-    """Entry of the audit log. Names are copied, since an entry outlives its subject."""
+    """Entry of the audit log. Names are copied, since an entry outlives its subject.
+
+    `address` is that of the request; null for work that no request began.
+    """
 
     __tablename__ = "audit_entries"
     __table_args__ = (Index(None, "tenant_id", "created_at", "id"),)
@@ -147,3 +150,4 @@ class AuditEntry(Identified, TenantOwned, Base):
     subject_id: Mapped[UUID | None]
     subject_name: Mapped[str]
     detail: Mapped[dict[str, Any]]
+    address: Mapped[str | None]

@@ -1,6 +1,7 @@
 """SQL of tenants. Authentication runs in a system session, the rest in the tenant's."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -67,16 +68,28 @@ def delete_expired_sessions(session: Session, now: datetime) -> int:
     return result.rowcount
 
 
-def audit_entries(
-    action: str | None, actor_name: str | None, since: datetime | None, until: datetime | None
-) -> Select[AuditEntry]:
-    """Return the statement of audit entries; `action` ends with a dot to match all actions that begin with it."""
+@dataclass(frozen=True)
+class AuditFilter:
+    """Selection of audit entries; `action` ends with a dot to match all actions that begin with it."""
+
+    action: str | None = None
+    actor_name: str | None = None
+    subject_name: str | None = None
+    address: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def audit_entries(wanted: AuditFilter) -> Select[AuditEntry]:
+    """Return the statement of the audit entries of a selection."""
+    action, since, until = wanted.action, wanted.since, wanted.until
     statement = select(AuditEntry)
+    for name in ("actor_name", "subject_name", "address"):
+        if (value := getattr(wanted, name)) is not None:
+            statement = statement.where(getattr(AuditEntry, name) == value)
     if action is not None:
         prefix = AuditEntry.action.startswith(action, autoescape=True)
         statement = statement.where(prefix if action.endswith(".") else AuditEntry.action == action)
-    if actor_name is not None:
-        statement = statement.where(AuditEntry.actor_name == actor_name)
     if since is not None:
         statement = statement.where(AuditEntry.created_at >= since)
     if until is not None:

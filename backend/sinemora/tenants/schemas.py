@@ -12,7 +12,10 @@ Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class AuditEntryRead(Read):
-    """Entry of the audit log."""
+    """Entry of the audit log.
+
+    `address` is that of the request. `detail.changes` has the values before and after of each field that changed.
+    """
 
     id: UUID
     created_at: datetime
@@ -23,3 +26,4 @@ class AuditEntryRead(Read):
     subject_id: UUID | None
     subject_name: str
     detail: dict[str, Any]
+    address: str | None

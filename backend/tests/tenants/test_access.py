@@ -96,7 +96,8 @@ def test_changes_are_on_record(owner: Member, other_owner: Member):
         ("mesh.created", "api_key", "ci"),
         ("api_key.created", "user", owner.email),
     ]
-    assert items[1]["detail"] == {"fields": ["rate_hz"]}
+    assert items[1]["detail"] == {"fields": ["rate_hz"], "changes": {"rate_hz": {"before": 8, "after": 16}}}
+    assert {entry["address"] for entry in items} == {"testclient"}
     others = other_owner.get("/v1/audit-entries").json()["items"]
     assert [entry["action"] for entry in others] == ["session.created"]
 

@@ -126,6 +126,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/passkey-options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Passkey Options
+         * @description Return options to sign in with a passkey: as the second factor of a sign-in that waits for one, or alone.
+         */
+        post: operations["create_passkey_options"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign In By Passkey
+         * @description Open a browser session with a passkey instead of a password; the device verifies the user.
+         */
+        post: operations["sign_in_by_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/second-factor/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send Passkey
+         * @description Finish a sign-in with a passkey as its second factor.
+         */
+        post: operations["send_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/password-resets": {
         parameters: {
             query?: never;
@@ -330,6 +390,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/account/confirmation-options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Confirmation Options
+         * @description Return options to confirm with a passkey.
+         */
+        post: operations["create_confirmation_options"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/account/totp": {
         parameters: {
             query?: never;
@@ -368,6 +448,46 @@ export interface paths {
          * @description Confirm the authenticator app with a code. The first second factor comes with recovery codes.
          */
         post: operations["confirm_totp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/passkey-options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Passkey Creation Options
+         * @description Return options to create a passkey.
+         */
+        post: operations["create_passkey_creation_options"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Passkey
+         * @description Add a passkey. It is a second factor, and opens a session without a password.
+         */
+        post: operations["create_passkey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -450,6 +570,26 @@ export interface paths {
          * @description List the entries of the audit log, newest first.
          */
         get: operations["list_audit_entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit-entries/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Audit Entries
+         * @description Return the newest 100,000 entries of a selection as a file. `Sinemora-Truncated: true`: there are more.
+         */
+        get: operations["export_audit_entries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1289,6 +1429,46 @@ export interface paths {
          * @description Return the axes of the mesh's matrices.
          */
         get: operations["read_roster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/plan-previews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Plans
+         * @description Compare the strategies of a mesh: packets, bytes, price and time to detect a fault. Nothing changes.
+         */
+        post: operations["preview_plans"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/plan-followers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Plan Adoption
+         * @description Return how many agents follow the newest plan of the mesh.
+         */
+        get: operations["read_plan_adoption"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3289,6 +3469,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/meshes/{mesh_id}/fairness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Fairness
+         * @description Return Jain's fairness index over VMs, flows of a path, applications or metric sources of a mesh.
+         */
+        get: operations["read_fairness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/fairness-imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Fairness
+         * @description Return Jain's index of a table of throughputs, or the means of a table of indices. Stores nothing.
+         */
+        post: operations["import_fairness"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/transports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Advise Transport
+         * @description Choose the transport of a path or transfer, with the rule and the measurement behind it. Stores nothing.
+         */
+        post: operations["advise_transport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/transfer-plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Advise Transfers
+         * @description Plan the rates, connections and order of a shuffle or broadcast, and estimate its finish. Stores nothing.
+         */
+        post: operations["advise_transfers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/traffic-shapes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Classify Traffic
+         * @description Tell traffic in bursts (as of a sort) from steady traffic (as of k-means) by byte counters. Stores nothing.
+         */
+        post: operations["classify_traffic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/overview": {
         parameters: {
             query?: never;
@@ -4071,7 +4351,7 @@ export interface components {
             name: string;
             /** Description */
             description: string;
-            shape: components["schemas"]["Shape"];
+            shape: components["schemas"]["sinemora__applications__schemas__Shape"];
             mesh: components["schemas"]["Named"];
             curve: components["schemas"]["CurveAttached"];
             /** Reference Us */
@@ -4181,6 +4461,8 @@ export interface components {
         /**
          * AuditEntryRead
          * @description Entry of the audit log.
+         *
+         *     `address` is that of the request. `detail.changes` has the values before and after of each field that changed.
          */
         AuditEntryRead: {
             /**
@@ -4209,6 +4491,8 @@ export interface components {
             detail: {
                 [key: string]: unknown;
             };
+            /** Address */
+            address: string | null;
         };
         /**
          * Axis
@@ -5141,6 +5425,29 @@ export interface components {
             detail: string;
         };
         /**
+         * DetectionRead
+         * @description Windows from the start of a fault until the default rules fire, for any start. Null: no subject is measured.
+         *
+         *     `never`: share of subjects that are not measured, so that their fault is not detected.
+         */
+        DetectionRead: {
+            /** P90 Windows */
+            p90_windows: number | null;
+            /** Worst Windows */
+            worst_windows: number | null;
+            /** Never */
+            never: number;
+        };
+        /**
+         * DetectionsRead
+         * @description Detection of a fault of one path, of one VM, and between two zones.
+         */
+        DetectionsRead: {
+            path: components["schemas"]["DetectionRead"];
+            vm: components["schemas"]["DetectionRead"];
+            zone_pair: components["schemas"]["DetectionRead"];
+        };
+        /**
          * DeviationRead
          * @description Deviation of a path's or zone pair's one-way p50 from its baseline; null where it is not known.
          *
@@ -5307,6 +5614,12 @@ export interface components {
             zone: string;
         };
         /**
+         * Ecn
+         * @description ECN on the path (RFC 3168): switches mark; they do not; or a hop clears the field (bleached).
+         * @enum {string}
+         */
+        Ecn: "marked" | "not_marked" | "bleached";
+        /**
          * EdgeRead
          * @description Communication between two tasks.
          */
@@ -5332,6 +5645,16 @@ export interface components {
              * @default 1
              */
             weight: number;
+        };
+        /**
+         * EgressPriceWrite
+         * @description Price of a user's traffic, USD per GiB moved.
+         */
+        EgressPriceWrite: {
+            /** Between Zones */
+            between_zones: number;
+            /** Between Regions */
+            between_regions: number;
         };
         /**
          * EmbedLinkCreate
@@ -5746,22 +6069,6 @@ export interface components {
             to: string;
         };
         /**
-         * EvidenceRead
-         * @description Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
-         */
-        EvidenceRead: {
-            /** Hypotheses */
-            hypotheses: components["schemas"]["HypothesisRead"][];
-            heatmap: components["schemas"]["HeatmapRead"];
-            /** Paths */
-            paths: number;
-            /** Rise Ns */
-            rise_ns: number | null;
-            impact: components["schemas"]["ImpactRead"] | null;
-            /** Loss */
-            loss: number | null;
-        };
-        /**
          * EvidenceReport
          * @description Self-contained report of an incident. Of `affected_paths`, the worst are in `paths`; of spikes the largest.
          */
@@ -5951,6 +6258,70 @@ export interface components {
          */
         Factor: "totp" | "passkey" | "recovery_code";
         /**
+         * FairnessImportCreate
+         * @description Table measured elsewhere, as CSV: `group`, `window`, and `throughput` of each flow, or `index` of the window.
+         */
+        FairnessImportCreate: {
+            /** Csv */
+            csv: string;
+        };
+        /**
+         * FairnessImportRead
+         * @description Groups in the order of the table.
+         */
+        FairnessImportRead: {
+            /** Groups */
+            groups: components["schemas"]["GroupIndexRead"][];
+        };
+        /**
+         * FairnessMember
+         * @description Share of one member; `relative` is it over the mean share.
+         */
+        FairnessMember: {
+            /** Name */
+            name: string;
+            /** Share */
+            share: number;
+            /** Relative */
+            relative: number;
+        };
+        /**
+         * FairnessOf
+         * @description Those among which fairness is measured.
+         * @enum {string}
+         */
+        FairnessOf: "vms" | "flows" | "applications" | "metric_sources";
+        /**
+         * FairnessRead
+         * @description Jain's index over members with a share; `left_out` names those without. Null below two members.
+         *
+         *     `share` says what a member's share is, with its unit.
+         */
+        FairnessRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            of: components["schemas"]["FairnessOf"];
+            /** Share */
+            share: string;
+            /** Started At */
+            started_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Index */
+            index: number | null;
+            /** Alert Below */
+            alert_below: number;
+            /** Below */
+            below: boolean | null;
+            /** Members */
+            members: components["schemas"]["FairnessMember"][];
+            /** Left Out */
+            left_out: string[];
+        };
+        /**
          * FieldError
          * @description Error of one input field. `pointer` is a JSON pointer (RFC 6901) into the body, or `#/query/…`.
          */
@@ -5980,6 +6351,34 @@ export interface components {
             latency_us: number[] | null;
             /** Curve Number */
             curve_number: number | null;
+        };
+        /**
+         * FiredRead
+         * @description Rule that fired, with its measurement.
+         *
+         *     `transfer_saved` is the share of transfer time that the source measured, `job_saved` that of the whole job; null
+         *     where it measured none. `is_available`: the kernel offers it; null if unknown or not needed.
+         */
+        FiredRead: {
+            /** Rule */
+            rule: string;
+            part: components["schemas"]["Part"];
+            /** Condition */
+            condition: string;
+            /** Measurement */
+            measurement: string;
+            /** Choice */
+            choice: string;
+            /** Effect */
+            effect: string;
+            /** Transfer Saved */
+            transfer_saved: number | null;
+            /** Job Saved */
+            job_saved: number | null;
+            /** Is Available */
+            is_available: boolean | null;
+            /** Overridden By */
+            overridden_by: string | null;
         };
         /**
          * FlowDirectionRead
@@ -6042,6 +6441,18 @@ export interface components {
             probability: number;
             /** Doubts */
             doubts: string[];
+        };
+        /**
+         * GroupIndexRead
+         * @description Indices of a group, and their mean.
+         */
+        GroupIndexRead: {
+            /** Group */
+            group: string;
+            /** Mean */
+            mean: number | null;
+            /** Windows */
+            windows: components["schemas"]["WindowIndexRead"][];
         };
         /**
          * HeaderAuthentication
@@ -6216,7 +6627,7 @@ export interface components {
             found_late_at: string | null;
             /** Version */
             version: number;
-            evidence: components["schemas"]["EvidenceRead"];
+            evidence: components["schemas"]["sinemora__alerts__incidents__schemas__EvidenceRead"];
             verdict: components["schemas"]["VerdictRead"];
             /** Runbooks */
             runbooks: components["schemas"]["Runbook"][];
@@ -6657,6 +7068,20 @@ export interface components {
             extrapolated: boolean;
         };
         /**
+         * ListedPrice
+         * @description List price of a provider, USD per GiB moved.
+         */
+        ListedPrice: {
+            /** Provider */
+            provider: string;
+            /** Between Zones */
+            between_zones: number;
+            /** Between Regions */
+            between_regions: number;
+            /** Source */
+            source: string;
+        };
+        /**
          * LosingPath
          * @description Path or zone pair with the share of packets that it lost in its newest window.
          */
@@ -6869,6 +7294,10 @@ export interface components {
         /**
          * MeshCreate
          * @description Mesh: `rate_hz` exchanges per second and flow, summarised in windows of `window_s` seconds.
+         *
+         *     `strategy` decides which pairs are measured in which window: `full`, every pair in every window; `zones`, between
+         *     zones only their representatives, which rotate; `sparse`, every pair once in `period_windows` and every pair of
+         *     zones in every window; `event`, as `sparse` and the paths of open incidents in every window.
          */
         MeshCreate: {
             /** Name */
@@ -6901,6 +7330,20 @@ export interface components {
              * @default 1000
              */
             loss_deadline_ms: number;
+            /** @default full */
+            strategy: components["schemas"]["StrategyKind"];
+            /**
+             * Period Windows
+             * @description Windows until the plan repeats; `full` ignores it
+             * @default 10
+             */
+            period_windows: number;
+            /**
+             * Representatives
+             * @description VMs that represent a zone in a window; only for `zones`
+             * @default 2
+             */
+            representatives: number;
         };
         /**
          * MeshHealth
@@ -6995,6 +7438,11 @@ export interface components {
             spike_threshold_ns: number;
             /** Loss Deadline Ms */
             loss_deadline_ms: number;
+            strategy: components["schemas"]["StrategyKind"];
+            /** Period Windows */
+            period_windows: number;
+            /** Representatives */
+            representatives: number;
             /** Revision */
             revision: number;
             /** Vm Count */
@@ -7024,6 +7472,11 @@ export interface components {
             spike_threshold_ns?: number | null;
             /** Loss Deadline Ms */
             loss_deadline_ms?: number | null;
+            strategy?: components["schemas"]["StrategyKind"] | null;
+            /** Period Windows */
+            period_windows?: number | null;
+            /** Representatives */
+            representatives?: number | null;
         };
         /**
          * Method
@@ -7927,6 +8380,12 @@ export interface components {
             positions: number[];
         };
         /**
+         * Part
+         * @description Part of the advice that a rule decides about.
+         * @enum {string}
+         */
+        Part: "encryption" | "transport" | "schedule" | "host";
+        /**
          * PartsRead
          * @description Delay and its shares, which add up to `delay_ns` exactly.
          */
@@ -7939,6 +8398,56 @@ export interface components {
             high_ns: number;
             /** Shares */
             shares: components["schemas"]["ShareRead"][];
+        };
+        /**
+         * PasskeyCreate
+         * @description New passkey, as `navigator.credentials.create` returns it in JSON, and a name for it.
+         */
+        PasskeyCreate: {
+            /** Name */
+            name: string;
+            /**
+             * Credential
+             * @description Public key credential in JSON (WebAuthn Level 3, 5.1.3)
+             */
+            credential: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * PasskeyCreated
+         * @description New passkey. The first second factor comes with recovery codes, shown only once; else they are null.
+         */
+        PasskeyCreated: {
+            passkey: components["schemas"]["PasskeyRead"];
+            /** Recovery Codes */
+            recovery_codes: string[] | null;
+        };
+        /**
+         * PasskeyOptions
+         * @description Options with which a browser creates or uses a passkey, with a challenge that is valid for 5 minutes.
+         */
+        PasskeyOptions: {
+            /**
+             * Options
+             * @description Options of a browser in JSON (WebAuthn Level 3, 5.1.8)
+             */
+            options: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * PasskeyProof
+         * @description Use of a passkey, as `navigator.credentials.get` returns it in JSON.
+         */
+        PasskeyProof: {
+            /**
+             * Credential
+             * @description Public key credential in JSON (WebAuthn Level 3, 5.1.3)
+             */
+            credential: {
+                [key: string]: unknown;
+            };
         };
         /**
          * PasskeyRead
@@ -8157,6 +8666,12 @@ export interface components {
             inbound_us?: number | null;
         };
         /**
+         * Pattern
+         * @description Pattern of a transfer.
+         * @enum {string}
+         */
+        Pattern: "one_to_one" | "one_to_many" | "many_to_one" | "many_to_many";
+        /**
          * PeakRead
          * @description Best price of a regime for the provider, with the tenant's split and bill per hour.
          */
@@ -8258,6 +8773,27 @@ export interface components {
             vm: components["schemas"]["Named"];
         };
         /**
+         * PlanAdoptionRead
+         * @description Agents that follow the newest plan of a mesh.
+         *
+         *     `following`: their current plan is the newest. `behind`: an older one. `unknown`: they have not asked in an hour.
+         *     `first_behind`: up to 20 names of VMs that are behind or unknown.
+         */
+        PlanAdoptionRead: {
+            /** Revision */
+            revision: number;
+            /** Agents */
+            agents: number;
+            /** Following */
+            following: number;
+            /** Behind */
+            behind: number;
+            /** Unknown */
+            unknown: number;
+            /** First Behind */
+            first_behind: string[];
+        };
+        /**
          * PlanCaps
          * @description Limits of an agent: `cpu_percent` is of one processor, `memory_mib` of resident memory.
          */
@@ -8274,6 +8810,8 @@ export interface components {
         /**
          * PlanMesh
          * @description Mesh of an agent's VM.
+         *
+         *     The number of a window is its start (Unix s) divided by `window_s`; its remainder by `period_windows` is its turn.
          */
         PlanMesh: {
             /**
@@ -8291,12 +8829,16 @@ export interface components {
             rate_hz: number;
             /** Loss Deadline Ms */
             loss_deadline_ms: number;
+            /** Period Windows */
+            period_windows: number;
             /** Peers */
             peers: components["schemas"]["PlanPeer"][];
         };
         /**
          * PlanPeer
          * @description Peer of an agent. `role` is the agent's own role towards it.
+         *
+         *     `turns`: windows of a period in which it is measured; null: every window.
          */
         PlanPeer: {
             /** Vm Key */
@@ -8316,6 +8858,50 @@ export interface components {
             role: "client" | "responder";
             /** Flows */
             flows: number;
+            /** Turns */
+            turns: number[] | null;
+        };
+        /**
+         * PlanPreviewCreate
+         * @description Settings to compare the strategies of a mesh under; nothing changes. Omitted settings are those of the mesh.
+         *
+         *     `prices`: replaces the price list, for all providers of the mesh.
+         */
+        PlanPreviewCreate: {
+            /** Window S */
+            window_s?: number | null;
+            /** Rate Hz */
+            rate_hz?: (1 | 2 | 4 | 8 | 16 | 32 | 64 | 128) | null;
+            /** Flows */
+            flows?: number | null;
+            /** Period Windows */
+            period_windows?: number | null;
+            /** Representatives */
+            representatives?: number | null;
+            prices?: components["schemas"]["EgressPriceWrite"] | null;
+        };
+        /**
+         * PlanPreviewRead
+         * @description Strategies of a mesh under equal settings. `prices`: those used, from the list of `prices_checked_on`, or empty
+         *     with prices of the user.
+         */
+        PlanPreviewRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Vms */
+            vms: number;
+            /** Items */
+            items: components["schemas"]["StrategyPreview"][];
+            /** Prices */
+            prices: components["schemas"]["ListedPrice"][];
+            /**
+             * Prices Checked On
+             * Format: date
+             */
+            prices_checked_on: string;
         };
         /**
          * PlanRead
@@ -8338,6 +8924,32 @@ export interface components {
             spike_threshold_ns: number;
             /** Meshes */
             meshes: components["schemas"]["PlanMesh"][];
+        };
+        /**
+         * PlannedTransfer
+         * @description One transfer: rate (Mbit/s) for pacing, or connections for TCP; place in the order, largest first.
+         *
+         *     `connection_limit_mbit` is the most of one connection by measured round trip and loss; null if nothing limits it.
+         */
+        PlannedTransfer: {
+            /** Source */
+            source: string;
+            /** Target */
+            target: string;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Rate Mbit */
+            rate_mbit: number;
+            /** Connections */
+            connections: number;
+            /** Connection Limit Mbit */
+            connection_limit_mbit: number | null;
+            /** Order */
+            order: number;
+            /** Finish S */
+            finish_s: number;
+            /** Fair Finish S */
+            fair_finish_s: number;
         };
         /**
          * Policy
@@ -8461,6 +9073,27 @@ export interface components {
             source: string | null;
             /** Entries */
             entries: (components["schemas"]["VmPrice"] | components["schemas"]["ServerlessPrice"])[];
+        };
+        /**
+         * ProbingCostRead
+         * @description Cost of probing, mean of a period. Packets of an agent are those it sends and receives.
+         *
+         *     `agent_packets_per_s_max`: of the busiest agent in its busiest window. `usd_per_day`: null when a price is unknown.
+         */
+        ProbingCostRead: {
+            /** Pairs Per Window */
+            pairs_per_window: number;
+            /** Agent Packets Per S */
+            agent_packets_per_s: number;
+            /** Agent Packets Per S Max */
+            agent_packets_per_s_max: number;
+            /** Packets Per S */
+            packets_per_s: number;
+            /** Bytes Per Day */
+            bytes_per_day: number;
+            traffic: components["schemas"]["TrafficRead"];
+            /** Usd Per Day */
+            usd_per_day: number | null;
         };
         /**
          * Problem
@@ -9962,12 +10595,6 @@ export interface components {
          */
         Severity: "info" | "warning" | "critical";
         /**
-         * Shape
-         * @description Communication pattern: all tasks with the root, or along edges.
-         * @enum {string}
-         */
-        Shape: "star" | "graph";
-        /**
          * ShareRead
          * @description Part of a delay. Its `delay_ns` adds up with those of the other shares; no bound is below zero.
          */
@@ -10355,6 +10982,28 @@ export interface components {
             seed: number;
         };
         /**
+         * SortWrite
+         * @description Shuffle of a sort of equal parts: every worker sends each other one its share.
+         */
+        SortWrite: {
+            /**
+             * Workers
+             * @default 20
+             */
+            workers: number;
+            /**
+             * Size Gb
+             * @default 10
+             */
+            size_gb: number;
+            /**
+             * Skew
+             * @description Standard deviation of the logarithm of a reducer's volume
+             * @default 0
+             */
+            skew: number;
+        };
+        /**
          * Span
          * @description Time range [from, to); both null without any data.
          */
@@ -10432,9 +11081,11 @@ export interface components {
         /**
          * StateName
          * @description State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
+         *
+         *     `earlier`: measured in an earlier window of the period; its turn has not come again.
          * @enum {string}
          */
-        StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost";
+        StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost" | "earlier";
         /**
          * StatedRead
          * @description Measurement as stated by a source, and the value of the curve there. `setup` names differing configuration.
@@ -10473,6 +11124,33 @@ export interface components {
             points_at: string[];
             /** Delay Ns */
             delay_ns: (number | null)[];
+        };
+        /**
+         * StrategyKind
+         * @description Strategy of a mesh.
+         *
+         *     `full`: every pair in every window. `zones`: within a zone every pair in every window, between zones only the
+         *     representatives of that window. `sparse`: every pair once in a period, and every pair of zones in every window.
+         *     `event`: as `sparse`, and the paths of an open incident in every window.
+         * @enum {string}
+         */
+        StrategyKind: "full" | "zones" | "sparse" | "event";
+        /**
+         * StrategyPreview
+         * @description Strategy of a mesh with its cost. `measured`: share of pairs that are measured at least once in a period.
+         *
+         *     `exceeds_agent_cap`: the busiest agent would need more packets than the limit of its plan, and leave some out.
+         */
+        StrategyPreview: {
+            strategy: components["schemas"]["StrategyKind"];
+            /** Period S */
+            period_s: number;
+            /** Measured */
+            measured: number;
+            cost: components["schemas"]["ProbingCostRead"];
+            detection: components["schemas"]["DetectionsRead"];
+            /** Exceeds Agent Cap */
+            exceeds_agent_cap: boolean;
         };
         /**
          * TargetWrite
@@ -10611,6 +11289,12 @@ export interface components {
          */
         Timescale: "short" | "long" | "weekly";
         /**
+         * Topology
+         * @description Network between the hosts: one switch, racks of equal size in the order of the hosts, or the zones of the VMs.
+         * @enum {string}
+         */
+        Topology: "star" | "two_rack" | "four_rack" | "zones";
+        /**
          * TotpRead
          * @description Authenticator app.
          */
@@ -10647,6 +11331,237 @@ export interface components {
          * @enum {string}
          */
         TraceTimes: "keep" | "end_now";
+        /**
+         * TrafficRead
+         * @description Bytes of all packets of a day (IPv4), by where they go.
+         */
+        TrafficRead: {
+            /** Same Zone Bytes Per Day */
+            same_zone_bytes_per_day: number;
+            /** Between Zones Bytes Per Day */
+            between_zones_bytes_per_day: number;
+            /** Between Regions Bytes Per Day */
+            between_regions_bytes_per_day: number;
+            /** Between Providers Bytes Per Day */
+            between_providers_bytes_per_day: number;
+        };
+        /**
+         * TrafficShapeCreate
+         * @description Bytes sent by window, oldest first.
+         */
+        TrafficShapeCreate: {
+            /** Sent Bytes */
+            sent_bytes: number[];
+        };
+        /**
+         * TrafficShapeRead
+         * @description Shape of traffic: `burst` (as a sort), `steady` (as k-means) or `unclear`, with its evidence.
+         */
+        TrafficShapeRead: {
+            shape: components["schemas"]["sinemora__advisors__transfers__core__shape__Shape"];
+            /** Idle Share */
+            idle_share: number | null;
+            /** Peak To Mean */
+            peak_to_mean: number | null;
+        };
+        /**
+         * TransferPlanCreate
+         * @description Transfers that start at once: a list, or the shuffle of a sort.
+         *
+         *     With `mesh`, hosts are its VMs: measured round trips and loss limit the rate of a connection.
+         */
+        TransferPlanCreate: {
+            /**
+             * Transfers
+             * @default []
+             */
+            transfers: components["schemas"]["TransferWrite"][];
+            sort?: components["schemas"]["SortWrite"] | null;
+            /** @default star */
+            topology: components["schemas"]["Topology"];
+            /**
+             * Capacity Gbit
+             * @description Of each host, both ways
+             * @default 10
+             */
+            capacity_gbit: number;
+            /**
+             * Capacities Gbit
+             * @description Of single hosts, where it differs
+             * @default {}
+             */
+            capacities_gbit: {
+                [key: string]: number;
+            };
+            /**
+             * Oversubscription
+             * @description Capacity of the hosts of a rack or zone over that of its uplink
+             * @default 4
+             */
+            oversubscription: number;
+            /**
+             * Connections Max
+             * @description Of a pair
+             * @default 32
+             */
+            connections_max: number;
+            /**
+             * Mesh
+             * @description Name or id
+             */
+            mesh?: string | null;
+            /**
+             * Minutes
+             * @description Look-back of round trips and loss
+             * @default 60
+             */
+            minutes: number;
+            /**
+             * Window Mib
+             * @description Largest TCP window of a connection
+             * @default 4
+             */
+            window_mib: number;
+        };
+        /**
+         * TransferPlanRead
+         * @description Plan of transfers.
+         *
+         *     No schedule is done before `bound_s`; `bottleneck` is the link that sets it. `finish_s` is the simulated finish with
+         *     the planned connections, `fair_finish_s` with one connection each.
+         */
+        TransferPlanRead: {
+            /** Bound S */
+            bound_s: number;
+            /** Bottleneck */
+            bottleneck: string;
+            /** Finish S */
+            finish_s: number;
+            /** Fair Finish S */
+            fair_finish_s: number;
+            /** Gain Percent */
+            gain_percent: number;
+            /**
+             * Unmeasured
+             * @description Transfers whose path has no round trip; nothing limits them
+             */
+            unmeasured: number;
+            /** Transfers */
+            transfers: components["schemas"]["PlannedTransfer"][];
+        };
+        /**
+         * TransferWrite
+         * @description Bytes to move from one host to another.
+         */
+        TransferWrite: {
+            /** Source */
+            source: string;
+            /** Target */
+            target: string;
+            /** Size Bytes */
+            size_bytes: number;
+        };
+        /**
+         * TransportCreate
+         * @description Question for a transport. Fields of the path are measured between `source` and `target`, unless given here.
+         *
+         *     Agents measure round trips, loss and routes. They do not measure ECN and reordering: give them if you know them.
+         */
+        TransportCreate: {
+            /** Mesh */
+            mesh?: string | null;
+            /** Source */
+            source?: string | null;
+            /** Target */
+            target?: string | null;
+            /**
+             * Minutes
+             * @description Look-back of round trips
+             * @default 60
+             */
+            minutes: number;
+            /** Min Round Trip Us */
+            min_round_trip_us?: number | null;
+            /**
+             * Round Trip Us
+             * @description Median
+             */
+            round_trip_us?: number | null;
+            /** Loss */
+            loss?: number | null;
+            /** Reordering */
+            reordering?: number | null;
+            ecn?: components["schemas"]["Ecn"] | null;
+            /** Routes */
+            routes?: number | null;
+            /** Same Host */
+            same_host?: boolean | null;
+            /** Interfaces */
+            interfaces?: number | null;
+            /**
+             * Is Split
+             * @description One flow is sent over several links, packet by packet
+             */
+            is_split?: boolean | null;
+            /** @default one_to_one */
+            pattern: components["schemas"]["Pattern"];
+            /** Fan In */
+            fan_in?: number | null;
+            /** Volume Ratio */
+            volume_ratio?: number | null;
+            /**
+             * Encrypt
+             * @default false
+             */
+            encrypt: boolean;
+            /**
+             * Deadlines
+             * @default false
+             */
+            deadlines: boolean;
+            /**
+             * Programmable Network
+             * @default false
+             */
+            programmable_network: boolean;
+            /**
+             * Prioritised Streams
+             * @default false
+             */
+            prioritised_streams: boolean;
+            /**
+             * Prefers Low Latency
+             * @default false
+             */
+            prefers_low_latency: boolean;
+            /**
+             * Short Flows Fair
+             * @default false
+             */
+            short_flows_fair: boolean;
+            /**
+             * Transfer Share
+             * @description Share of the job's time that is transfer
+             * @default 0.5
+             */
+            transfer_share: number;
+            /**
+             * Available
+             * @description What the kernel offers: tcp_available_congestion_control, mptcp, tls
+             */
+            available?: string[] | null;
+        };
+        /**
+         * TransportRead
+         * @description Rules that fired, in the order of precedence; the first of each part is the advice.
+         */
+        TransportRead: {
+            evidence: components["schemas"]["sinemora__advisors__transport__schemas__EvidenceRead"];
+            /** Fired */
+            fired: components["schemas"]["FiredRead"][];
+            /** Source */
+            source: string;
+        };
         /**
          * Trigger
          * @description Origin of a recommendation.
@@ -11198,6 +12113,18 @@ export interface components {
             trips: components["schemas"]["RoundTrips"];
         };
         /**
+         * WindowIndexRead
+         * @description Index of one window; `members` is 0 where the table holds indices.
+         */
+        WindowIndexRead: {
+            /** Window */
+            window: string;
+            /** Index */
+            index: number | null;
+            /** Members */
+            members: number;
+        };
+        /**
          * WorstPath
          * @description Path with its value.
          */
@@ -11297,6 +12224,49 @@ export interface components {
             physical_id?: string | null;
         };
         /**
+         * Shape
+         * @description Shape of traffic; `unclear` lies between, or has too few windows or no bytes.
+         * @enum {string}
+         */
+        sinemora__advisors__transfers__core__shape__Shape: "burst" | "steady" | "unclear";
+        /**
+         * EvidenceRead
+         * @description Evidence that was used; `measured` names the fields that were measured, null is unknown.
+         */
+        sinemora__advisors__transport__schemas__EvidenceRead: {
+            /** Min Round Trip Us */
+            min_round_trip_us: number | null;
+            /** Round Trip Us */
+            round_trip_us: number | null;
+            /** Loss */
+            loss: number | null;
+            /** Reordering */
+            reordering: number | null;
+            ecn: components["schemas"]["Ecn"] | null;
+            /** Routes */
+            routes: number | null;
+            /** Same Host */
+            same_host: boolean | null;
+            /** Measured */
+            measured: string[];
+        };
+        /**
+         * EvidenceRead
+         * @description Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
+         */
+        sinemora__alerts__incidents__schemas__EvidenceRead: {
+            /** Hypotheses */
+            hypotheses: components["schemas"]["HypothesisRead"][];
+            heatmap: components["schemas"]["HeatmapRead"];
+            /** Paths */
+            paths: number;
+            /** Rise Ns */
+            rise_ns: number | null;
+            impact: components["schemas"]["ImpactRead"] | null;
+            /** Loss */
+            loss: number | null;
+        };
+        /**
          * ReasonRead
          * @description A reason of a verdict: `paths` of `compared` ones, the median `change_ns`, `loss` as a ratio.
          */
@@ -11332,6 +12302,12 @@ export interface components {
          */
         sinemora__api_keys__scopes__Scope: "read" | "write" | "inventory:read" | "inventory:write" | "measurements:read" | "measurements:write" | "alerts:read" | "alerts:write" | "applications:read" | "applications:write" | "recommendations:read" | "recommendations:write" | "annotations:read" | "annotations:write" | "tenant:read" | "tenant:write";
         /**
+         * Shape
+         * @description Communication pattern: all tasks with the root, or along edges.
+         * @enum {string}
+         */
+        sinemora__applications__schemas__Shape: "star" | "graph";
+        /**
          * ReasonRead
          * @description Reason why the data is insufficient.
          */
@@ -11366,13 +12342,17 @@ export interface components {
         sinemora__recommendations__core__verdict__Verdict: "held" | "not_held" | "cannot_tell";
         /**
          * Confirmation
-         * @description Proof of the person at the browser: the password, or, of those who have a second factor, a code.
+         * @description Proof of the person at the browser: the password, or, of those who have a second factor, a code or passkey.
          */
         sinemora__signin__schemas__Confirmation: {
             /** Password */
             password?: string | null;
             /** Code */
             code?: string | null;
+            /** Credential */
+            credential?: {
+                [key: string]: unknown;
+            } | null;
         };
     };
     responses: never;
@@ -11625,6 +12605,164 @@ export interface operations {
             };
             /** @description Unauthorized */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_passkey_options: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyOptions"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sign_in_by_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyProof"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    send_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyProof"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12246,6 +13384,62 @@ export interface operations {
             };
         };
     };
+    create_confirmation_options: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyOptions"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     create_totp: {
         parameters: {
             query?: never;
@@ -12407,6 +13601,131 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_passkey_creation_options: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyOptions"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyCreated"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12692,18 +14011,22 @@ export interface operations {
     list_audit_entries: {
         parameters: {
             query?: {
-                /** @description Only this action; `session.` for all that begin so */
-                action?: string | null;
-                /** @description Only of this person or key */
-                actor_name?: string | null;
-                /** @description Not before this time */
-                from?: string | null;
-                /** @description Before this time */
-                to?: string | null;
                 /** @description Items per page */
                 limit?: number;
                 /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
+                /** @description Only this action; `session.` for all that begin so */
+                action?: string | null;
+                /** @description Only of this person or key */
+                actor_name?: string | null;
+                /** @description Only about this subject */
+                subject_name?: string | null;
+                /** @description Only from this address */
+                address?: string | null;
+                /** @description Not before this time */
+                from?: string | null;
+                /** @description Before this time */
+                to?: string | null;
             };
             header?: never;
             path?: never;
@@ -12718,6 +14041,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_AuditEntryRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_audit_entries: {
+        parameters: {
+            query?: {
+                /** @description CSV, or JSON lines */
+                format?: "csv" | "ndjson";
+                /** @description Only this action; `session.` for all that begin so */
+                action?: string | null;
+                /** @description Only of this person or key */
+                actor_name?: string | null;
+                /** @description Only about this subject */
+                subject_name?: string | null;
+                /** @description Only from this address */
+                address?: string | null;
+                /** @description Not before this time */
+                from?: string | null;
+                /** @description Before this time */
+                to?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                    "application/x-ndjson": unknown;
                 };
             };
             /** @description Unauthorized */
@@ -16357,6 +17752,146 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RosterRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_plans: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanPreviewCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanPreviewRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_plan_adoption: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanAdoptionRead"];
                 };
             };
             /** @description Unauthorized */
@@ -26637,6 +28172,357 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_fairness: {
+        parameters: {
+            query?: {
+                of?: components["schemas"]["FairnessOf"];
+                /** @description Look-back; flows: the newest window */
+                minutes?: number;
+                /** @description VM of a path, name or id: for flows */
+                source?: string | null;
+                /** @description Other VM of the path */
+                target?: string | null;
+                alert_below?: number;
+            };
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FairnessRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_fairness: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FairnessImportCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FairnessImportRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    advise_transport: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransportCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransportRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    advise_transfers: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransferPlanCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransferPlanRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    classify_traffic: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrafficShapeCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrafficShapeRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -23,6 +23,7 @@ import {
   IconGitBranch,
   IconGridDots,
   IconHelp,
+  IconHistory,
   IconInfoCircle,
   IconKey,
   IconKeyboard,
@@ -108,4 +109,5 @@ export const AddIcon = icon(IconCirclePlus)
 export const UsageIcon = icon(IconGauge)
 export const KeyIcon = icon(IconKey)
 export const JobsIcon = icon(IconListCheck)
+export const AuditIcon = icon(IconHistory)
 export const AboutIcon = icon(IconInfoCircle)

@@ -14,6 +14,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sinemora.kit.errors import ProductError, body_too_large, internal_error, problem
+from sinemora.kit.http.origin import set_origin
 from sinemora.kit.observability import tracing
 from sinemora.kit.observability.telemetry import REQUEST_SECONDS, REQUESTS
 
@@ -67,6 +68,7 @@ class HttpMiddleware:
         state["request_id"] = request_id
         response_headers: dict[str, str] = {}
         state["response_headers"] = response_headers
+        set_origin(scope["client"][0] if scope.get("client") else None)
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
         if tracing.is_on():

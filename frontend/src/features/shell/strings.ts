@@ -151,6 +151,7 @@ export const strings = {
   secondFactor: 'Second factor',
   apiKeys: 'API keys',
   usage: 'Usage',
+  audit: 'Audit log',
   about: 'About',
   signOut: 'Sign out',
   demonstration: 'Demonstration',

@@ -1,0 +1,51 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test, vi } from 'vitest'
+import { mockApi } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { AuditPage } from './AuditPage'
+import { changeLines } from './changes'
+import { auditSearch } from './search'
+
+const ENTRY = {
+  id: 'e1',
+  created_at: '2026-11-20T10:00:00Z',
+  actor_kind: 'user',
+  actor_id: 'u',
+  actor_name: 'owner@sinemora.example',
+  action: 'mesh.updated',
+  subject_id: 'm',
+  subject_name: 'production',
+  address: '192.0.2.7',
+  detail: { fields: ['rate_hz'], changes: { rate_hz: { before: 8, after: 16 } } },
+}
+
+test('an entry shows who changed what, from where, before and after', async () => {
+  mockApi({ 'GET /v1/audit-entries': [ENTRY] })
+  await showPage(<AuditPage selection={{}} onSelect={() => {}} />)
+  const row = within(await screen.findByRole('row', { name: /production/ }))
+  for (const text of ['owner@sinemora.example', 'mesh.updated', '192.0.2.7', 'rate_hz: 8 → 16']) {
+    expect(row.getByText(text)).toBeTruthy()
+  }
+})
+
+test('the filter is handed on, and can be reset', async () => {
+  mockApi({ 'GET /v1/audit-entries': [] })
+  const onSelect = vi.fn()
+  await showPage(<AuditPage selection={{ kind: 'mesh' }} onSelect={onSelect} />)
+  await userEvent.type(await screen.findByLabelText('Actor'), 'ci')
+  await userEvent.click(screen.getByRole('button', { name: 'Apply' }))
+  expect(onSelect).toHaveBeenLastCalledWith(expect.objectContaining({ kind: 'mesh', actor: 'ci' }))
+  await userEvent.click(screen.getByRole('button', { name: 'Reset the filter' }))
+  expect(onSelect).toHaveBeenLastCalledWith({})
+})
+
+test('secrets are named without their values, further details follow', () => {
+  const detail = { changes: { secret: { before: 'hidden', after: 'hidden' } }, scopes: ['read'], reason: '' }
+  expect(changeLines({ detail })).toEqual(['secret: changed (secret)', 'scopes: ["read"]', 'reason: empty'])
+})
+
+test('the address keeps only what is a filter', () => {
+  expect(auditSearch({ kind: 'nothing', actor: ' ci ', since: 'x' })).toEqual({ actor: 'ci' })
+})

@@ -1,0 +1,149 @@
+import { Anchor, Button, Group, NativeSelect, TextInput } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { FormEvent } from 'react'
+import { type AuditEntry, type AuditSelection, auditFile, auditQuery } from '~/api/audit'
+import { formatMoment, zoneName } from '~/lib/time'
+import { useClock } from '~/ui/clock'
+import { DownloadMenu } from '~/ui/DownloadMenu'
+import { NoRows } from '~/ui/NoRows'
+import { Page, Panel, pageStyles } from '~/ui/Page'
+import { Records } from '~/ui/Records'
+import { Failed, Loading } from '~/ui/State'
+import { changeLines } from './changes'
+import { strings } from './strings'
+
+interface Props {
+  selection: AuditSelection
+  onSelect: (selection: AuditSelection) => void
+}
+
+/** Entries of the audit log with a filter, and their export. */
+export function AuditPage({ selection, onSelect }: Props) {
+  const entries = useInfiniteQuery(auditQuery(selection))
+  if (entries.error && !entries.data) {
+    return <Failed what={strings.audit} error={entries.error} retry={() => void entries.refetch()} />
+  }
+  const rows = entries.data?.pages.flatMap(({ items }) => items)
+  return (
+    <Page
+      title={strings.audit}
+      lead={strings.lead}
+      action={<DownloadMenu file={(format) => auditFile(selection, format)} without={['json', 'arrow', 'parquet']} />}
+    >
+      <Filter key={JSON.stringify(selection)} selection={selection} onSelect={onSelect} />
+      {!rows ? (
+        <Loading what={strings.auditLower} />
+      ) : rows.length === 0 ? (
+        <NoRows
+          next={
+            <Anchor component="button" inherit underline="always" onClick={() => onSelect({})}>
+              {strings.reset}
+            </Anchor>
+          }
+        >
+          {strings.noEntries}
+        </NoRows>
+      ) : (
+        <Entries rows={rows} />
+      )}
+      {entries.hasNextPage && (
+        <Group mt="sm">
+          <Button variant="default" loading={entries.isFetchingNextPage} onClick={() => void entries.fetchNextPage()}>
+            {strings.more}
+          </Button>
+        </Group>
+      )}
+    </Page>
+  )
+}
+
+function Entries({ rows }: { rows: AuditEntry[] }) {
+  const clock = useClock()
+  return (
+    <Records
+      label={strings.audit}
+      rows={rows}
+      id={(entry) => entry.id}
+      columns={[
+        {
+          title: strings.time,
+          cell: (entry) => {
+            const at = new Date(entry.created_at)
+            return `${formatMoment(at, clock)} ${zoneName(clock, at)}`
+          },
+          as: 'head',
+        },
+        { title: strings.actor, cell: (entry) => entry.actor_name },
+        { title: strings.action, cell: (entry) => entry.action },
+        { title: strings.subject, cell: (entry) => entry.subject_name, as: 'wrap' },
+        { title: strings.address, cell: (entry) => entry.address ?? '–' },
+        {
+          title: strings.changes,
+          cell: (entry) => changeLines(entry).map((line) => <div key={line}>{line}</div>),
+          as: 'wrap',
+        },
+      ]}
+    />
+  )
+}
+
+/** Return the value of an input of the type datetime-local for a time, in the zone of the browser. */
+function local(at: string | undefined): string {
+  if (!at) return ''
+  const moment = new Date(at)
+  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+function Filter({ selection, onSelect }: Props) {
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const text = (name: string) => String(form.get(name) ?? '').trim() || undefined
+    const time = (name: string) => (text(name) ? new Date(String(form.get(name))).toISOString() : undefined)
+    onSelect({
+      kind: text('kind'),
+      actor: text('actor'),
+      subject: text('subject'),
+      address: text('address'),
+      since: time('since'),
+      before: time('before'),
+    })
+  }
+
+  return (
+    <Panel title={strings.filter}>
+      <form className={pageStyles.form} onSubmit={submit}>
+        <NativeSelect
+          name="kind"
+          label={strings.kind}
+          data={[
+            { value: '', label: strings.anyKind },
+            ...Object.entries(strings.kinds).map(([value, label]) => ({ value, label })),
+          ]}
+          defaultValue={selection.kind ?? ''}
+          w={170}
+        />
+        <TextInput
+          name="actor"
+          label={strings.actor}
+          placeholder={strings.actorExample}
+          defaultValue={selection.actor ?? ''}
+          w={190}
+        />
+        <TextInput name="subject" label={strings.subject} defaultValue={selection.subject ?? ''} w={150} />
+        <TextInput
+          name="address"
+          label={strings.address}
+          placeholder={strings.addressExample}
+          defaultValue={selection.address ?? ''}
+          w={140}
+        />
+        <TextInput name="since" type="datetime-local" label={strings.from} defaultValue={local(selection.since)} />
+        <TextInput name="before" type="datetime-local" label={strings.to} defaultValue={local(selection.before)} />
+        <Button type="submit" size="sm">
+          {strings.apply}
+        </Button>
+      </form>
+    </Panel>
+  )
+}
