@@ -54,7 +54,8 @@ mod module {
     #[pymodule_export]
     use super::placement::{
         anneal, branch, candidate_pairs, cheapest_machines, cheapest_root, cluster_latency,
-        fill_costs, hang_all, pivot, placement_bound, traced_latency, violating_pairs, walk_tree,
+        fill_cheapest, fill_costs, hang_all, pivot, placement_bound, traced_latency,
+        violating_pairs, walk_tree,
     };
     use super::{refused, unfit};
 

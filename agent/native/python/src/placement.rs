@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use sinemora_native::placement::costs;
 use sinemora_native::placement::latency::{self, Cluster, Paths};
 use sinemora_native::placement::problem::Problem;
-use sinemora_native::placement::{annealing, branching, relaxation, roots, simplex, tree};
+use sinemora_native::placement::{annealing, branching, relaxation, roots, simplex, start, tree};
 
 use crate::arrays::{Flags, InOut, Input, Output, one_dimensional};
 use crate::unfit;
@@ -237,6 +237,21 @@ pub(crate) fn hang_all(
         tree.hang(*node as usize, parent, *arc as i32, up, *flow);
     }
     Ok(())
+}
+
+/// Give waiting tasks free slots along the arcs `first..count`, cheapest first; potentials are left to `walk_tree`.
+#[pyfunction]
+pub(crate) fn fill_cheapest(
+    py: Python<'_>,
+    mut arcs: Arcs,
+    mut tree: Tree,
+    first: usize,
+    count: usize,
+    free: usize,
+    out: usize,
+) -> PyResult<()> {
+    let (mut arcs, mut tree) = (arcs.slices(), tree.slices());
+    fit(py.detach(|| start::fill_cheapest(&mut arcs, &mut tree, first, count, free, out)))
 }
 
 /// Compute depths and potentials of everything under `root` from the costs of the tree's arcs.

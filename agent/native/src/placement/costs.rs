@@ -1,12 +1,16 @@
 //! Loops over all pairs of job and machine: cost matrix, first candidates, and the pairs that violate the prices.
 
 use super::vectorized;
+use crate::threads;
+
+/// Fewer pairs are read sooner than another thread starts.
+const PAIRS_BOTH: usize = 1 << 18;
 
 /// Price of a machine without slots: nothing goes there.
 pub const CLOSED: i32 = -(1 << 29);
 
 /// A cost in a matrix: 16 bits where every cost fits, else 32.
-pub trait Cost: Copy {
+pub trait Cost: Copy + Send + Sync {
     /// The cost in points.
     fn points(self) -> i32;
     /// The low bits of a cost in points.
@@ -35,9 +39,41 @@ impl Cost for i32 {
     }
 }
 
+/// Write costs from latency (rows, machines): each row's own row of `tables` (rows, steps) at the nearest step.
+pub fn fill<C: Cost>(
+    latency_ns: &[i32],
+    machines: usize,
+    step_ns: i64,
+    tables: &[i32],
+    steps: usize,
+    out: &mut [C],
+) {
+    if out.len() < PAIRS_BOTH {
+        return fill_rows(latency_ns, machines, step_ns, tables, steps, out);
+    }
+    let half = tables.len() / steps / 2;
+    let (latency, more_latency) = latency_ns.split_at(half * machines);
+    let (rows, more_rows) = tables.split_at(half * steps);
+    let (costs, more_costs) = out.split_at_mut(half * machines);
+    threads::both(
+        || {
+            fill_rows(latency, machines, step_ns, rows, steps, costs);
+        },
+        || {
+            fill_rows(
+                more_latency,
+                machines,
+                step_ns,
+                more_rows,
+                steps,
+                more_costs,
+            );
+        },
+    );
+}
+
 vectorized! {
-    /// Write costs from latency (rows, machines): each row's own row of `tables` (rows, steps) at the nearest step.
-    pub fn fill<C: Cost>(latency_ns: &[i32], machines: usize, step_ns: i64, tables: &[i32], steps: usize, out: &mut [C]) {
+    fn fill_rows<C: Cost>(latency_ns: &[i32], machines: usize, step_ns: i64, tables: &[i32], steps: usize, out: &mut [C]) {
         let last = (steps - 1) as f64;
         // Half a nanosecond keeps whole numbers clear of the edge of a step by more than a product is rounded by.
         let half = step_ns.div_euclid(2) as f64 + 0.5;
@@ -163,11 +199,47 @@ vectorized! {
     }
 }
 
+/// Write the `wanted` machines of every job that are cheapest after their price, but none that costs `barred`.
+///
+/// The outputs have room for the sum of `wanted`. Return the number of pairs.
+pub fn candidates<C: Cost>(
+    costs: &[C],
+    price: &[i32],
+    wanted: &[i64],
+    barred: i64,
+    out_job: &mut [i32],
+    out_machine: &mut [i32],
+) -> usize {
+    if costs.len() < PAIRS_BOTH {
+        return candidates_from(0, costs, price, wanted, barred, out_job, out_machine);
+    }
+    let half = wanted.len() / 2;
+    let room: i64 = wanted[..half].iter().map(|n| (*n).max(0)).sum();
+    let room = room as usize;
+    let (rows, more_rows) = costs.split_at(half * price.len());
+    let (wants, more_wants) = wanted.split_at(half);
+    let (first, second) = {
+        let (jobs, more_jobs) = out_job.split_at_mut(room);
+        let (at, more_at) = out_machine.split_at_mut(room);
+        threads::both(
+            || candidates_from(0, rows, price, wants, barred, jobs, at),
+            || {
+                candidates_from(
+                    half, more_rows, price, more_wants, barred, more_jobs, more_at,
+                )
+            },
+        )
+    };
+    for out in [out_job, out_machine] {
+        out.copy_within(room..room + second, first);
+    }
+    first + second
+}
+
 vectorized! {
-    /// Write the `wanted` machines of every job that are cheapest after their price, but none that costs `barred`.
-    ///
-    /// The outputs have room for the sum of `wanted`. Return the number of pairs.
-    pub fn candidates<C: Cost>(
+    /// Write the pairs of the jobs from number `begin` on.
+    fn candidates_from<C: Cost>(
+        begin: usize,
         costs: &[C],
         price: &[i32],
         wanted: &[i64],
@@ -181,14 +253,15 @@ vectorized! {
             if wanted[job] <= 0 {
                 continue;
             }
+            let number = begin + job;
             let wanted = (wanted[job] as usize).min(machines);
-            let count = cheapest(row, price, wanted, (job * 7919) % machines, &mut out_machine[found..]);
+            let count = cheapest(row, price, wanted, (number * 7919) % machines, &mut out_machine[found..]);
             let mut kept = 0;
             for k in 0..count {
                 let machine = out_machine[found + k];
                 if i64::from(row[machine as usize].points()) < barred {
                     out_machine[found + kept] = machine;
-                    out_job[found + kept] = job as i32;
+                    out_job[found + kept] = number as i32;
                     kept += 1;
                 }
             }

@@ -1,6 +1,10 @@
 //! Latency between the machines of a simulated cluster: drawn by a hash of each pair, never stored.
 
 use super::vectorized;
+use crate::threads;
+
+/// Fewer pairs are drawn sooner than another thread starts.
+const PAIRS_BOTH: usize = 1 << 18;
 
 const SAME_MACHINE_NS: i32 = 5_000;
 const UNIT: f64 = 4_294_967_296.0;
@@ -89,9 +93,18 @@ pub fn rows(cluster: &Cluster<'_>, sources: &[i64], base_ns: &[i64], out: &mut [
     if !fits || machines == 0 {
         return fits;
     }
-    based_rows(cluster, sources, base_ns, values, out);
-    if cluster.noise > 0.0 {
-        measured_rows(cluster, sources, out);
+    let draw = |sources: &[i64], out: &mut [i32]| {
+        based_rows(cluster, sources, base_ns, values, out);
+        if cluster.noise > 0.0 {
+            measured_rows(cluster, sources, out);
+        }
+    };
+    if out.len() < PAIRS_BOTH {
+        draw(sources, out);
+    } else {
+        let (some, more) = sources.split_at(sources.len() / 2);
+        let (rows, more_rows) = out.split_at_mut(some.len() * machines);
+        threads::both(|| draw(some, rows), || draw(more, more_rows));
     }
     true
 }

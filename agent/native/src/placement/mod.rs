@@ -12,6 +12,7 @@ mod random;
 pub mod relaxation;
 pub mod roots;
 pub mod simplex;
+pub mod start;
 mod state;
 pub mod tree;
 

@@ -28,11 +28,11 @@ from sinemora.placement.solvers.spanning_tree import (
     stand_in,
 )
 
-_FIRST_COLUMNS = 128
+_FIRST_COLUMNS = 32
 """Initial machines per job, plus a quarter of its tasks; fewer once prices are known."""
 _PRICED_COLUMNS = 32
 _SLACK = 5
-"""Pairs with a larger reduced cost are dropped before jobs arrive; `_price` finds them again."""
+"""Pairs with a larger reduced cost are dropped before costs change or jobs arrive; `_price` finds them again."""
 
 
 class Transport:
@@ -68,7 +68,7 @@ class Transport:
     # Building ---------------------------------------------------------------------------------------------------
 
     def _new_basis(self) -> None:
-        """Start from a basis in which every task waits."""
+        """Start from a basis in which tasks have the cheapest slots, pair by pair, and the others wait."""
         self._proof: tuple[Ints, Int32s] | None = None
         self._remembered = 0
         machines, jobs = self.machines, self.jobs
@@ -92,8 +92,10 @@ class Transport:
         self._wait_arc = self._stays = np.empty(0, np.int64)
         self._attach(0, jobs)
         self._open = self.slots > 0
+        columns = self._count
         self._add_cheapest(0, room, np.where(self._open, 0, CLOSED))
-        sinemora_native.walk_tree(arcs, tree, self.free)
+        sinemora_native.fill_cheapest(self._arcs, tree, columns, self._count, self.free, self.out)
+        sinemora_native.walk_tree(self._arcs, tree, self.free)
 
     def _add_cheapest(self, first: int, most: Ints, price: Ints) -> None:
         """Add the pairs of jobs `first`… with the lowest cost minus slot price."""
@@ -190,14 +192,14 @@ class Transport:
         job = arcs.tail[pairs] - (self.machines + 2)
         arcs.cost[pairs] = self.costs[job, arcs.head[pairs]].astype(np.int64) - self._discount[pairs]
         sinemora_native.walk_tree(arcs, self._tree, self.free)
+        self._forget_idle()
 
     def arrive(self, costs: CostMatrix, supply: Ints, waiting_cost: Ints) -> None:
         """Add new jobs; `costs` is the matrix of all jobs, new ones last."""
         first = self.jobs
         if first + len(supply) > self._room:
             raise ValueError(f"capacity exceeded: room for {self._room} jobs, not for {first + len(supply)}")
-        if self._count > 3 * self._remembered // 2:
-            self._forget(_SLACK)
+        self._forget_idle()
         self.costs = costs
         self.supply = np.concatenate([self.supply, supply])
         self.waiting_cost = np.concatenate([self.waiting_cost, waiting_cost])
@@ -206,14 +208,16 @@ class Transport:
         self._add_cheapest(first, columns, self._slot_values())
         sinemora_native.walk_tree(self._arcs, self._tree, self.free)
 
-    def _forget(self, slack: int) -> None:
-        """Drop pairs without flow whose reduced cost exceeds `slack`."""
+    def _forget_idle(self) -> None:
+        """Drop pairs without flow whose reduced cost exceeds `_SLACK`, if many were added since the last time."""
+        if self._count <= 3 * self._remembered // 2:
+            return
         arcs, count, hung = self._arcs, self._count, np.flatnonzero(self._tree.parent >= 0)
         potential = potentials(self._tree)
         tail, head = arcs.tail[:count], arcs.head[:count]
         idle = (tail > self.free) & (head < self.machines)
         idle &= (arcs.state[:count] == LOWER) & (arcs.cap[:count] == UNLIMITED)
-        keep = ~(idle & (arcs.cost[:count] + potential[tail] - potential[head] > slack))
+        keep = ~(idle & (arcs.cost[:count] + potential[tail] - potential[head] > _SLACK))
         number = np.cumsum(keep) - 1
         self._count = self._remembered = int(keep.sum())
         for column in (*arcs, self._discount):
