@@ -17,18 +17,17 @@ die() { say "install.sh: $*"; exit 1; }
 backend='' token='' settings=''
 while [ $# -gt 0 ]; do
     case "$1" in
-    --insecure-http) settings="${settings}insecure_http = true
-"; shift; continue ;;
+    --insecure-http) settings="$settings --insecure-http=true"; shift; continue ;;
     --?*) [ $# -ge 2 ] || die "$1 needs a value" ;;
     *) die "unknown argument: $1. Usage: install.sh --backend URL [--token TOKEN] [--SETTING VALUE …]" ;;
     esac
-    case "$2" in *[\"\\]* | *'
+    case "$2" in *[\'\"\\]* | *'
 '*) die "the value of $1 must not contain quotes, backslashes or line breaks" ;; esac
     case "$1" in
     --backend) backend=${2%/} ;;
     --token) token=$2 ;;
-    *) settings="$settings$(printf %s "${1#--}" | tr - _) = \"$2\"
-" ;;
+    *[!a-z-]*) die "unknown argument: $1" ;;
+    *) settings="$settings $1='$2'" ;;
     esac
     shift 2
 done
@@ -67,18 +66,10 @@ mkdir -p /etc/sinemora
 umask 077
 if [ -n "$token" ]; then printf 'SINEMORA_AGENT_TOKEN=%s\n' "$token" >/etc/sinemora/agent.env; fi
 umask 022
-{
-    is_given() { printf '%s' "$settings" | grep -q "^$1 = "; }
-    if [ -f /etc/sinemora/agent.toml ]; then
-        while IFS= read -r line || [ -n "$line" ]; do
-            key=${line%% *}
-            if [ "$key" = backend ] || is_given "$key"; then continue; fi
-            printf '%s\n' "$line"
-        done </etc/sinemora/agent.toml
-    fi
-    printf 'backend = "%s"\n%s' "$backend" "$settings"
-} >/etc/sinemora/agent.toml.new
-mv /etc/sinemora/agent.toml.new /etc/sinemora/agent.toml
+# The agent rewrites its file itself: it knows TOML, and keeps comments and settings that are not given here.
+eval "set -- $settings"
+PATH=$PATH:/usr/local/bin sinemora-agent set --config /etc/sinemora/agent.toml --backend "$backend" "$@" >/dev/null ||
+    die "/etc/sinemora/agent.toml was not changed, and the agent was not restarted"
 
 if [ -d /run/systemd/system ]; then
     systemctl daemon-reload

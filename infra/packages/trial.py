@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import tomllib
 from pathlib import Path
 
 DIST = Path(__file__).resolve().parents[2] / "agent" / "dist"
@@ -69,8 +70,11 @@ def deb(root: Path) -> None:
     unit = root / "usr/lib/systemd/system/sinemora-agent.service"
     expect("ExecStart=/usr/bin/sinemora-agent run" in unit.read_text("utf-8"), "the unit", unit.read_text("utf-8"))
 
+    # As a person may write it: a form that is not the one of the script.
+    (root / "etc/sinemora/agent.toml").write_text(settings.replace("\nbackend = ", "\nbackend="), "utf-8")
     inside(root, ["sh", "-s", "--", "--backend", url, "--event-port", "20319"], script)
     settings = (root / "etc/sinemora/agent.toml").read_text("utf-8")
+    expect(tomllib.loads(settings)["backend"] == url, "one backend", settings)
     expect(settings.count("event_port = ") == 2 and '"20319"' in settings, "one value of each, and the hint", settings)
     expect(env_file.exists(), "the former token", "deleted")
     inside(root, ["dpkg", "--remove", "sinemora-agent"])

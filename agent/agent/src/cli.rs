@@ -18,6 +18,8 @@ pub enum Task {
     Enrol { force: bool },
     /// Report whether this machine is ready to run.
     Check,
+    /// Write the settings of the command line to the file.
+    Set,
 }
 
 const ABOUT: &str =
@@ -68,6 +70,11 @@ pub fn command() -> Command {
                 .about("Show the settings in force and test the backend, the ports and the state folder")
                 .after_help("Exit codes: 0 ready, 1 not ready, 2 a setting is wrong"),
         ))
+        .subcommand(with_settings(
+            Command::new("set")
+                .about("Write the settings of the command line to the file and keep everything else in it")
+                .after_help("Exit codes: 0 written, 2 a setting is wrong or the file cannot be written"),
+        ))
 }
 
 /// Return the command, and the settings of flags, environment and file.
@@ -78,7 +85,7 @@ pub fn task_and_settings(
     let Some((name, matches)) = matches.subcommand() else {
         return Err(ConfigError::new(
             "the command",
-            "must be run, enrol or check",
+            "must be run, enrol, check or set",
         ));
     };
     let task = match name {
@@ -86,6 +93,7 @@ pub fn task_and_settings(
             force: matches.get_flag("force"),
         },
         "check" => Task::Check,
+        "set" => Task::Set,
         _ => Task::Run,
     };
     let mut layers = Layers::default();
@@ -103,8 +111,17 @@ pub fn task_and_settings(
         .map(|(_, value)| PathBuf::from(value));
     let file = matches.get_one::<PathBuf>("config").cloned().or(from_env);
     layers.add_environment(environment)?;
-    layers.add_file(file.as_deref())?;
+    layers.add_file(
+        file.as_deref()
+            .filter(|path| task != Task::Set || path.exists()),
+    )?;
     Ok((task, layers))
+}
+
+/// Return the file of settings that the command line names.
+pub fn config_file(matches: &ArgMatches) -> Option<PathBuf> {
+    let (_, matches) = matches.subcommand()?;
+    matches.get_one::<PathBuf>("config").cloned()
 }
 
 fn flag(setting: &'static Setting) -> Arg {
@@ -165,6 +182,7 @@ mod tests {
             Task::Enrol { force: true }
         );
         assert_eq!(parse(&["check"], &[]).unwrap().0, Task::Check);
+        assert_eq!(parse(&["set"], &[]).unwrap().0, Task::Set);
     }
 
     #[test]

@@ -157,9 +157,14 @@ pub fn enrol(
     if !(200..300).contains(&answer.status) {
         return Err(refusal(&answer));
     }
-    let unreadable = |why: String| EnrolError::Refused {
-        why: format!("its answer is not readable ({why})"),
-        hint: "Is `backend` really a Sinemora backend?",
+    // A captive portal or the maintenance page of a proxy answers 200 in place of the backend, for a while.
+    let unreadable = |why: String| EnrolError::Later {
+        why: format!(
+            "the answer with status {} is not one of a Sinemora backend ({why}); a proxy or a portal may answer in its place, \
+             or `backend` is wrong",
+            answer.status
+        ),
+        retry_after: answer.retry_after,
     };
     let enrolled: Enrolled =
         serde_json::from_slice(&answer.body).map_err(|e| unreadable(e.to_string()))?;

@@ -7,7 +7,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use sinemora_agent::check::check;
 use sinemora_agent::cli::{self, Task};
-use sinemora_agent::config::{Config, LogFormat, host_name};
+use sinemora_agent::config::{Config, LogFormat, host_name, write_settings};
 use sinemora_agent::run::{RunError, enrol_only, run};
 use sinemora_agent::stop::Stop;
 
@@ -23,6 +23,11 @@ fn main() -> ExitCode {
     };
     start_logging(&config);
     let done = match task {
+        Task::Set => write_settings(&layers, cli::config_file(&matches).as_deref())
+            .map(|path| {
+                let _ = writeln!(std::io::stdout(), "Wrote {}", path.display());
+            })
+            .map_err(RunError::Config),
         Task::Check => {
             return match check(&config, &layers, &mut std::io::stdout().lock()) {
                 Ok(true) => ExitCode::SUCCESS,

@@ -95,6 +95,11 @@ impl Layers {
         Ok(())
     }
 
+    /// Returns every setting that has a value.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &RawValue)> {
+        self.0.iter().map(|(key, raw)| (*key, raw))
+    }
+
     pub fn get(&self, key: &str) -> Option<&RawValue> {
         self.0.get(key)
     }

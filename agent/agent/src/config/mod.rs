@@ -1,5 +1,6 @@
 //! Configuration from flags, environment and file, validated once into values that cannot be wrong.
 
+mod file;
 mod layers;
 mod settings;
 mod trust;
@@ -8,6 +9,7 @@ mod values;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 
+pub use file::write_settings;
 pub use layers::{Layers, RawValue, Source};
 pub use settings::{DEFAULT_CONFIG_FILE, ENV_PREFIX, SETTINGS, Setting, find};
 pub use trust::Trust;

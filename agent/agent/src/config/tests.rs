@@ -68,6 +68,7 @@ fn every_wrong_value_names_its_setting_and_what_would_be_right() {
             "sma_wrongkind",
             "--token must be an enrolment token, which starts with sme_",
         ),
+        ("token", "sme_x", "--token is not complete: copy all of"),
         ("name", "", "--name must be 1 to 100 printable characters"),
         (
             "name",

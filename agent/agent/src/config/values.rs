@@ -210,12 +210,12 @@ pub fn name(text: &str) -> Result<String, String> {
 
 pub fn token(text: &str) -> Result<String, String> {
     let text = text.trim();
-    let right =
-        text.starts_with("sme_") && text.len() > 8 && text.chars().all(|c| c.is_ascii_graphic());
-    if right {
-        Ok(text.to_owned())
-    } else {
+    if !text.starts_with("sme_") {
         Err("must be an enrolment token, which starts with sme_".to_owned())
+    } else if text.len() <= 8 || !text.chars().all(|c| c.is_ascii_graphic()) {
+        Err("is not complete: copy all of the enrolment token".to_owned())
+    } else {
+        Ok(text.to_owned())
     }
 }
 

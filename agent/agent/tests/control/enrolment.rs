@@ -85,8 +85,18 @@ fn a_token_becomes_a_private_identity() {
 fn every_refusal_names_the_remedy() {
     let mut outside: Value = serde_json::from_str(ENROLLED).unwrap();
     outside["vm_id"] = json!("../../etc");
-    let cases: [(Reply, u8, &str); 9] = [
-        (json(201, &outside), 3, "its answer is not readable (vm_id"),
+    let cases: [(Reply, u8, &str); 10] = [
+        (
+            json(201, &outside),
+            1,
+            "is not one of a Sinemora backend (vm_id",
+        ),
+        // A captive portal, or the maintenance page of a proxy.
+        (
+            reply(200).with("Content-Type", "text/html"),
+            1,
+            "a proxy or a portal may answer in its place",
+        ),
         (
             problem(401, "enrolment_token_unknown", "No such token."),
             3,
@@ -124,8 +134,8 @@ fn every_refusal_names_the_remedy() {
         ),
         (
             json(201, &json!({"hello": "world"})),
-            3,
-            "Is `backend` really a Sinemora backend?",
+            1,
+            "or `backend` is wrong",
         ),
     ];
     for (answer, exit_code, expected) in cases {
