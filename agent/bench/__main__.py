@@ -15,7 +15,7 @@ from lab.benchmarks import figures  # noqa: E402
 
 from laboratory import LabError  # noqa: E402
 
-GROUPS = ("clock", "cpu", "loss", "packets", "footprint", "delaybox", "outage")
+GROUPS = ("clock", "cpu", "loss", "packets", "footprint", "delaybox", "outage", "stock_loss")
 
 
 def main() -> int:

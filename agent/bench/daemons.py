@@ -130,9 +130,9 @@ def _ptp4l(host: Host, name: str, settings: Mapping[str, object], tables: str = 
     return host.start(["ptp4l", "-f", config], name)
 
 
-def ptp4l_master(host: Host) -> Process:
-    """Start a ptp4l that grants unicast."""
-    settings = {"unicast_listen": 1, "inhibit_multicast_service": 1, "masterOnly": 1}
+def ptp4l_master(host: Host, **more: object) -> Process:
+    """Start a ptp4l that grants unicast, with further settings."""
+    settings = {"unicast_listen": 1, "inhibit_multicast_service": 1, "masterOnly": 1, **more}
     return _ptp4l(host, "ptp4l-master", settings, "[e0]\n")
 
 

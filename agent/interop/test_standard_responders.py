@@ -46,9 +46,7 @@ def test_nothing_is_lost_in_either_direction(windows: list[MeshWindow], name: st
     assert sum(sent for sent, _, _ in inbound) > RATE_HZ * WINDOWS * 0.8
     assert sum(lost for _, lost, _ in inbound) == 0
     answered = [_entry(window, RESPONDERS[name], "round_trip") for window in windows]
-    # ptp4u answers two requests that come back to back with one and the same message.
-    allowed = 0.1 if name == "ptp4u" else 0
-    assert sum(lost for _, lost, _ in answered) <= allowed * sum(sent for sent, _, _ in answered)
+    assert sum(lost for _, lost, _ in answered) == 0
 
 
 @pytest.mark.parametrize("name", RESPONDERS)

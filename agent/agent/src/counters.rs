@@ -118,6 +118,8 @@ pub enum EventKind {
     RouteChange,
     /// The time of windows is bounded badly.
     WindowTime,
+    /// A standard responder has no service for this agent.
+    NoService,
     RateShed,
     ReportsDropped,
     Error,
@@ -130,6 +132,7 @@ impl EventKind {
             Self::ClockStep => "clock_step",
             Self::RouteChange => "route_change",
             Self::WindowTime => "window_time",
+            Self::NoService => "no_service",
             Self::RateShed => "rate_shed",
             Self::ReportsDropped => "reports_dropped",
             Self::Error => "error",

@@ -201,7 +201,7 @@ class AgentDescription(AgentWrite):
 
 
 class AgentEventCreate(AgentWrite):
-    """Event of an agent: `clock_step`, `route_change`, `rate_shed`, `reports_dropped` …"""
+    """Event of an agent: `clock_step`, `route_change`, `rate_shed`, `no_service`, `reports_dropped` …"""
 
     kind: Annotated[str, Field(pattern=r"^[a-z][a-z_]{0,39}$")]
     at: AwareDatetime

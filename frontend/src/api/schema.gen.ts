@@ -3838,7 +3838,7 @@ export interface components {
         };
         /**
          * AgentEventCreate
-         * @description Event of an agent: `clock_step`, `route_change`, `rate_shed`, `reports_dropped` …
+         * @description Event of an agent: `clock_step`, `route_change`, `rate_shed`, `no_service`, `reports_dropped` …
          */
         AgentEventCreate: {
             /** Kind */

@@ -10,7 +10,7 @@ use crate::paths::peer_session::{ExchangeTag, SessionUpdate};
 use crate::paths::request::{Request, RequestId};
 use crate::paths::schedule::FlowKey;
 use crate::plan::Plan;
-use crate::ptp::{Arrival, Body, Correction, Message, PendingRequest, Tlvs};
+use crate::ptp::{Arrival, Body, Correction, Message, NoService, PendingRequest, Tlvs};
 use crate::standard_clients::standard_client::{Action, Signal, StandardClient};
 use crate::window::{Window, WindowAggregator, WindowEnd, append_clocks};
 
@@ -198,9 +198,9 @@ impl Client {
         self.standard.cancellations()
     }
 
-    /// Returns a standard responder that refuses to be measured.
-    pub fn refusing_peer(&self) -> Option<SocketAddr> {
-        self.standard.refusing_peer()
+    /// Returns a standard responder that has no service for this agent and was not returned before, with the reason.
+    pub fn new_without_service(&mut self, now: RawTime) -> Option<(SocketAddr, NoService)> {
+        self.standard.new_without_service(now)
     }
 
     /// Records that a peer received a request at `at`, by hardware clocks of both ends; its timestamp is `wire_ns`.

@@ -9,11 +9,16 @@ use super::load_shedding::CapExceeded;
 use crate::clock::{Direction, RouteChange};
 use crate::counters::{Counters, EventKind};
 use crate::log_throttle::LogThrottle;
+use crate::network::Listen;
 use crate::plan::Plan;
+use crate::ptp::NoService;
 use crate::timestamp::BindError;
 use crate::timestamp::Disruption;
 
 const INTERVAL: Duration = Duration::from_secs(60);
+
+/// Event and general port of standard IEEE 1588 implementations (annex C.2).
+const STANDARD_PORTS: (u16, u16) = (319, 320);
 
 /// Shortest interval between reports of route changes: single changes are reported, a network failure changes many at once.
 const ROUTE_INTERVAL: Duration = Duration::from_secs(1);
@@ -25,6 +30,7 @@ pub(super) struct EventLog {
     shed_throttle: LogThrottle,
     step_throttle: LogThrottle,
     refusal_throttle: LogThrottle,
+    share_throttle: LogThrottle,
     route_throttle: LogThrottle,
 }
 
@@ -36,6 +42,7 @@ impl EventLog {
             shed_throttle: LogThrottle::new(INTERVAL),
             step_throttle: LogThrottle::new(INTERVAL),
             refusal_throttle: LogThrottle::new(INTERVAL),
+            share_throttle: LogThrottle::new(INTERVAL),
             route_throttle: LogThrottle::new(ROUTE_INTERVAL),
         }
     }
@@ -105,8 +112,15 @@ impl EventLog {
         self.counters.requests_shed.fetch_add(1, Relaxed);
     }
 
-    /// Reports the packets shed since the last report, and the reason for the limit of `packets_per_s`.
-    pub fn report_shed(&mut self, packets_per_s: u32, excess: Option<CapExceeded>, at_ns: i64) {
+    /// Reports the packets shed since the last report, the reason for the limit of `packets_per_s`, and the standard client
+    /// with the most granted messages per second.
+    pub fn report_shed(
+        &mut self,
+        packets_per_s: u32,
+        excess: Option<CapExceeded>,
+        largest: Option<(IpAddr, i64)>,
+        at_ns: i64,
+    ) {
         if self.shed > 0 && self.shed_throttle.due(Instant::now()) {
             let why = match excess {
                 None => format!("the plan allows {packets_per_s} packets/s"),
@@ -119,11 +133,28 @@ impl EventLog {
                      {packets_per_s} packets/s"
                 ),
             };
+            let granted = largest.map_or_else(String::new, |(address, hz)| {
+                format!("; standard clients get granted messages too, {address} the most: {hz}/s")
+            });
             let detail = format!(
-                "{} requests were not sent or answered since the last notice: {why}",
+                "{} packets were not sent since the last notice: {why}{granted}",
                 self.shed
             );
             self.shed = 0;
+            tracing::warn!("{detail}");
+            self.counters
+                .events
+                .raise(EventKind::RateShed, at_ns, detail);
+        }
+    }
+
+    /// Reports an address whose standard clients ask for more than one address gets.
+    pub fn over_share(&mut self, address: IpAddr, at_ns: i64) {
+        if self.share_throttle.due(Instant::now()) {
+            let detail = format!(
+                "standard clients at {address} ask for more than one address gets (4 clients, 264 messages/s), so some \
+                 are denied; if only one runs there, its address is forged"
+            );
             tracing::warn!("{detail}");
             self.counters
                 .events
@@ -149,16 +180,29 @@ impl EventLog {
         );
     }
 
-    /// Reports a standard responder that grants nothing.
-    pub fn responder_refuses(&mut self, at: SocketAddr, at_ns: i64) {
-        if self.refusal_throttle.due(Instant::now()) {
-            let detail = format!(
-                "the IEEE 1588 responder at {at} grants this VM no unicast messages: configure it to grant Announce, Sync \
-                 and Delay_Resp at the rate of the mesh"
-            );
-            tracing::warn!("{detail}");
-            self.counters.events.raise(EventKind::Error, at_ns, detail);
-        }
+    /// Reports a standard responder that has no service for this agent.
+    pub fn no_service(&self, at: SocketAddr, reason: NoService, ours: Listen, at_ns: i64) {
+        let why = match reason {
+            _ if (ours.event_port, ours.general_port) != STANDARD_PORTS => {
+                "it answers to ports 319 and 320, and this agent listens on others: set event_port = 319 and general_port \
+                 = 320"
+            }
+            NoService::Refused => {
+                "it refuses the grants: configure it to grant Announce, Sync and Delay_Resp at the rate of the mesh"
+            }
+            NoService::Silent => {
+                "it answers no request: check that it runs, that it is reachable on UDP 319 and 320, that it negotiates \
+                 unicast, and that its PTP domain is 0"
+            }
+            NoService::NoAnnounce => "it sends no Announce, so its time scale is unknown",
+        };
+        let detail = format!(
+            "no service of the IEEE 1588 responder at {at}, so nothing is measured and nothing is lost: {why}"
+        );
+        tracing::warn!("{detail}");
+        self.counters
+            .events
+            .raise(EventKind::NoService, at_ns, detail);
     }
 
     fn step(&mut self, at_ns: i64, detail: String) {

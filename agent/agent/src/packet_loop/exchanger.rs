@@ -204,10 +204,16 @@ impl Exchanger {
         set(&self.counters.hardware_error_ns, error_ns);
         self.shed_load(now);
         let (packets_per_s, excess) = self.load_shedder.packets_per_s(&self.caps);
-        self.event_log.report_shed(packets_per_s, excess, at_ns);
+        let grants = &mut self.unicast_service.grants;
+        self.event_log
+            .report_shed(packets_per_s, excess, grants.largest(), at_ns);
+        if let Some(address) = grants.take_over_share() {
+            self.event_log.over_share(address, at_ns);
+        }
         self.report_timestamp_source();
-        if let Some(at) = self.client.refusing_peer() {
-            self.event_log.responder_refuses(at, at_ns);
+        while let Some((at, reason)) = self.client.new_without_service(now) {
+            let ports = self.sockets.listen();
+            self.event_log.no_service(at, reason, ports, at_ns);
         }
         self.unicast_service.grants.expire(polled_until);
         let settlement = self.client.settle(polled_until, now, at_ns);

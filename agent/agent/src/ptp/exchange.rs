@@ -38,8 +38,8 @@ pub struct Outcome<T> {
     pub sync_arrived: bool,
     /// True if the round trip was completed.
     pub answered: bool,
-    /// Earlier Syncs of a standard responder that are missing, less those counted as missing too early.
-    pub syncs_missed: i32,
+    /// Earlier Syncs of a standard responder that are lost, less those counted too early; `None` is unknown.
+    pub syncs_missed: Option<i32>,
     /// t3 and t4.
     pub outbound: Option<Leg>,
     /// t1 and t2.
@@ -66,7 +66,7 @@ pub enum Verdict {
 /// The state of an exchange with a standard responder, whose Sync does not respond to the request.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Standard {
-    pub syncs_missed: i32,
+    pub syncs_missed: Option<i32>,
 }
 
 /// A request and the parts of its response.
@@ -231,7 +231,9 @@ impl<T: Copy> Exchange<T> {
                 None => self.sync_arrived,
                 Some(_) => self.arrived == Some(true),
             },
-            syncs_missed: self.standard.map_or(0, |standard| standard.syncs_missed),
+            syncs_missed: self
+                .standard
+                .map_or(Some(0), |standard| standard.syncs_missed),
             outbound: self.outbound(),
             inbound: self.inbound(),
         }

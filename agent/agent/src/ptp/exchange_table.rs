@@ -12,6 +12,8 @@ use crate::clock::RawTime;
 
 /// Sequence ids are unambiguous over half their range.
 const MOST_OPEN: usize = 30_000;
+/// Largest distance between the sequence ids of two requests that a standard responder confuses.
+const NEAR: u16 = 4;
 
 /// Open requests towards one responder, by consecutive sequence ids.
 #[derive(Debug)]
@@ -54,8 +56,12 @@ impl<T: Copy> ExchangeTable<T> {
         Some(sequence_id)
     }
 
-    /// Opens an exchange with a standard responder, before whose Sync `syncs_missed` others are missing.
-    pub fn open_standard(&mut self, pending: PendingRequest<T>, syncs_missed: i32) -> Option<u16> {
+    /// Opens an exchange with a standard responder, before whose Sync `syncs_missed` others are lost (`None`: unknown).
+    pub fn open_standard(
+        &mut self,
+        pending: PendingRequest<T>,
+        syncs_missed: Option<i32>,
+    ) -> Option<u16> {
         let sequence_id = self.open(pending)?;
         if let Some(open) = self.find(sequence_id) {
             open.standard = Some(Standard { syncs_missed });
@@ -100,7 +106,13 @@ impl<T: Copy> ExchangeTable<T> {
         let back = self.first.wrapping_sub(message.sequence_id);
         let verdict = match self.find(message.sequence_id) {
             Some(open) if arrival.at > open.pending.deadline => Verdict::Late,
-            Some(open) => open.add_part(message, arrival.stamp),
+            Some(open) => {
+                let verdict = open.add_part(message, arrival.stamp);
+                if verdict == Verdict::Duplicate && open.standard.is_some() {
+                    self.explain_by_duplicate(message);
+                }
+                verdict
+            }
             None if back != 0 && usize::from(back) < MOST_OPEN => Verdict::Late,
             None => return Verdict::Unsolicited,
         };
@@ -162,6 +174,25 @@ impl<T: Copy> ExchangeTable<T> {
             } else {
                 Err(open.pending.tag)
             });
+        }
+    }
+
+    /// Takes a repeated Delay_Resp of a standard responder as the answer to an unanswered request next to its own.
+    ///
+    /// ptp4u builds its answers in one buffer, so the second of two requests that come close together is answered twice and
+    /// the first not at all. Both have arrived, and nothing was lost.
+    fn explain_by_duplicate(&mut self, message: &Message) {
+        if !matches!(message.body, Body::DelayResp { .. }) {
+            return;
+        }
+        let near = (1..=NEAR).map(|by| message.sequence_id.wrapping_sub(by));
+        let near = near.chain((1..=NEAR).map(|by| message.sequence_id.wrapping_add(by)));
+        for sequence_id in near {
+            let unanswered = self.find(sequence_id).filter(|open| open.arrived.is_none());
+            if let Some(open) = unanswered {
+                open.arrived = Some(true);
+                return;
+            }
         }
     }
 

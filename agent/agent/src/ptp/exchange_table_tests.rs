@@ -530,7 +530,7 @@ fn standard(exchanges: &mut ExchangeTable<u16>) -> u16 {
         t1_deadline: deadline,
         tag: 1,
     };
-    let id = exchanges.open_standard(pending, 0).unwrap();
+    let id = exchanges.open_standard(pending, Some(0)).unwrap();
     exchanges.record_departure(id, RawTime(0));
     id
 }

@@ -18,8 +18,12 @@ const SHORTEST_INTERVAL: i8 = -7;
 const SHORTEST_ANNOUNCE: i8 = -3;
 /// Longest interval: 16 s (log2 s).
 const LONGEST_INTERVAL: i8 = 4;
-/// Longest grant, s: the time that a vanished client is served for (16.1.4.2.5).
-const LONGEST_S: u32 = 1000;
+/// Longest grant, s: the time that a vanished client is served for (16.1.4.2.5). Usual daemons ask for 60 to 300 s.
+const LONGEST_S: u32 = 300;
+/// Most clients of one address, and most messages per second granted to them together: what one client may ask for. Forged
+/// requests and a client with many identities get no more, and take nothing from other addresses.
+const MOST_PER_ADDRESS: usize = 4;
+const MOST_HZ_PER_ADDRESS: i64 = 128 + 128 + 8;
 /// Slots that a late turn catches up on; more are left out.
 const CATCH_UP: i64 = 2;
 
@@ -55,14 +59,30 @@ pub struct Grants {
     clients: Vec<Option<Client>>,
     /// Of Announce and Sync. Entries of services that have changed since are skipped.
     due: BinaryHeap<Entry>,
+    /// The latest address that was denied more than its share.
+    over_share: Option<IpAddr>,
 }
 
 #[derive(Debug)]
 struct Client {
     id: ClientId,
+    /// Time of its first grant, and true if it has renewed one.
+    since: RawTime,
+    renewed: bool,
     address: ClientAddress,
     granted: [Option<Granted>; 3],
     requests: TokenBucket,
+}
+
+impl Client {
+    /// Returns the messages per second granted, without one service and without those of less than one per second.
+    fn messages_hz(&self, except: Option<Service>) -> i64 {
+        let services = Service::ALL.into_iter().filter(|s| Some(*s) != except);
+        services
+            .filter_map(|service| self.granted[service.place()])
+            .map(|granted| 1_000_000_000 / granted.interval_ns)
+            .sum()
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -89,8 +109,10 @@ impl Grants {
         };
         let interval = interval.clamp(shortest, LONGEST_INTERVAL);
         self.expire(now);
+        let hz = 1_000_000_000 / interval_ns(interval);
+        let may_grant = duration_s > 0 && self.make_room(id, service, hz);
         let full = self.places.len() >= MOST_CLIENTS && !self.places.contains_key(&id);
-        if full || duration_s == 0 {
+        if full || !may_grant {
             return Tlv::Grant {
                 service,
                 interval,
@@ -110,6 +132,7 @@ impl Grants {
             next: now.plus(phase(id, interval_ns)),
             sequence_id: client.granted[place].map_or(0, |before| before.sequence_id),
         });
+        client.renewed |= client.granted[place].is_some();
         client.granted[place] = Some(Granted { until, ..granted });
         if before.is_none() && service == Service::DelayResp {
             // Twice the rate, since clients space their requests at random (9.5.11.2).
@@ -193,10 +216,7 @@ impl Grants {
     /// Returns the messages per second granted, without services of less than one per second.
     pub fn messages_hz(&self) -> i64 {
         let clients = self.clients.iter().flatten();
-        let granted = clients.flat_map(|client| client.granted.iter().flatten());
-        granted
-            .map(|granted| 1_000_000_000 / granted.interval_ns)
-            .sum()
+        clients.map(|client| client.messages_hz(None)).sum()
     }
 
     /// Returns the number of clients.
@@ -223,6 +243,43 @@ impl Grants {
         });
     }
 
+    /// Returns the latest address that was denied more than its share since the last call.
+    pub fn take_over_share(&mut self) -> Option<IpAddr> {
+        self.over_share.take()
+    }
+
+    /// Returns the address with the most granted messages, and their number per second.
+    pub fn largest(&self) -> Option<(IpAddr, i64)> {
+        let mut by_address: FxHashMap<IpAddr, i64> = FxHashMap::default();
+        for client in self.clients.iter().flatten() {
+            *by_address.entry(client.id.0).or_default() += client.messages_hz(None);
+        }
+        by_address.into_iter().max_by_key(|(_, hz)| *hz)
+    }
+
+    /// Returns true if the address of a client may have `hz` messages of a service more. Clients of that address that have
+    /// never renewed a grant give way, the oldest first: they may have vanished, or never received anything.
+    fn make_room(&mut self, id: ClientId, service: Service, hz: i64) -> bool {
+        loop {
+            let here = || self.clients.iter().flatten().filter(|c| c.id.0 == id.0);
+            let others = here().filter(|client| client.id != id);
+            let granted_hz: i64 = here()
+                .map(|client| client.messages_hz((client.id == id).then_some(service)))
+                .sum();
+            let fits = granted_hz + hz <= MOST_HZ_PER_ADDRESS;
+            if fits && others.clone().count() < MOST_PER_ADDRESS {
+                return true;
+            }
+            let oldest = others
+                .filter(|client| !client.renewed)
+                .min_by_key(|client| client.since)
+                .map(|client| client.id);
+            self.over_share = Some(id.0);
+            let Some(oldest) = oldest else { return false };
+            self.retain_clients(|client| client.id != oldest);
+        }
+    }
+
     /// Returns a client that is served.
     fn of(&mut self, id: ClientId) -> Option<&mut Client> {
         let nth = *self.places.get(&id)?;
@@ -241,6 +298,8 @@ impl Grants {
         });
         let client = clients[nth as usize].get_or_insert_with(|| Client {
             id,
+            since: now,
+            renewed: false,
             address,
             granted: [None; 3],
             requests: TokenBucket::new(0, 0, now),

@@ -87,7 +87,7 @@ fn limits_what_is_asked_for() {
     let cases = [
         (Service::Sync, -9, 300, -7, 300),
         (Service::Announce, -7, 300, -3, 300),
-        (Service::DelayResp, 9, 5000, 4, 1000),
+        (Service::DelayResp, 9, 5000, 4, 300),
         (Service::Sync, i8::MIN, 0, -7, 0),
     ];
     for (service, interval, duration_s, given, given_s) in cases {
@@ -109,7 +109,13 @@ fn limits_what_is_asked_for() {
 fn a_full_table_denies_until_a_grant_runs_out() {
     let mut grants = Grants::default();
     for clock in 0..MOST_CLIENTS as u64 {
-        grants.request(id(1, clock), address(1), (Service::Sync, 0, 10), RawTime(0));
+        let last = 3 + (clock / MOST_PER_ADDRESS as u64) as u8;
+        grants.request(
+            id(last, clock),
+            address(last),
+            (Service::Sync, 0, 10),
+            RawTime(0),
+        );
     }
     let mut more = |at: i64| {
         let request = (Service::Sync, 0, 10);
@@ -119,6 +125,55 @@ fn a_full_table_denies_until_a_grant_runs_out() {
         }
     };
     assert_eq!((more(9 * S), more(10 * S)), (0, 10));
+}
+
+#[test]
+fn forged_identities_get_what_one_client_may_have_and_take_nothing_from_others() {
+    let mut grants = Grants::default();
+    // Blind packets of an attacker with the source address of a peer: all services, as often and long as possible.
+    for clock in 0..600 {
+        for service in Service::ALL {
+            let request = (service, -128, u32::MAX);
+            grants.request(id(1, clock), address(1), request, RawTime(0));
+        }
+    }
+    assert!(grants.len() <= MOST_PER_ADDRESS, "{}", grants.len());
+    assert!(grants.messages_hz() <= MOST_HZ_PER_ADDRESS);
+    assert_eq!(grants.take_over_share(), Some(id(1, 0).0));
+    assert_eq!(grants.take_over_share(), None);
+    assert_eq!(grants.largest().unwrap().0, id(1, 0).0);
+    for service in Service::ALL {
+        let Tlv::Grant { duration_s, .. } = ask(&mut grants, 2, service, -7, 60, 0) else {
+            panic!()
+        };
+        assert_eq!(duration_s, 60, "another address is served in full");
+    }
+    grants.expire(RawTime(300 * S));
+    assert!(grants.is_empty(), "no grant lasts longer");
+}
+
+#[test]
+fn identities_of_an_address_that_renew_keep_their_grants() {
+    let mut grants = Grants::default();
+    let mut ask = |clock: u64, interval: i8, at: i64| {
+        let request = (Service::Sync, interval, 60);
+        match grants.request(id(1, clock), address(1), request, RawTime(at)) {
+            Tlv::Grant { duration_s, .. } => duration_s,
+            _ => 0,
+        }
+    };
+    // Two daemons of one machine, one of which renews.
+    assert_eq!([ask(1, -6, 0), ask(2, -6, 0), ask(1, -6, S)], [60; 3]);
+    // A restarted daemon has another identity: the one that never renewed gives way.
+    for clock in 3..20 {
+        assert_eq!(ask(clock, -7, 2 * S), 60, "{clock}");
+    }
+    assert_eq!(ask(1, -6, 3 * S), 60, "still there");
+    assert_eq!(ask(30, 0, 4 * S), 60);
+    assert_eq!(ask(30, 0, 5 * S), 60);
+    assert_eq!(ask(31, -7, 6 * S), 60);
+    assert_eq!(ask(31, -7, 7 * S), 60);
+    assert_eq!(ask(32, -7, 8 * S), 0, "all of the share is renewed");
 }
 
 #[test]

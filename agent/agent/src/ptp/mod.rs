@@ -39,4 +39,4 @@ pub use messages::{
 };
 pub use responder::{Refusal, Responder, Response, ResponseForm};
 pub use token_bucket::TokenBucket;
-pub use unicast_session::UnicastSession;
+pub use unicast_session::{NoService, UnicastSession};

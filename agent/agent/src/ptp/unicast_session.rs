@@ -13,6 +13,20 @@ const LONGEST_RETRY_NS: i64 = 16_000_000_000;
 
 const NANOS_PER_S: i64 = 1_000_000_000;
 
+/// Time without an answer after which a responder is reported as silent, ns.
+const SILENT_NS: i64 = 10_000_000_000;
+
+/// The reason why a responder is not measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoService {
+    /// It answered a request with a grant of no time.
+    Refused,
+    /// It has never answered a request.
+    Silent,
+    /// It granted Announce and sends none, so its time scale is unknown.
+    NoAnnounce,
+}
+
 /// The services granted by one responder.
 #[derive(Debug)]
 pub struct UnicastSession {
@@ -22,6 +36,9 @@ pub struct UnicastSession {
     announced: bool,
     utc_offset_s: i16,
     refused: bool,
+    began: RawTime,
+    /// Delay_Resp was granted, and neither refused nor cancelled since. A responder that vanishes then loses requests.
+    serves: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +63,8 @@ impl UnicastSession {
             announced: false,
             utc_offset_s: 0,
             refused: false,
+            began: now,
+            serves: false,
         }
     }
 
@@ -100,6 +119,9 @@ impl UnicastSession {
             } => {
                 let state = &mut self.services[service.place()];
                 self.refused = duration_s == 0;
+                if service == Service::DelayResp {
+                    self.serves = !self.refused;
+                }
                 if self.refused {
                     state.granted = None;
                     state.ask_at = now.plus(LONGEST_RETRY_NS);
@@ -115,6 +137,9 @@ impl UnicastSession {
                 let state = &mut self.services[service.place()];
                 state.granted = None;
                 state.ask_at = now.plus(RETRY_NS);
+                if service == Service::DelayResp {
+                    self.serves = false;
+                }
                 true
             }
             Tlv::Request { .. } | Tlv::Acknowledge { .. } => false,
@@ -138,9 +163,26 @@ impl UnicastSession {
         super::interval_ns(granted.map_or(self.interval, |granted| granted.0.clamp(-7, 6)))
     }
 
-    /// Returns true if the last response denied a service.
-    pub fn refused(&self) -> bool {
-        self.refused
+    /// Returns true if the responder has granted Delay_Resp and has not ended the grant: an unanswered request is lost.
+    pub fn serves(&self) -> bool {
+        self.serves
+    }
+
+    /// Returns the reason why nothing can be measured at `now`, if that is so for longer than a negotiation takes.
+    pub fn no_service(&self, now: RawTime) -> Option<NoService> {
+        if self.refused {
+            return Some(NoService::Refused);
+        }
+        if self.serves {
+            return None;
+        }
+        let is_answered = self.announced || self.services.iter().any(|s| s.granted.is_some());
+        match is_answered {
+            _ if now.since(self.began) < SILENT_NS => None,
+            true if !self.announced => Some(NoService::NoAnnounce),
+            true => Some(NoService::Refused),
+            false => Some(NoService::Silent),
+        }
     }
 
     /// Requests all services again from a responder that has fallen silent: it may have lost the grants.

@@ -87,11 +87,31 @@ fn a_cancellation_is_acknowledged_and_asked_about_again() {
 fn a_denial_is_reported_and_not_retried_at_once() {
     let mut unicast = granted();
     unicast.receive(grant(Service::Sync, -4, 0), at(1));
-    assert!(unicast.refused());
+    assert_eq!(unicast.no_service(at(1)), Some(NoService::Refused));
+    assert!(unicast.serves(), "Delay_Resp is still granted");
     assert!(unicast.due_requests(at(16)).is_empty());
     assert_eq!(services(&unicast.due_requests(at(17))), [Service::Sync]);
     unicast.receive(grant(Service::Sync, -4, 60), at(18));
-    assert!(!unicast.refused());
+    assert_eq!(unicast.no_service(at(18)), None);
+}
+
+#[test]
+fn a_responder_that_grants_nothing_has_no_service_and_the_reason_is_known() {
+    let mut unicast = UnicastSession::new(-4, at(0));
+    assert!(!unicast.serves());
+    assert_eq!(unicast.no_service(at(9)), None, "negotiation takes time");
+    assert_eq!(unicast.no_service(at(10)), Some(NoService::Silent));
+    unicast.receive(grant(Service::Announce, 1, 60), at(11));
+    assert_eq!(unicast.no_service(at(12)), Some(NoService::NoAnnounce));
+    unicast.receive_announce(None);
+    unicast.receive(grant(Service::DelayResp, -4, 60), at(13));
+    assert!(unicast.serves());
+    assert_eq!(unicast.no_service(at(13)), None);
+    // It vanishes: its requests are lost, whatever the grants were.
+    assert!(unicast.serves());
+    assert_eq!(unicast.no_service(at(500)), None);
+    unicast.receive(grant(Service::DelayResp, -4, 0), at(501));
+    assert!(!unicast.serves());
 }
 
 #[test]

@@ -2,4 +2,5 @@
 
 pub(crate) mod standard_client;
 pub(crate) mod standard_peer;
+mod sync_count;
 pub(crate) mod unicast_service;

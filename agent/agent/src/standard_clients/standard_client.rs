@@ -11,7 +11,7 @@ use crate::paths::request::Request;
 use crate::paths::schedule::FlowKey;
 use crate::plan::{Plan, Protocol, Role};
 use crate::ptp::{
-    Arrival, Body, Correction, Message, PendingRequest, PortIdentity, Tlv, Tlvs, Verdict,
+    Arrival, Body, Correction, Message, NoService, PendingRequest, PortIdentity, Tlv, Tlvs, Verdict,
 };
 
 /// Standard responders by their event address, and what waits for the next turn.
@@ -75,10 +75,15 @@ impl StandardClient {
         self.peers.values().map(StandardPeer::due).min()
     }
 
-    /// Returns a standard responder that refuses to be measured.
-    pub fn refusing_peer(&self) -> Option<SocketAddr> {
-        let mut refusing = self.peers.iter().filter(|(_, peer)| peer.unicast.refused());
-        refusing.next().map(|(address, _)| *address)
+    /// Returns a standard responder that grants no service at `now` and was not returned before, with the reason.
+    pub fn new_without_service(&mut self, now: RawTime) -> Option<(SocketAddr, NoService)> {
+        self.peers.iter_mut().find_map(|(address, peer)| {
+            let reason = peer.unicast.no_service(now);
+            let before = std::mem::replace(&mut peer.no_service, reason);
+            reason
+                .filter(|reason| before != Some(*reason))
+                .map(|reason| (*address, reason))
+        })
     }
 
     /// Follows a new plan that `table` already follows. Of several meshes with one responder the first measures it: its
@@ -227,7 +232,7 @@ impl Turn<'_> {
         sync: Option<(Message, Arrival)>,
         allowed: &mut impl FnMut() -> bool,
     ) -> Option<()> {
-        let mut missed = 0;
+        let mut missed = Some(0);
         if let Some((sync, arrival)) = &sync {
             let Some(count) = peer.count(sync.sequence_id, arrival.at) else {
                 let update = SessionUpdate {
@@ -238,6 +243,10 @@ impl Turn<'_> {
                 return None;
             };
             missed = count;
+        }
+        if !peer.unicast.serves() {
+            peer.postpone(self.now);
+            return None;
         }
         peer.requested(self.now, sync.is_some());
         let aggregator = self.table.aggregators.0.get_mut(&peer.path.0)?;

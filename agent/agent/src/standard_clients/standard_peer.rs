@@ -6,21 +6,22 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
+use super::sync_count::{Missed, SyncCount};
 use crate::clock::RawTime;
 use crate::paths::schedule::PathKey;
-use crate::ptp::{Arrival, Body, Message, PortIdentity, UnicastSession};
+use crate::ptp::{Arrival, Body, Message, NoService, PortIdentity, UnicastSession};
 
 /// Syncs whose Follow_Up may still come.
 const REMEMBERED: usize = 256;
 /// Follow_Ups that may overtake their Sync.
 const MOST_EARLY: usize = 16;
-/// Largest gap of sequence ids that counts as loss. A larger one shows that the responder has restarted its count.
-const LARGEST_GAP: u16 = 1024;
 /// Share of an interval, in percent, that the client waits for a Sync.
 const SYNC_WAIT_PERCENT: i64 = 150;
 /// Silence, in intervals and at least in ns, after which all services are requested again.
 const SILENT_INTERVALS: i64 = 8;
 const SILENT_NS: i64 = 3_000_000_000;
+/// Time between looks for a grant while there is none, ns.
+const NO_SERVICE_NS: i64 = 1_000_000_000;
 
 pub(crate) struct StandardPeer {
     pub path: PathKey,
@@ -29,6 +30,8 @@ pub(crate) struct StandardPeer {
     pub general: SocketAddr,
     pub deadline_ns: i64,
     pub unicast: UnicastSession,
+    /// The reported reason why nothing is measured.
+    pub no_service: Option<NoService>,
     /// Time of the next request without a Sync.
     pub next: RawTime,
     heard_at: RawTime,
@@ -52,6 +55,7 @@ impl StandardPeer {
             general,
             deadline_ns: 0,
             unicast: UnicastSession::new(interval_of(rate_hz), now),
+            no_service: None,
             // Long enough for the negotiation with a responder that is up.
             next: now.plus(SILENT_NS),
             heard_at: now,
@@ -83,11 +87,16 @@ impl StandardPeer {
         message
     }
 
-    /// Counts a Sync by its sequence id. Returns the number missing before it, less those that arrive late; `None` for a
-    /// duplicate.
-    pub fn count(&mut self, sequence_id: u16, at: RawTime) -> Option<i32> {
+    /// Counts a Sync by its sequence id. Returns the Syncs that it shows to be lost; `None` for a duplicate.
+    pub fn count(&mut self, sequence_id: u16, at: RawTime) -> Option<Missed> {
         self.heard_at = at;
-        self.syncs.count(sequence_id)
+        let interval_ns = self.unicast.interval_ns();
+        self.syncs.count(sequence_id, at, interval_ns)
+    }
+
+    /// Postpones the next request of a responder that grants no Delay_Resp: a request without an answer would not be loss.
+    pub fn postpone(&mut self, now: RawTime) {
+        self.next = now.plus(NO_SERVICE_NS);
     }
 
     /// Sets the time of the next request after one that leaves at `now`. It waits a limited time for a Sync.
@@ -135,63 +144,7 @@ impl StandardPeer {
     }
 }
 
-/// The latest Syncs that have arrived.
-#[derive(Debug, Default)]
-struct SyncCount {
-    newest: Option<u16>,
-    /// Bit i: `newest - i` has arrived.
-    come: u64,
-}
-
-impl SyncCount {
-    fn count(&mut self, sequence_id: u16) -> Option<i32> {
-        let newest = self.newest.unwrap_or(sequence_id.wrapping_sub(1));
-        let ahead = sequence_id.wrapping_sub(newest);
-        let back = newest.wrapping_sub(sequence_id);
-        if ahead != 0 && ahead <= LARGEST_GAP {
-            self.newest = Some(sequence_id);
-            self.come = self.come.checked_shl(ahead.into()).unwrap_or(0) | 1;
-            return Some(i32::from(ahead) - 1);
-        }
-        if back < 64 {
-            let bit = 1 << back;
-            let before = self.come & bit != 0;
-            self.come |= bit;
-            return (!before).then_some(-1);
-        }
-        // The responder has restarted its count.
-        (self.newest, self.come) = (Some(sequence_id), 1);
-        Some(0)
-    }
-}
-
 /// Returns log2 of the seconds between exchanges.
 fn interval_of(rate_hz: u32) -> i8 {
     -(rate_hz.max(1).ilog2() as i8)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn syncs_that_are_missing_are_counted_and_late_ones_taken_back() {
-        let mut syncs = SyncCount::default();
-        let counted: Vec<_> = [65_534, 65_535, 2, 1, 1, 0, 2, 3, 40_000, 40_001]
-            .map(|id| syncs.count(id))
-            .into();
-        let expected = [
-            Some(0),
-            Some(0),
-            Some(2),
-            Some(-1),
-            None,
-            Some(-1),
-            None,
-            Some(0),
-            Some(0),
-            Some(0),
-        ];
-        assert_eq!(counted, expected);
-    }
 }

@@ -11,7 +11,7 @@ fn outcome(outbound_ns: i64, inbound_ns: i64) -> Outcome<()> {
         sync_sent: Some(true),
         sync_arrived: true,
         answered: true,
-        syncs_missed: 0,
+        syncs_missed: Some(0),
         outbound: Some(Leg {
             local: RawTime(0),
             remote_ns: outbound_ns,
@@ -283,11 +283,11 @@ fn syncs_of_a_standard_responder_are_counted_apart_from_round_trips() {
         ..whole
     };
     let after_two_lost = Outcome {
-        syncs_missed: 2,
+        syncs_missed: Some(2),
         ..whole
     };
     let late = Outcome {
-        syncs_missed: -1,
+        syncs_missed: Some(-1),
         ..whole
     };
     let unanswered = Outcome {

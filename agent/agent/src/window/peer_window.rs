@@ -75,7 +75,8 @@ impl PeerWindow {
             None => self.sync_unknown = true,
         }
         // A late Sync corrects the count of an earlier window.
-        let missed = outcome.syncs_missed;
+        self.sync_unknown |= outcome.syncs_missed.is_none();
+        let missed = outcome.syncs_missed.unwrap_or(0);
         self.syncs = self.syncs.saturating_add_signed(missed.max(0));
         self.syncs_lost = self.syncs_lost.saturating_add_signed(missed);
         // A round trip without its response is lost. A lost Follow_Up or Delay_Resp costs a measurement, but is no further

@@ -65,6 +65,7 @@ test.each([
 test('events read as sentences', () => {
   expect(kindOf('rate_shed')).toBe('Rate reduced')
   expect(kindOf('window_time')).toBe('Window time uncertain')
+  expect(kindOf('no_service')).toBe('No service')
   expect(kindOf('something_newer')).toBe('something newer')
   expect(sentenceOf({ message: 'the plan allows 64 packets/s' })).toBe('the plan allows 64 packets/s')
   expect(sentenceOf({})).toBe('')

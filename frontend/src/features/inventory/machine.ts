@@ -118,6 +118,7 @@ const KINDS: Record<string, string> = {
   clock_step: strings.clockStep,
   route_change: strings.routeChange,
   window_time: strings.windowTime,
+  no_service: strings.noService,
   reports_dropped: strings.reportsDropped,
   error: strings.error,
 }

@@ -193,6 +193,7 @@ export const strings = {
   clockStep: 'Clock step',
   routeChange: 'Route change',
   windowTime: 'Window time uncertain',
+  noService: 'No service',
   windowTimeError: 'Window time error',
   atMostMs: (ms: number) => `at most ${ms} ms`,
   windowTimeWarning: (ms: number) =>

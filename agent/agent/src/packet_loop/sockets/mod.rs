@@ -49,6 +49,11 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
+    /// Returns the address and ports that this agent listens at.
+    pub fn listen(&self) -> Listen {
+        self.listen
+    }
+
     pub fn open(listen: Listen) -> Result<Self, LoopError> {
         let at = |port| SocketAddr::new(listen.address, port);
         let event = EventSocket::open(at(listen.event_port)).map_err(LoopError::Bind)?;

@@ -1,0 +1,83 @@
+"""Loss reported towards standard responders with one or several clients, on a network that loses nothing."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lab.benchmarks import figures
+from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
+
+import daemons
+from agents import Agent, Fleet, peer
+from laboratory import Lab
+
+CLIENTS = (1, 2, 3)
+RATES_HZ = (16, 128)
+# Negotiation takes a few seconds.
+SETTLED_S, WINDOWS = 8, 10
+DAEMONS = {"ptp4l": daemons.ptp4l_master, "ptpd": lambda host: daemons.ptpd_master(host, -7), "ptp4u": daemons.ptp4u}
+
+
+@dataclass
+class Reported:
+    """What the clients of one responder reported in one direction: sums over their windows."""
+
+    sent: int = 0
+    lost: int = 0
+    windows: int = 0
+    unknown: int = 0
+
+    def add(self, columns: Columns) -> None:
+        """Add one window of one client; an unknown count adds nothing to the others."""
+        self.windows += 1
+        if -1 in (columns.sent[0], columns.lost[0]):
+            self.unknown += 1
+            return
+        self.sent += columns.sent[0]
+        self.lost += columns.lost[0]
+
+
+def run() -> None:
+    """Measure every daemon with one to three clients at two rates."""
+    worst = 0.0
+    for rate_hz in RATES_HZ:
+        for count in CLIENTS:
+            for name, directions in measure(count, rate_hz).items():
+                for direction, reported in directions.items():
+                    figures.comment(f"{name}, {count} clients at {rate_hz}/s, {direction}: {reported}")
+                    worst = max(worst, 100 * reported.lost / max(1, reported.sent))
+    figures.report("agent_false_loss_percent_stock_matrix", round(worst, 3), clients=CLIENTS, rates_hz=RATES_HZ)
+
+
+def measure(count: int, rate_hz: int) -> dict[str, dict[str, Reported]]:
+    """Measure one responder of each daemon with the same `count` clients; return the sums by daemon and direction."""
+    with Lab() as lab:
+        fleet = Fleet(lab)
+        clients = [fleet.agent(lab.host(f"client{nth}")) for nth in range(count)]
+        keys = {}
+        peers = []
+        for key, (name, start) in enumerate(DAEMONS.items(), 11):
+            host = lab.host(name)
+            start(host)
+            keys[name] = key
+            peers.append(peer(key, host.address, "client", protocol="ieee1588"))
+        for client in clients:
+            client.follow(peers, rate_hz)
+        since_s = time.time() + SETTLED_S
+        windows = [window for client in clients for window in client.await_windows(WINDOWS, since_s)]
+        return {name: _sums(windows, key) for name, key in keys.items()}
+
+
+def _sums(windows: Sequence[MeshWindow], key: int) -> dict[str, Reported]:
+    sums = {"inbound": Reported(), "outbound": Reported(), "round_trip": Reported()}
+    for window in windows:
+        place = list(window.peer_keys).index(key)
+        for direction, reported in sums.items():
+            columns: Columns = getattr(window, direction)
+            reported.add(Columns(sent=[columns.sent[place]], lost=[columns.lost[place]]))
+    return sums
+
+
+def without_service(client: Agent) -> list[str]:
+    """Return the messages of an agent about responders that have no service for it."""
+    return [line for line in client.process.output().splitlines() if "no service of the IEEE 1588 responder" in line]
