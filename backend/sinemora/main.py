@@ -27,6 +27,7 @@ from sinemora.annotations import routes as annotations
 from sinemora.api_keys import routes as api_keys
 from sinemora.api_keys.scopes import describe_scopes
 from sinemora.applications import routes as applications
+from sinemora.archives import routes as archives
 from sinemora.curves import routes as curves
 from sinemora.demonstration import routes as demonstration
 from sinemora.embeds import routes as embeds
@@ -74,6 +75,7 @@ ROUTERS = (
     members.router,
     invitations.public_router,
     invitations.router,
+    archives.router,
     meshes.enrolment_router,
     meshes.agent_router,
     inventory.agent_router,

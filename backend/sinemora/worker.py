@@ -8,6 +8,7 @@ from celery.signals import heartbeat_sent, setup_logging, worker_process_init, w
 from sinemora import tables
 from sinemora.alerts.detection import backtest
 from sinemora.alerts.detection import tasks as alerts
+from sinemora.archives import deletion, export_job
 from sinemora.inventory import tasks as inventory
 from sinemora.jobs import tasks as jobs
 from sinemora.kit import outbox
@@ -26,10 +27,11 @@ from sinemora.simulation import job as simulation
 from sinemora.tenants import tasks as tenants
 
 app = celery
-FEATURES = (tables, execute, service, worker_metrics, backtest, simulation)
+FEATURES = (tables, export_job, execute, service, worker_metrics, backtest, simulation)
 
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
 SCHEDULE["members.sweep"] = {"task": members.sweep.name, "schedule": crontab(minute="12")}
+SCHEDULE["tenants.delete_due"] = {"task": deletion.delete_due.name, "schedule": crontab(minute="*/10")}
 SCHEDULE["mail.deliver_due"] = {"task": outbox.deliver_due.name, "schedule": 10.0, "options": {"expires": 10}}
 SCHEDULE["signin.sweep"] = {"task": signin.sweep.name, "schedule": crontab(minute="7")}
 SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": jobs.SWEEP_S, "options": {"expires": 15}}

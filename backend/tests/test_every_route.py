@@ -77,7 +77,7 @@ def test_paths_are_plural_kebab_case(servers: Any):
     singular |= {"accept", "dismiss", "apply", "accuracy", "acknowledge", "resolve", "reopen", "what-if"}
     singular |= {"usage", "matrix", "series", "live", "cost", "manifest", "performance", "capacity", "sensitivity"}
     singular |= {"output", "result", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
-    singular |= {"evidence", "embed", "compute-mix", "role", "leave", "switch", "lookup", "resend"}
+    singular |= {"evidence", "embed", "compute-mix", "role", "leave", "switch", "deletion", "lookup", "resend"}
     singular |= {"account", "password", "totp", "second-factor", "redeem", "sign-in-policy", "confirm", "fairness"}
     singular |= {"passkey"}
     singular |= {"rotate", "export"}

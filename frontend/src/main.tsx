@@ -61,7 +61,7 @@ focusPages(router)
 
 whenSignedOut(() => {
   const { pathname, href } = router.state.location
-  if (pathname === '/sign-in' || pathname === '/embed') return
+  if (pathname === '/sign-in' || pathname === '/embed' || pathname === '/invitation') return
   queryClient.removeQueries({ queryKey: ['session'] })
   void router.navigate({ to: '/sign-in', search: { next: href, ended: true }, replace: true })
 })

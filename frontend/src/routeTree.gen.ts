@@ -11,6 +11,7 @@
 import { Route as rootRouteImport } from './routes/__root'
 import { Route as AppRouteImport } from './routes/_app'
 import { Route as EmbedRouteImport } from './routes/embed'
+import { Route as InvitationRouteImport } from './routes/invitation'
 import { Route as ResetPasswordRouteImport } from './routes/reset-password'
 import { Route as SecondFactorRouteImport } from './routes/second-factor'
 import { Route as SignInRouteImport } from './routes/sign-in'
@@ -22,9 +23,11 @@ import { Route as AppAnnotationsRouteImport } from './routes/_app.annotations'
 import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
 import { Route as AppAuditRouteImport } from './routes/_app.audit'
 import { Route as AppJobsRouteImport } from './routes/_app.jobs'
+import { Route as AppMembersRouteImport } from './routes/_app.members'
 import { Route as AppOnboardingRouteImport } from './routes/_app.onboarding'
 import { Route as AppReceiversRouteImport } from './routes/_app.receivers'
 import { Route as AppSilencesRouteImport } from './routes/_app.silences'
+import { Route as AppTenantRouteImport } from './routes/_app.tenant'
 import { Route as AppUsageRouteImport } from './routes/_app.usage'
 import { Route as AppVmsRouteImport } from './routes/_app.vms'
 import { Route as AppWhatIfRouteImport } from './routes/_app.what-if'
@@ -67,6 +70,11 @@ const AppRoute = AppRouteImport.update({
 const EmbedRoute = EmbedRouteImport.update({
   id: '/embed',
   path: '/embed',
+  getParentRoute: () => rootRouteImport,
+} as any)
+const InvitationRoute = InvitationRouteImport.update({
+  id: '/invitation',
+  path: '/invitation',
   getParentRoute: () => rootRouteImport,
 } as any)
 const ResetPasswordRoute = ResetPasswordRouteImport.update({
@@ -124,6 +132,11 @@ const AppJobsRoute = AppJobsRouteImport.update({
   path: '/jobs',
   getParentRoute: () => AppRoute,
 } as any)
+const AppMembersRoute = AppMembersRouteImport.update({
+  id: '/members',
+  path: '/members',
+  getParentRoute: () => AppRoute,
+} as any)
 const AppOnboardingRoute = AppOnboardingRouteImport.update({
   id: '/onboarding',
   path: '/onboarding',
@@ -137,6 +150,11 @@ const AppReceiversRoute = AppReceiversRouteImport.update({
 const AppSilencesRoute = AppSilencesRouteImport.update({
   id: '/silences',
   path: '/silences',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppTenantRoute = AppTenantRouteImport.update({
+  id: '/tenant',
+  path: '/tenant',
   getParentRoute: () => AppRoute,
 } as any)
 const AppUsageRoute = AppUsageRouteImport.update({
@@ -318,6 +336,7 @@ const AppMeshesMeshIdPathsSourceTargetRoute =
 export interface FileRoutesByFullPath {
   '/': typeof AppIndexRoute
   '/embed': typeof EmbedRoute
+  '/invitation': typeof InvitationRoute
   '/reset-password': typeof ResetPasswordRoute
   '/second-factor': typeof SecondFactorRoute
   '/sign-in': typeof SignInRoute
@@ -328,9 +347,11 @@ export interface FileRoutesByFullPath {
   '/api-keys': typeof AppApiKeysRoute
   '/audit': typeof AppAuditRoute
   '/jobs': typeof AppJobsRoute
+  '/members': typeof AppMembersRoute
   '/onboarding': typeof AppOnboardingRoute
   '/receivers': typeof AppReceiversRoute
   '/silences': typeof AppSilencesRoute
+  '/tenant': typeof AppTenantRoute
   '/usage': typeof AppUsageRoute
   '/vms': typeof AppVmsRoute
   '/what-if': typeof AppWhatIfRoute
@@ -368,6 +389,7 @@ export interface FileRoutesByFullPath {
 }
 export interface FileRoutesByTo {
   '/embed': typeof EmbedRoute
+  '/invitation': typeof InvitationRoute
   '/reset-password': typeof ResetPasswordRoute
   '/second-factor': typeof SecondFactorRoute
   '/sign-in': typeof SignInRoute
@@ -378,9 +400,11 @@ export interface FileRoutesByTo {
   '/api-keys': typeof AppApiKeysRoute
   '/audit': typeof AppAuditRoute
   '/jobs': typeof AppJobsRoute
+  '/members': typeof AppMembersRoute
   '/onboarding': typeof AppOnboardingRoute
   '/receivers': typeof AppReceiversRoute
   '/silences': typeof AppSilencesRoute
+  '/tenant': typeof AppTenantRoute
   '/usage': typeof AppUsageRoute
   '/vms': typeof AppVmsRoute
   '/what-if': typeof AppWhatIfRoute
@@ -420,6 +444,7 @@ export interface FileRoutesById {
   __root__: typeof rootRouteImport
   '/_app': typeof AppRouteWithChildren
   '/embed': typeof EmbedRoute
+  '/invitation': typeof InvitationRoute
   '/reset-password': typeof ResetPasswordRoute
   '/second-factor': typeof SecondFactorRoute
   '/sign-in': typeof SignInRoute
@@ -430,9 +455,11 @@ export interface FileRoutesById {
   '/_app/api-keys': typeof AppApiKeysRoute
   '/_app/audit': typeof AppAuditRoute
   '/_app/jobs': typeof AppJobsRoute
+  '/_app/members': typeof AppMembersRoute
   '/_app/onboarding': typeof AppOnboardingRoute
   '/_app/receivers': typeof AppReceiversRoute
   '/_app/silences': typeof AppSilencesRoute
+  '/_app/tenant': typeof AppTenantRoute
   '/_app/usage': typeof AppUsageRoute
   '/_app/vms': typeof AppVmsRoute
   '/_app/what-if': typeof AppWhatIfRoute
@@ -474,6 +501,7 @@ export interface FileRouteTypes {
   fullPaths:
     | '/'
     | '/embed'
+    | '/invitation'
     | '/reset-password'
     | '/second-factor'
     | '/sign-in'
@@ -484,9 +512,11 @@ export interface FileRouteTypes {
     | '/api-keys'
     | '/audit'
     | '/jobs'
+    | '/members'
     | '/onboarding'
     | '/receivers'
     | '/silences'
+    | '/tenant'
     | '/usage'
     | '/vms'
     | '/what-if'
@@ -524,6 +554,7 @@ export interface FileRouteTypes {
   fileRoutesByTo: FileRoutesByTo
   to:
     | '/embed'
+    | '/invitation'
     | '/reset-password'
     | '/second-factor'
     | '/sign-in'
@@ -534,9 +565,11 @@ export interface FileRouteTypes {
     | '/api-keys'
     | '/audit'
     | '/jobs'
+    | '/members'
     | '/onboarding'
     | '/receivers'
     | '/silences'
+    | '/tenant'
     | '/usage'
     | '/vms'
     | '/what-if'
@@ -575,6 +608,7 @@ export interface FileRouteTypes {
     | '__root__'
     | '/_app'
     | '/embed'
+    | '/invitation'
     | '/reset-password'
     | '/second-factor'
     | '/sign-in'
@@ -585,9 +619,11 @@ export interface FileRouteTypes {
     | '/_app/api-keys'
     | '/_app/audit'
     | '/_app/jobs'
+    | '/_app/members'
     | '/_app/onboarding'
     | '/_app/receivers'
     | '/_app/silences'
+    | '/_app/tenant'
     | '/_app/usage'
     | '/_app/vms'
     | '/_app/what-if'
@@ -628,6 +664,7 @@ export interface FileRouteTypes {
 export interface RootRouteChildren {
   AppRoute: typeof AppRouteWithChildren
   EmbedRoute: typeof EmbedRoute
+  InvitationRoute: typeof InvitationRoute
   ResetPasswordRoute: typeof ResetPasswordRoute
   SecondFactorRoute: typeof SecondFactorRoute
   SignInRoute: typeof SignInRoute
@@ -647,6 +684,13 @@ declare module '@tanstack/react-router' {
       path: '/embed'
       fullPath: '/embed'
       preLoaderRoute: typeof EmbedRouteImport
+      parentRoute: typeof rootRouteImport
+    }
+    '/invitation': {
+      id: '/invitation'
+      path: '/invitation'
+      fullPath: '/invitation'
+      preLoaderRoute: typeof InvitationRouteImport
       parentRoute: typeof rootRouteImport
     }
     '/reset-password': {
@@ -726,6 +770,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppJobsRouteImport
       parentRoute: typeof AppRoute
     }
+    '/_app/members': {
+      id: '/_app/members'
+      path: '/members'
+      fullPath: '/members'
+      preLoaderRoute: typeof AppMembersRouteImport
+      parentRoute: typeof AppRoute
+    }
     '/_app/onboarding': {
       id: '/_app/onboarding'
       path: '/onboarding'
@@ -745,6 +796,13 @@ declare module '@tanstack/react-router' {
       path: '/silences'
       fullPath: '/silences'
       preLoaderRoute: typeof AppSilencesRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/tenant': {
+      id: '/_app/tenant'
+      path: '/tenant'
+      fullPath: '/tenant'
+      preLoaderRoute: typeof AppTenantRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/usage': {
@@ -1014,9 +1072,11 @@ interface AppRouteChildren {
   AppApiKeysRoute: typeof AppApiKeysRoute
   AppAuditRoute: typeof AppAuditRoute
   AppJobsRoute: typeof AppJobsRoute
+  AppMembersRoute: typeof AppMembersRoute
   AppOnboardingRoute: typeof AppOnboardingRoute
   AppReceiversRoute: typeof AppReceiversRoute
   AppSilencesRoute: typeof AppSilencesRoute
+  AppTenantRoute: typeof AppTenantRoute
   AppUsageRoute: typeof AppUsageRoute
   AppVmsRoute: typeof AppVmsRoute
   AppWhatIfRoute: typeof AppWhatIfRoute
@@ -1058,9 +1118,11 @@ const AppRouteChildren: AppRouteChildren = {
   AppApiKeysRoute: AppApiKeysRoute,
   AppAuditRoute: AppAuditRoute,
   AppJobsRoute: AppJobsRoute,
+  AppMembersRoute: AppMembersRoute,
   AppOnboardingRoute: AppOnboardingRoute,
   AppReceiversRoute: AppReceiversRoute,
   AppSilencesRoute: AppSilencesRoute,
+  AppTenantRoute: AppTenantRoute,
   AppUsageRoute: AppUsageRoute,
   AppVmsRoute: AppVmsRoute,
   AppWhatIfRoute: AppWhatIfRoute,
@@ -1100,6 +1162,7 @@ const AppRouteWithChildren = AppRoute._addFileChildren(AppRouteChildren)
 const rootRouteChildren: RootRouteChildren = {
   AppRoute: AppRouteWithChildren,
   EmbedRoute: EmbedRoute,
+  InvitationRoute: InvitationRoute,
   ResetPasswordRoute: ResetPasswordRoute,
   SecondFactorRoute: SecondFactorRoute,
   SignInRoute: SignInRoute,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sinemora.jobs.models import Queue
+from sinemora.tenants.models import Role
 
 if TYPE_CHECKING:
     from sinemora.jobs.context import JobContext
@@ -24,6 +25,8 @@ class JobKind:
     queue: Queue
     work: JobFunction
     attempts_max: int = 3
+    output_role: Role = Role.viewer
+    """Least role that may download the output."""
     href: str | None = None
     """Path of the resource that the work makes, with fields of its result in braces."""
 

@@ -88,7 +88,7 @@ def read_job_result(job_id: AwaitedJob, session: SessionDep, actor: Viewer) -> d
 @router.get("/{job_id}/output", response_class=Response, responses=responses(404, 409))
 def read_job_output(job_id: UUID, session: SessionDep, actor: Viewer) -> StreamingResponse:
     """Download the output file of a job."""
-    job, data = service.output(session, job_id)
+    job, data = service.output(session, actor, job_id)
     return StreamingResponse(
         data,
         media_type=job.output_media_type,

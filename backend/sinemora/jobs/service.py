@@ -109,9 +109,17 @@ def delete_job(session: Session, actor: Actor, job_id: UUID) -> None:
     session.delete(job)
 
 
-def output(session: Session, job_id: UUID) -> tuple[Job, Iterator[bytes]]:
-    """Return a job and the bytes of its output. ProductError `job_unknown`, `job_not_done`, `job_output_none`."""
+def output(session: Session, actor: Actor, job_id: UUID) -> tuple[Job, Iterator[bytes]]:
+    """Return a job and the bytes of its output.
+
+    ProductError `job_unknown`, `job_not_done`, `job_output_none`, `not_allowed` (403).
+    """
     job = get_job(session, job_id)
+    kind = kind_named(job.kind)
+    if kind is not None and actor.role.rank < kind.output_role.rank:
+        raise ProductError(
+            "not_allowed", 403, f"Not allowed: this needs the role {kind.output_role}, yours is {actor.role}."
+        )
     if job.state != JobState.succeeded:
         raise ProductError("job_not_done", 409, f"Job not done: it is {job.state} and has no output.")
     if job.output_name is None:

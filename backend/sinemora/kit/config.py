@@ -62,6 +62,7 @@ class Settings(BaseSettings):
     session_hours: int = Field(12, ge=1, le=24 * 30)
     cookie_secure: bool | None = None
     tenant_creation: Literal["on", "off"] = "off"
+    tenant_deletion_days: int = Field(7, ge=0, le=90)
     sign_in_attempts: int = Field(10, ge=1)
     sign_in_window_s: int = Field(300, ge=1)
     embed_hosts: str = "*"

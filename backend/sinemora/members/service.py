@@ -36,9 +36,7 @@ def set_role(session: Session, actor: Actor, user_id: UUID, role: Role) -> Membe
         _require_other_owner(session, actor.tenant_id)
     member.role = role
     session.flush()
-    audit.record(
-        session, actor, "member.updated", user_id, member.user.email, role_before=str(before), role_after=str(role)
-    )
+    audit.record(session, actor, "member.updated", user_id, member.user.email)
     return member
 
 

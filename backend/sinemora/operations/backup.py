@@ -5,7 +5,7 @@ versions of PostgreSQL, native partitions and TimescaleDB. A restore loads it in
 compares the rows of each table, and a digest of them that ignores their order, with the manifest of the backup.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from typing import IO, Any
@@ -14,10 +14,9 @@ import psycopg
 from psycopg import sql
 
 from sinemora import migrate
-from sinemora.operations.archive import ArchiveError, Reader, Writer
-from sinemora.operations.catalogue import Table, connect, revision, tables
+from sinemora.archives.archive import ArchiveError, Reader, Report, Writer
+from sinemora.archives.catalogue import Table, connect, revision, tables
 
-Report = Callable[[str], None]
 _DAYS_AT_ONCE = 365
 
 

@@ -13,13 +13,14 @@ from typing import IO, Annotated, Any
 import psycopg
 from typer import Argument, Exit, Option, Typer
 
+from sinemora.archives import tenant
+from sinemora.archives.archive import ArchiveError
+from sinemora.archives.tenant import TenantError
 from sinemora.kit.commands import require_database
 from sinemora.operations import backup as backups
-from sinemora.operations import integrity, quota, tenant
-from sinemora.operations.archive import ArchiveError
+from sinemora.operations import integrity, quota
 from sinemora.operations.backup import RestoreError
 from sinemora.operations.quota import QuotaError
-from sinemora.operations.tenant import TenantError
 
 app = Typer(rich_markup_mode=None)
 of_tenant = Typer(rich_markup_mode=None)
@@ -92,7 +93,7 @@ def verify(
 @_on_database()
 def export_tenant(name: TenantName, output: Output) -> None:
     """Export a tenant as JSON lines."""
-    _written(output, lambda out: tenant.export(name, out, _say))
+    _written(output, lambda out: tenant.export(name, out, lambda _done, _count, line: _say(line)))
 
 
 def _limit(name: str) -> Any:

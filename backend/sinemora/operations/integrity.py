@@ -13,9 +13,9 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
+from sinemora.archives.catalogue import Table, connect, tables
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import COUNT, MAX, MEAN, MIN, FrameError
-from sinemora.operations.catalogue import Table, connect, tables
 
 _ROWS_AT_ONCE = 256
 _SHOWN = 20

@@ -79,8 +79,8 @@ def check(resource: Resource, requested: float, limit: float) -> None:
         raise ProductError(
             "quota_exceeded",
             403,
-            f"Quota exceeded: {requested:,.6g} {_UNITS[resource]} requested, {limit:,.6g} allowed."
-            " Remove unused ones, or ask the operator of this installation for more.",
+            f"Quota exceeded: {requested:,.6g} {_UNITS[resource]} in total with this change, {limit:,.6g} allowed."
+            " Remove unused ones, or ask the operator of this installation to raise the quota of this tenant.",
             resource=resource,
             limit=limit,
             wanted=requested,

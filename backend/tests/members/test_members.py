@@ -7,13 +7,13 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import text
 
-from sinemora.kit import config
+from sinemora.kit import config, outbox
 from sinemora.kit.db import system_session
 from sinemora.members.permissions import may_change, may_grant
 from sinemora.members.tasks import sweep
 from sinemora.tenants.models import Role
 from sinemora.tenants.service import create_owner
-from tests.callers import PASSWORD, Member, join, sign_in
+from tests.callers import PASSWORD, Caller, Member, join, sign_in
 from tests.mailbox import Mailbox
 
 
@@ -55,7 +55,7 @@ def test_a_role_counts_at_once(owner: Member):
     assert member.post("/v1/meshes", json={"name": "m"}).status_code == 201
     entry = owner.get("/v1/audit-entries", params={"action": "member.updated"}).json()["items"][0]
     assert (entry["actor_name"], entry["subject_name"]) == (owner.email, member.email)
-    assert entry["detail"] == {"role_before": "viewer", "role_after": "editor"}
+    assert entry["detail"] == {"changes": {"role": {"before": "viewer", "after": "editor"}}}
 
 
 def test_an_administrator_manages_all_but_owners(owner: Member):
@@ -144,6 +144,19 @@ def test_removal_ends_sessions_here_and_not_elsewhere(owner: Member, other_owner
     assert [item["email"] for item in owner.get("/v1/members").json()["items"]] == [owner.email]
 
 
+def test_removal_ends_personal_keys_and_leaves_service_accounts(owner: Member):
+    member = join(owner, "admin")
+    soon = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    keys = {}
+    for name, service in (("mine", False), ("ours", True)):
+        body = {"name": name, "scopes": ["read"], "expires_at": soon, "service_account": service}
+        keys[name] = Caller(owner.http, {"Authorization": f"Bearer {member.created('/v1/api-keys', body)['secret']}"})
+    assert {key.get("/v1/meshes").status_code for key in keys.values()} == {200}
+    assert owner.delete(f"/v1/members/{member.user_id}").status_code == 204
+    assert keys["mine"].get("/v1/meshes").json()["code"] == "bad_credentials"
+    assert keys["ours"].get("/v1/meshes").status_code == 200
+
+
 def test_a_member_leaves(owner: Member):
     member = join(owner, "viewer")
     wrong = member.post("/v1/members/self/leave", json={"tenant_name": "another"})
@@ -153,8 +166,6 @@ def test_a_member_leaves(owner: Member):
 
 
 def test_ownership_is_transferred_with_a_notice(owner: Member, mail_settings: None, mailbox: Mailbox):
-    from sinemora.kit import outbox
-
     heir = join(owner, "editor")
     body = {"user_id": str(heir.user_id), "tenant_name": "another"}
     assert owner.post("/v1/ownership-transfers", json=body).json()["code"] == "confirmation_wrong"
@@ -171,8 +182,6 @@ def test_a_key_manages_no_members(owner: Member):
     soon = (datetime.now(UTC) + timedelta(days=1)).isoformat()
     key = owner.created("/v1/api-keys", {"name": "k", "scopes": ["write"], "expires_at": soon})["secret"]
     headers = {"Authorization": f"Bearer {key}"}
-    from tests.callers import Caller
-
     program = Caller(owner.http, headers)
     assert program.post("/v1/members/self/leave", json={"tenant_name": name_of(owner)}).json()["code"] == (
         "person_required"

@@ -10,11 +10,12 @@ import pytest
 import zstandard
 from sqlalchemy import text
 
+from sinemora.archives import catalogue, tenant
+from sinemora.archives.archive import ArchiveError
 from sinemora.embedded.servers.postgres import SYSTEM_ROLE
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
-from sinemora.operations import backup, catalogue, tenant
-from sinemora.operations.archive import ArchiveError
+from sinemora.operations import backup
 from sinemora.operations.backup import RestoreError
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
@@ -132,7 +133,7 @@ def test_a_tenants_export_is_whole_and_withholds_secrets(world):
     mesh, _ = world
     out = io.BytesIO()
     manifest = tenant.export(
-        rows(f"SELECT name FROM tenants WHERE key = {mesh.owner.tenant_key}")[0][0], out, lambda _: None
+        rows(f"SELECT name FROM tenants WHERE key = {mesh.owner.tenant_key}")[0][0], out, lambda *_: None
     )
     counts = {name: value["rows"] for name, value in manifest["tables"].items() if value["rows"]}
     assert counts["probe_frames"] == 3

@@ -6,6 +6,7 @@ import {
   IconApps,
   IconArrowsExchange,
   IconBellOff,
+  IconBuilding,
   IconBulb,
   IconChartLine,
   IconCheck,
@@ -51,6 +52,7 @@ import {
   IconTrendingDown,
   IconTruckDelivery,
   IconUser,
+  IconUsers,
   type TablerIcon,
 } from '@tabler/icons-react'
 
@@ -108,6 +110,8 @@ export const ZonesIcon = icon(IconMapPin)
 export const AddIcon = icon(IconCirclePlus)
 export const UsageIcon = icon(IconGauge)
 export const KeyIcon = icon(IconKey)
+export const MembersIcon = icon(IconUsers)
+export const TenantIcon = icon(IconBuilding)
 export const JobsIcon = icon(IconListCheck)
 export const AuditIcon = icon(IconHistory)
 export const AboutIcon = icon(IconInfoCircle)

@@ -11,6 +11,7 @@ from sinemora.alerts.rules.service import create_default_rules
 from sinemora.applications import queries as application_queries
 from sinemora.applications import service as applications
 from sinemora.applications.schemas import ApplicationCreate, TaskWrite
+from sinemora.archives import tenant
 from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.first_run import actor_of
 from sinemora.embedded.simulated.api import Identity, Post, enrol
@@ -26,7 +27,7 @@ from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.security import digest
 from sinemora.meshes import enrolment, queries, service
 from sinemora.meshes.schemas import EnrolmentTokenCreate, MeshCreate
-from sinemora.operations import quota, tenant
+from sinemora.operations import quota
 from sinemora.tenants.access import Actor
 from sinemora.tenants.queries import tenant_by_name
 from sinemora.tenants.service import create_owner

@@ -91,7 +91,9 @@ test('a backend at a loopback address is reported: other machines cannot reach i
 })
 
 test('an expired command shows that, and a failed one shows the reason', async () => {
-  mockApi({ 'POST /v1/enrolment-tokens': () => fail(409, 'Quota exceeded: 12 VMs requested, 10 allowed.') })
+  mockApi({
+    'POST /v1/enrolment-tokens': () => fail(409, 'Quota exceeded: 12 VMs in total with this change, 10 allowed.'),
+  })
   const token = { ...TOKEN, max_uses: 1, expires_at: '2020-01-01T00:00:00Z' } as EnrolmentToken
   await showPage(<InviteStep mesh={MESH} token={token} onToken={() => {}} />)
   expect(screen.getByText('This command has expired. Create a new one.')).toBeTruthy()

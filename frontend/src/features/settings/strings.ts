@@ -82,7 +82,7 @@ export const strings = {
   quotaMinutesHint: 'one-minute rollups',
   usage: 'Usage',
   usageLower: 'the usage',
-  usageLead: 'Usage against your quotas. An administrator can raise them.',
+  usageLead: 'Usage against the quotas of this tenant. The operator of this installation can raise them.',
   quotaName: 'Quota',
   used: 'Used',
   limit: 'Limit',

@@ -4,6 +4,7 @@ import { useKiosk } from '~/ui/kiosk'
 import { Mark } from '~/ui/Logo'
 import { AwayBanner } from './AwayBanner'
 import { ClockSwitch } from './ClockSwitch'
+import { DeletionBanner } from './DeletionBanner'
 import { DemonstrationStrip } from './DemonstrationStrip'
 import { DocumentTitle } from './DocumentTitle'
 import { HelpLink } from './HelpLink'
@@ -76,6 +77,7 @@ export function Shell() {
         {!isKiosk && <SideNavigation />}
         <div className={styles.column}>
           <AwayBanner />
+          {!isKiosk && <DeletionBanner />}
           {!isKiosk && <DemonstrationStrip />}
           <main id="content" className={styles.content} tabIndex={-1} style={isKiosk ? { zoom } : undefined}>
             <Outlet />

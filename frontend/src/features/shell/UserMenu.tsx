@@ -1,7 +1,10 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { sessionQuery, signOut } from '~/api/access'
+import { ownTenantsQuery } from '~/api/members'
+import { followSwitches, openTenant } from '~/api/tenantSwitch'
 import { UserIcon } from '~/ui/icons'
 import { strings } from './strings'
 
@@ -9,6 +12,7 @@ export function UserMenu() {
   const { data: session } = useQuery(sessionQuery)
   const queryClient = useQueryClient()
   const navigate = useNavigate()
+  useEffect(followSwitches, [])
 
   async function leave() {
     // Sign out here even without a response: the page must not show data any longer.
@@ -30,6 +34,7 @@ export function UserMenu() {
           <br />
           {session?.user.email}, {session?.role}
         </Menu.Label>
+        <OtherTenants />
         <Menu.Divider />
         <Menu.Item component={Link} to="/account">
           {strings.account}
@@ -37,5 +42,23 @@ export function UserMenu() {
         <Menu.Item onClick={() => void leave()}>{strings.signOut}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
+  )
+}
+
+/** The other tenants of the signed-in person; nothing for a person with one. */
+function OtherTenants() {
+  const { data } = useQuery(ownTenantsQuery)
+  const others = data?.items.filter(({ is_current }) => !is_current) ?? []
+  if (others.length === 0) return null
+  return (
+    <>
+      <Menu.Divider />
+      <Menu.Label>{strings.switchTenant}</Menu.Label>
+      {others.map(({ id, name }) => (
+        <Menu.Item key={id} onClick={() => void openTenant(id)}>
+          {name}
+        </Menu.Item>
+      ))}
+    </>
   )
 }

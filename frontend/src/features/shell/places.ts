@@ -15,6 +15,7 @@ import {
   IncidentsIcon,
   JobsIcon,
   KeyIcon,
+  MembersIcon,
   MeshesIcon,
   OverviewIcon,
   ReceiversIcon,
@@ -22,6 +23,7 @@ import {
   RulesIcon,
   SilencesIcon,
   SimulationsIcon,
+  TenantIcon,
   TransfersIcon,
   TransportIcon,
   UsageIcon,
@@ -103,6 +105,8 @@ export function placeGroups(meshId: string | undefined): PlaceGroup[] {
     {
       name: strings.settings,
       places: [
+        { name: strings.members, Icon: MembersIcon, link: { to: '/members' } },
+        { name: strings.tenant, Icon: TenantIcon, link: { to: '/tenant' } },
         { name: strings.usage, Icon: UsageIcon, link: { to: '/usage' } },
         { name: strings.apiKeys, Icon: KeyIcon, link: { to: '/api-keys' } },
         { name: strings.jobs, Icon: JobsIcon, link: { to: '/jobs' } },

@@ -31,7 +31,7 @@ test.each([
   ['Advisors', ['Compute mix', 'Fairness', 'Transport', 'Transfers']],
   ['Alerting', ['Rules', 'Receivers', 'Silences']],
   ['Inventory', ['VMs', 'Meshes', 'Zones', 'Add a VM']],
-  ['Settings', ['Usage', 'API keys', 'Jobs', 'Audit log', 'Help', 'About']],
+  ['Settings', ['Members', 'Tenant', 'Usage', 'API keys', 'Jobs', 'Audit log', 'Help', 'About']],
 ])('the group %s leads to %j', async (group, names) => {
   await openShell('/vms')
   await screen.findByText('open')

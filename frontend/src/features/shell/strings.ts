@@ -154,6 +154,11 @@ export const strings = {
   audit: 'Audit log',
   about: 'About',
   signOut: 'Sign out',
+  switchTenant: 'Switch tenant',
+  members: 'Members',
+  tenantSettings: 'Tenant settings',
+  deletionOf: (name: string, at: string) => `${name} will be deleted on ${at}.`,
+  tenant: 'Tenant',
   demonstration: 'Demonstration',
   demonstrationWork: (application: string, rate: string, change: string) =>
     `${application}: ${rate} requests/s measured on one connection (${change})`,

@@ -36,9 +36,9 @@ class Table:
         return sql.SQL(", ").join(map(sql.Identifier, columns or self.columns))
 
 
-def connect() -> psycopg.Connection:
-    """Connect as the owner of the schema, who sees every tenant; no transaction is open yet."""
-    dsn = settings().database_owner_url.replace("postgresql+psycopg://", "postgresql://", 1)
+def connect(url: str | None = None) -> psycopg.Connection:
+    """Connect to see every tenant, as the owner of the schema or the role of `url`; no transaction is open yet."""
+    dsn = (url or settings().database_owner_url).replace("postgresql+psycopg://", "postgresql://", 1)
     connection = psycopg.connect(dsn, autocommit=True, options="-c timezone=UTC -c lock_timeout=10s")
     connection.execute(
         "SELECT set_config('sinemora.tenant_id', '*', false), set_config('sinemora.tenant_key', '*', false)"

@@ -13,7 +13,7 @@ import io
 import json
 import tarfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any
 
@@ -22,6 +22,10 @@ import zstandard
 FORMAT = 1
 _PART_BYTES = 16 << 20
 _LEVEL = 3
+
+
+Report = Callable[[str], None]
+"""Takes a line about the progress."""
 
 
 class ArchiveError(Exception):

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -12,15 +12,18 @@ from uuid import UUID
 import psycopg
 from psycopg import sql
 
-from sinemora.operations.archive import Writer
-from sinemora.operations.backup import Report
-from sinemora.operations.catalogue import Table, connect, revision, tables
+from sinemora.archives.archive import Report, Writer
+from sinemora.archives.catalogue import Table, connect, revision, tables
 
 _ROWS_AT_ONCE = 500
 # Digests of secrets and passwords are not exported.
 _WITHHELD = {"password_hash", "secret_digest", "credential_digest", "encrypted_content"}
 # API processes cache credentials and meshes for some seconds: they may store reports that long after a deletion.
 _CACHES_EXPIRE_S = 12
+
+
+Progress = Callable[[int, int, str], None]
+"""Takes the number of finished tables, of all tables, and a line about the newest."""
 
 
 class TenantError(Exception):
@@ -46,12 +49,36 @@ class Deletion:
     left: int
 
 
-def export(name: str, out: IO[bytes], report: Report) -> dict[str, Any]:
-    """Write all rows of a tenant, one JSON object a line, from one snapshot. Return the manifest. TenantError."""
-    with connect() as connection, connection.transaction():
+@dataclass(frozen=True)
+class Selection:
+    """Tables of an export: all but `without`; `measurements` are windows, their rollups and what is kept of them."""
+
+    without: frozenset[str] = frozenset()
+    measurements: bool = True
+
+    def has(self, table: Table) -> bool:
+        """Return whether the export has a table."""
+        return table.name not in self.without and (self.measurements or not _is_measured(table))
+
+
+_EVERYTHING = Selection()
+
+
+def export(
+    name: str, out: IO[bytes], progress: Progress, selection: Selection = _EVERYTHING, url: str | None = None
+) -> dict[str, Any]:
+    """Write the rows of a tenant, one JSON object a line, from one snapshot. Return the manifest. TenantError.
+
+    `url`: database and role, by default the owner of the schema.
+    """
+    with connect(url) as connection, connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         owner = _owner(connection, name)
-        mine = [(table, where) for table in tables(connection) if table.logged and (where := _where(table))]
+        mine = [
+            (table, where)
+            for table in tables(connection)
+            if table.logged and selection.has(table) and (where := _where(table))
+        ]
         header = {
             "kind": "tenant export",
             "version": version("sinemora"),
@@ -62,29 +89,33 @@ def export(name: str, out: IO[bytes], report: Report) -> dict[str, Any]:
             "withheld": sorted(_WITHHELD),
         }
         archive = Writer(out, header)
-        for table, where in mine:
+        for number, (table, where) in enumerate(mine, 1):
             rows = _Rows(connection, table, where, owner)
             stream = archive.table(table.name, iter(rows))
             stream.rows = rows.count
             archive.done(stream)
-            report(f"{table.name:26}{stream.rows:12,} rows")
+            progress(number, len(mine), f"{table.name:26}{stream.rows:12,} rows")
         return archive.finish()
 
 
-def delete(name: str, report: Report, *, caches_expire_s: float = _CACHES_EXPIRE_S) -> list[Deletion]:
+def delete(
+    name: str, report: Report, *, caches_expire_s: float | None = None, url: str | None = None
+) -> list[Deletion]:
     """Delete a tenant: its users who belong to no other, its keys, its measurements. Raises TenantError.
 
     All rows are deleted, credentials included. When caches have expired, rows that arrived meanwhile are deleted too.
+    `url`: as for `export`.
     """
-    with connect() as connection:
+    wait_s = _CACHES_EXPIRE_S if caches_expire_s is None else caches_expire_s
+    with connect(url) as connection:
         owner = _owner(connection, name)
         of_tenant = [table for table in tables(connection) if _where(table)]
         deleted = dict.fromkeys([table.name for table in of_tenant], 0)
         with connection.transaction():
             for table in reversed(of_tenant):
                 deleted[table.name] += _delete(connection, table, owner)
-        report(f"{sum(deleted.values()):,} rows deleted; waiting {caches_expire_s:.0f} s until caches have expired")
-        time.sleep(caches_expire_s)
+        report(f"{sum(deleted.values()):,} rows deleted; waiting {wait_s:.0f} s until caches have expired")
+        time.sleep(wait_s)
         with connection.transaction():
             for table in reversed(of_tenant):
                 deleted[table.name] += _delete(connection, table, owner)
@@ -139,9 +170,16 @@ def _exported_columns(table: Table) -> list[str]:
     return [column for column in table.columns if column not in _WITHHELD]
 
 
+def _is_measured(table: Table) -> bool:
+    return table.is_frames or table.tenant_column == "tenant_key"
+
+
 def _delete(connection: psycopg.Connection, table: Table, owner: Owner) -> int:
     where = _where(table)
     assert where is not None
+    may = connection.execute("SELECT has_table_privilege(%s, 'DELETE')", [table.name]).fetchone()
+    if may == (False,):
+        return 0  # the audit log, for which no role but the schema's owner may: it goes with the row of the tenant
     statement = sql.SQL("DELETE FROM {} WHERE {}").format(sql.Identifier(table.name), where)
     return connection.execute(statement, _parameters(owner)).rowcount
 

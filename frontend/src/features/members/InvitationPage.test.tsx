@@ -1,0 +1,97 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { InvitationPage } from './InvitationPage'
+import { forgetInvitationToken, invitationToken } from './invitationToken'
+
+const PREVIEW = {
+  tenant_name: 'Example',
+  email: 'ada@example.com',
+  role: 'editor',
+  invited_by: 'owner@example.com',
+  expires_at: '2026-11-29T00:00:00Z',
+  has_account: false,
+}
+const NOBODY = { 'GET /v1/auth/status': { session: null } }
+const person = (email: string) => ({
+  'GET /v1/auth/status': {
+    session: { user: { id: 'u', email }, tenant: { name: 'T' }, role: 'viewer', csrf_token: 't' },
+  },
+})
+
+beforeEach(() => sessionStorage.clear())
+
+test('a new person chooses a name and a password, and is signed in', async () => {
+  const onJoined = vi.fn()
+  const sent = mockApi({
+    ...NOBODY,
+    'POST /v1/invitations/lookup': PREVIEW,
+    'POST /v1/invitations/accept': () => reply(200, { tenant_id: 't', tenant_name: 'Example', email: PREVIEW.email }),
+    'POST /v1/auth/sign-in': { role: 'editor' },
+  })
+  await showPage(<InvitationPage token="smi_1" onJoined={onJoined} />)
+  expect(await screen.findByRole('heading', { name: 'Join Example' })).toBeTruthy()
+  expect(screen.getByText('owner@example.com invites you as editor.')).toBeTruthy()
+  await userEvent.type(screen.getByLabelText('Your name'), 'Ada Byron')
+  await userEvent.type(screen.getByLabelText('Password'), 'correct horse battery')
+  await userEvent.click(screen.getByRole('button', { name: 'Create account and join' }))
+  await expect.poll(() => onJoined.mock.calls.length).toBe(1)
+  expect(bodiesOf(sent, 'POST /v1/invitations/accept')).toEqual([
+    { token: 'smi_1', name: 'Ada Byron', password: 'correct horse battery' },
+  ])
+  expect(bodiesOf(sent, 'POST /v1/auth/sign-in')).toEqual([
+    { email: 'ada@example.com', password: 'correct horse battery' },
+  ])
+})
+
+test('a person with an account signs in first', async () => {
+  mockApi({ ...NOBODY, 'POST /v1/invitations/lookup': { ...PREVIEW, has_account: true } })
+  await showPage(<InvitationPage token="smi_1" onJoined={() => {}} />)
+  const link = await screen.findByRole('link', { name: 'Sign in to join' })
+  expect(link.getAttribute('href')).toBe('/sign-in?next=%2Finvitation')
+  expect(screen.queryByLabelText('Password')).toBeNull()
+})
+
+test('the invited person who is signed in joins with one button', async () => {
+  const onJoined = vi.fn()
+  const sent = mockApi({
+    ...person('ada@example.com'),
+    'POST /v1/invitations/lookup': { ...PREVIEW, has_account: true },
+    'POST /v1/invitations/accept': () => reply(200, { tenant_id: 't', tenant_name: 'Example', email: PREVIEW.email }),
+    'POST /v1/tenants/t/switch': () => reply(204),
+  })
+  await showPage(<InvitationPage token="smi_1" onJoined={onJoined} />)
+  await userEvent.click(await screen.findByRole('button', { name: 'Join' }))
+  await expect.poll(() => onJoined.mock.calls.length).toBe(1)
+  expect(bodiesOf(sent, 'POST /v1/tenants/t/switch')).toHaveLength(1)
+})
+
+test('another person is asked to sign out', async () => {
+  mockApi({ ...person('eve@example.com'), 'POST /v1/invitations/lookup': PREVIEW })
+  await showPage(<InvitationPage token="smi_1" onJoined={() => {}} />)
+  expect((await screen.findByRole('alert')).textContent).toContain('eve@example.com')
+  expect(screen.getByRole('button', { name: 'Sign out' })).toBeTruthy()
+})
+
+test('a link that has ended shows why', async () => {
+  mockApi({ ...NOBODY, 'POST /v1/invitations/lookup': () => fail(409, 'Invitation expired: ask the sender.') })
+  await showPage(<InvitationPage token="smi_1" onJoined={() => {}} />)
+  expect((await screen.findByRole('alert')).textContent).toContain('Invitation expired')
+})
+
+test('a link without its secret shows what to do', async () => {
+  mockApi(NOBODY)
+  await showPage(<InvitationPage token={undefined} onJoined={() => {}} />)
+  expect(await screen.findByRole('heading', { name: 'Invitation link incomplete' })).toBeTruthy()
+})
+
+test('the secret survives a sign-in in this tab, until it is used', () => {
+  expect(invitationToken('')).toBeUndefined()
+  expect(invitationToken('token=smi_1')).toBe('smi_1')
+  expect(invitationToken('')).toBe('smi_1')
+  forgetInvitationToken()
+  expect(invitationToken('')).toBeUndefined()
+})

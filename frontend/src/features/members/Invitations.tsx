@@ -1,0 +1,206 @@
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import {
+  type Invitation,
+  type InvitationInput,
+  invitationsQuery,
+  type Role,
+  useInvite,
+  useResend,
+  useRevoke,
+} from '~/api/members'
+import { Problem } from '~/lib/problem'
+import { formatDay } from '~/lib/time'
+import { Confirm } from '~/ui/Confirm'
+import { CopyText } from '~/ui/CopyText'
+import { useClock } from '~/ui/clock'
+import { NoRows, ToForm } from '~/ui/NoRows'
+import { Panel, pageStyles } from '~/ui/Page'
+import { Records, RowAction } from '~/ui/Records'
+import { ActionError, Failed, Loading, Notice } from '~/ui/State'
+import { type Status, StatusMark } from '~/ui/StatusMark'
+import { strings } from './strings'
+
+const STATUS: Record<Invitation['state'], Status> = {
+  pending: 'waiting',
+  expired: 'warn',
+  accepted: 'good',
+  revoked: 'ended',
+}
+
+/** A form that invites a person, and the invitations so far. */
+export function Invitations({ roles }: { roles: readonly Role[] }) {
+  return (
+    <>
+      <Invite roles={roles} />
+      <InvitationList />
+    </>
+  )
+}
+
+function Invite({ roles }: { roles: readonly Role[] }) {
+  const invite = useInvite()
+  const [delivery, setDelivery] = useState<'email' | 'link'>('email')
+  const field = (name: string) => (invite.error instanceof Problem ? invite.error.field(name) : undefined)
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const element = event.currentTarget
+    const form = new FormData(element)
+    const body: InvitationInput = {
+      email: String(form.get('email')).trim(),
+      role: String(form.get('role')) as Role,
+      delivery,
+      valid_days: Number(form.get('days')),
+    }
+    invite.mutate(body, { onSuccess: () => element.reset() })
+  }
+
+  return (
+    <Panel id="invite" title={strings.invite}>
+      <form className={pageStyles.form} onSubmit={submit}>
+        <TextInput
+          name="email"
+          type="email"
+          label={strings.email}
+          placeholder={strings.emailExample}
+          required
+          withAsterisk={false}
+          maxLength={254}
+          error={field('email')}
+          w={240}
+        />
+        <NativeSelect
+          name="role"
+          label={strings.role}
+          data={roles.map((role) => ({ value: role, label: strings.roleName(role) }))}
+          defaultValue="viewer"
+          w={120}
+        />
+        <NativeSelect
+          label={strings.delivery}
+          data={[
+            { value: 'email', label: strings.byEmail },
+            { value: 'link', label: strings.byLink },
+          ]}
+          value={delivery}
+          onChange={({ currentTarget: { value } }) => setDelivery(value === 'link' ? 'link' : 'email')}
+          w={140}
+        />
+        <NativeSelect
+          name="days"
+          label={strings.validFor}
+          data={[
+            { value: '1', label: strings.oneDay },
+            { value: '7', label: strings.sevenDays },
+            { value: '30', label: strings.thirtyDays },
+          ]}
+          defaultValue="7"
+          w={110}
+        />
+        <Button type="submit" size="sm" loading={invite.isPending}>
+          {delivery === 'email' ? strings.sendInvitation : strings.createLink}
+        </Button>
+      </form>
+      <ActionError error={invite.error} />
+      {invite.data && <Issued email={invite.data.email} link={invite.data.link} />}
+    </Panel>
+  )
+}
+
+/** The outcome of an invitation: a mail on its way, or the link to copy. */
+function Issued({ email, link }: { email: string; link: string | null }) {
+  if (link === null) return <Notice tone="good">{strings.sentTo(email)}</Notice>
+  return (
+    <>
+      <Notice tone="good" title={strings.linkFor(email)}>
+        {strings.copyNow}
+      </Notice>
+      <CopyText text={link} label={strings.invitationLink} />
+    </>
+  )
+}
+
+function InvitationList() {
+  const invitations = useQuery(invitationsQuery)
+  const clock = useClock()
+  const resend = useResend()
+  const revoke = useRevoke()
+  const [revoking, setRevoking] = useState<Invitation | null>(null)
+  if (invitations.error && !invitations.data) {
+    return <Failed what={strings.invitationsLower} error={invitations.error} retry={() => void invitations.refetch()} />
+  }
+  if (!invitations.data) return <Loading what={strings.invitationsLower} />
+  const isOpen = ({ state }: Invitation) => state === 'pending' || state === 'expired'
+  return (
+    <Panel title={strings.invitations}>
+      <ActionError error={resend.error} />
+      {resend.data && <Issued email={resend.data.email} link={resend.data.link} />}
+      {invitations.data.length === 0 ? (
+        <NoRows next={<ToForm form="invite">{strings.inviteFirst}</ToForm>}>{strings.noInvitations}</NoRows>
+      ) : (
+        <Records
+          label={strings.invitations}
+          rows={[...invitations.data].sort((a, b) => Number(isOpen(b)) - Number(isOpen(a)))}
+          id={({ id }) => id}
+          low
+          columns={[
+            { title: strings.email, cell: ({ email }) => email, as: 'head' },
+            { title: strings.role, cell: ({ role }) => strings.roleName(role) },
+            { title: strings.status, cell: (row) => <StateCell row={row} />, as: 'wrap' },
+            { title: strings.invitedBy, cell: ({ invited_by }) => invited_by },
+            {
+              title: strings.expires,
+              cell: (row) => (isOpen(row) ? formatDay(new Date(row.expires_at), clock) : '–'),
+            },
+            {
+              title: strings.actions,
+              cell: (row) =>
+                isOpen(row) && (
+                  <>
+                    <RowAction
+                      label={row.delivery === 'email' ? strings.resendTo(row.email) : strings.newLinkFor(row.email)}
+                      onClick={() => resend.mutate(row.id)}
+                    >
+                      {row.delivery === 'email' ? strings.resend : strings.newLink}
+                    </RowAction>{' '}
+                    <RowAction label={strings.revokeFor(row.email)} onClick={() => setRevoking(row)}>
+                      {strings.revoke}
+                    </RowAction>
+                  </>
+                ),
+            },
+          ]}
+        />
+      )}
+      <Confirm
+        title={strings.revokeFor(revoking?.email ?? '')}
+        action={strings.revoke}
+        about={revoking?.id ?? null}
+        doing={revoke}
+        onClose={() => setRevoking(null)}
+      >
+        {strings.revokeEffect}
+      </Confirm>
+    </Panel>
+  )
+}
+
+function StateCell({ row }: { row: Invitation }) {
+  if (row.state === 'pending' && row.mail_state === 'failed') {
+    return (
+      <>
+        <StatusMark status="warn">{strings.mailFailed}</StatusMark> {row.mail_answer}
+      </>
+    )
+  }
+  if (row.state === 'pending' && row.mail_state === 'waiting') {
+    return (
+      <>
+        <StatusMark status="waiting">{strings.mailWaiting}</StatusMark> {row.mail_answer}
+      </>
+    )
+  }
+  return <StatusMark status={STATUS[row.state]}>{strings.states[row.state]}</StatusMark>
+}

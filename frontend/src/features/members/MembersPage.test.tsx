@@ -1,0 +1,120 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test } from 'vitest'
+import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { MembersPage } from './MembersPage'
+
+const MEMBERS = [
+  { id: 'u1', email: 'owner@sinemora.example', name: '', role: 'owner', created_at: '2026-11-20T00:00:00Z' },
+  { id: 'u2', email: 'ada@example.com', name: 'Ada Byron', role: 'viewer', created_at: '2026-11-21T00:00:00Z' },
+]
+const INVITATION = {
+  id: 'i1',
+  email: 'bo@example.com',
+  role: 'editor',
+  delivery: 'link',
+  state: 'pending',
+  invited_by: 'owner@sinemora.example',
+  created_at: '2026-11-22T00:00:00Z',
+  sent_at: '2026-11-22T00:00:00Z',
+  expires_at: '2026-11-29T00:00:00Z',
+  mail_state: null,
+  mail_answer: null,
+}
+const signedIn = (role: string, id = 'u1') => ({
+  'GET /v1/auth/status': {
+    session: { user: { id, email: 'owner@sinemora.example' }, tenant: { name: 'T' }, role, csrf_token: 't' },
+  },
+})
+
+test('an owner changes a role and removes a member', async () => {
+  const sent = mockApi({
+    ...signedIn('owner'),
+    'GET /v1/members': MEMBERS,
+    'GET /v1/invitations': [],
+    'PUT /v1/members/u2/role': () => reply(200, { ...MEMBERS[1], role: 'admin' }),
+    'DELETE /v1/members/u2': () => reply(204),
+  })
+  await showPage(<MembersPage />)
+  const row = within(await screen.findByRole('row', { name: /Ada Byron/ }))
+  await userEvent.selectOptions(await row.findByLabelText('Role of ada@example.com'), 'Admin')
+  await expect.poll(() => bodiesOf(sent, 'PUT /v1/members/u2/role')).toEqual([{ role: 'admin' }])
+  await userEvent.click(row.getByRole('button', { name: 'Remove ada@example.com' }))
+  expect(bodiesOf(sent, 'DELETE /v1/members/u2')).toHaveLength(0)
+  await userEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Remove' }))
+  await expect.poll(() => bodiesOf(sent, 'DELETE /v1/members/u2')).toHaveLength(1)
+  expect(screen.queryByRole('button', { name: 'Remove owner@sinemora.example' })).toBeNull()
+})
+
+test('an administrator gives no role above their own and leaves owners alone', async () => {
+  mockApi({ ...signedIn('admin', 'u3'), 'GET /v1/members': MEMBERS, 'GET /v1/invitations': [] })
+  await showPage(<MembersPage />)
+  const choice = await screen.findByLabelText('Role of ada@example.com')
+  expect(
+    within(choice)
+      .getAllByRole('option')
+      .map(({ textContent }) => textContent),
+  ).toEqual(['Viewer', 'Editor', 'Admin'])
+  expect(screen.queryByLabelText('Role of owner@sinemora.example')).toBeNull()
+})
+
+test.each(['viewer', 'editor'])('a member with the role %s sees members and changes none', async (role) => {
+  const sent = mockApi({ ...signedIn(role, 'u2'), 'GET /v1/members': MEMBERS })
+  await showPage(<MembersPage />)
+  expect(await screen.findByRole('row', { name: /Ada Byron/ })).toBeTruthy()
+  expect(screen.queryByLabelText('Role of ada@example.com')).toBeNull()
+  expect(screen.queryByRole('heading', { name: 'Invite a person' })).toBeNull()
+  expect(sent.map(({ to }) => to)).not.toContain('GET /v1/invitations')
+})
+
+test('a person is invited by a link that is shown once', async () => {
+  const sent = mockApi({
+    ...signedIn('owner'),
+    'GET /v1/members': MEMBERS,
+    'GET /v1/invitations': [],
+    'POST /v1/invitations': () => reply(201, { ...INVITATION, link: 'https://x/invitation#token=smi_1' }),
+  })
+  await showPage(<MembersPage />)
+  await userEvent.type(await screen.findByLabelText('E-mail'), 'bo@example.com')
+  await userEvent.selectOptions(screen.getByLabelText('Delivery'), 'Link to copy')
+  await userEvent.click(screen.getByRole('button', { name: 'Create link' }))
+  expect(await screen.findByText('https://x/invitation#token=smi_1')).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/invitations')).toEqual([
+    { email: 'bo@example.com', role: 'viewer', delivery: 'link', valid_days: 7 },
+  ])
+})
+
+test('a refused address keeps what was typed, and the field shows why', async () => {
+  mockApi({
+    ...signedIn('owner'),
+    'GET /v1/members': MEMBERS,
+    'GET /v1/invitations': [],
+    'POST /v1/invitations': () => refuse('email', 'Already a member.'),
+  })
+  await showPage(<MembersPage />)
+  const field = await screen.findByLabelText<HTMLInputElement>('E-mail')
+  await userEvent.type(field, 'ada@example.com')
+  await userEvent.click(screen.getByRole('button', { name: 'Send invitation' }))
+  expect(await screen.findByText('Already a member.')).toBeTruthy()
+  expect(field.value).toBe('ada@example.com')
+})
+
+test('an invitation is renewed and revoked, and a failed mail shows its reason', async () => {
+  const failed = { ...INVITATION, id: 'i2', email: 'cy@example.com', delivery: 'email', mail_state: 'failed' }
+  const sent = mockApi({
+    ...signedIn('owner'),
+    'GET /v1/members': MEMBERS,
+    'GET /v1/invitations': [INVITATION, { ...failed, mail_answer: '550 no such user' }],
+    'POST /v1/invitations/i1/resend': () => reply(200, { ...INVITATION, link: 'https://x/invitation#token=smi_2' }),
+    'DELETE /v1/invitations/i1': () => reply(204),
+  })
+  await showPage(<MembersPage />)
+  expect(await screen.findByText(/550 no such user/)).toBeTruthy()
+  await userEvent.click(screen.getByRole('button', { name: 'Create a new link for bo@example.com' }))
+  expect(await screen.findByText('https://x/invitation#token=smi_2')).toBeTruthy()
+  await userEvent.click(screen.getByRole('button', { name: 'Revoke the invitation of bo@example.com' }))
+  await userEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Revoke' }))
+  await expect.poll(() => bodiesOf(sent, 'DELETE /v1/invitations/i1')).toHaveLength(1)
+})

@@ -1,0 +1,39 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test, vi } from 'vitest'
+import { bodiesOf, mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { UserMenu } from './UserMenu'
+
+const own = (id: string, name: string, is_current: boolean) => ({
+  id,
+  key: 1,
+  name,
+  role: 'viewer',
+  is_current,
+  deletion_at: null,
+})
+
+test('the account menu switches to another tenant and loads everything anew', async () => {
+  const assign = vi.fn()
+  vi.stubGlobal('location', { ...window.location, assign })
+  const sent = mockApi({
+    'GET /v1/tenants': { items: [own('a', 'Sinemora', true), own('b', 'Staging', false)], may_create: false },
+    'POST /v1/tenants/b/switch': () => reply(204),
+  })
+  await showPage(<UserMenu />)
+  await userEvent.click(screen.getByRole('button', { name: 'Account' }))
+  await userEvent.click(await screen.findByRole('menuitem', { name: 'Staging' }))
+  await expect.poll(() => assign.mock.calls).toEqual([['/']])
+  expect(bodiesOf(sent, 'POST /v1/tenants/b/switch')).toHaveLength(1)
+  vi.unstubAllGlobals()
+})
+
+test('a person with one tenant has nothing to switch to', async () => {
+  mockApi({ 'GET /v1/tenants': { items: [own('a', 'Sinemora', true)], may_create: false } })
+  await showPage(<UserMenu />)
+  await userEvent.click(screen.getByRole('button', { name: 'Account' }))
+  expect(await screen.findByRole('menuitem', { name: 'Sign out' })).toBeTruthy()
+  expect(screen.queryByText('Switch tenant')).toBeNull()
+})

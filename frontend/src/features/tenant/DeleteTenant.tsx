@@ -1,0 +1,44 @@
+import { Button } from '@mantine/core'
+import { type OwnTenant, useCancelDeletion, useRequestDeletion } from '~/api/members'
+import { formatMoment, zoneName } from '~/lib/time'
+import { useClock } from '~/ui/clock'
+import { Panel } from '~/ui/Page'
+import { ActionError, Notice } from '~/ui/State'
+import { Confirmation } from './Confirmation'
+import { strings } from './strings'
+
+/** Request the deletion of the tenant, or keep it while the deletion is still ahead. */
+export function DeleteTenant({ tenant }: { tenant: OwnTenant }) {
+  const request = useRequestDeletion()
+  const cancel = useCancelDeletion()
+  const clock = useClock()
+  if (tenant.deletion_at !== null) {
+    const at = new Date(tenant.deletion_at)
+    return (
+      <Panel title={strings.deleteTenant}>
+        <Notice tone="warn">{strings.deletedOn(`${formatMoment(at, clock)} ${zoneName(clock, at)}`)}</Notice>
+        <ActionError error={cancel.error} />
+        <Button
+          variant="default"
+          w="fit-content"
+          onClick={() => cancel.mutate(tenant.id)}
+          loading={cancel.isPending}
+          mt="sm"
+        >
+          {strings.keepTenant}
+        </Button>
+      </Panel>
+    )
+  }
+  return (
+    <Panel title={strings.deleteTenant}>
+      <Confirmation
+        tenant={tenant}
+        lead={strings.deleteLead}
+        action={strings.deleteTenant}
+        doing={request}
+        onConfirm={(tenantName) => request.mutate({ id: tenant.id, tenantName })}
+      />
+    </Panel>
+  )
+}

@@ -1,0 +1,131 @@
+import { Button, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { sessionQuery } from '~/api/access'
+import { type OwnTenant, ownTenantsQuery, useCreateTenant, useLeaveTenant, useRenameTenant } from '~/api/members'
+import { openTenant, tenantLeft } from '~/api/tenantSwitch'
+import { Problem } from '~/lib/problem'
+import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
+import { ActionError, Failed, Notice } from '~/ui/State'
+import { Confirmation } from './Confirmation'
+import { DeleteTenant } from './DeleteTenant'
+import { ExportData } from './ExportData'
+import { strings } from './strings'
+import { TransferOwnership } from './TransferOwnership'
+
+/** Settings of the tenant of this session, and a form for another one. */
+export function TenantPage() {
+  const tenants = useQuery(ownTenantsQuery)
+  const { data: session } = useQuery(sessionQuery)
+  if (tenants.error && !tenants.data) {
+    return <Failed what={strings.tenantLower} error={tenants.error} retry={() => void tenants.refetch()} />
+  }
+  const tenant = tenants.data?.items.find(({ is_current }) => is_current)
+  if (!tenants.data || !tenant || !session) return <LoadingPage title={strings.tenant} what={strings.tenantLower} />
+  const owns = tenant.role === 'owner'
+  return (
+    <Page title={strings.tenant} lead={strings.lead}>
+      {owns ? <Rename key={tenant.id} tenant={tenant} /> : <p className={pageStyles.lead}>{strings.ownerOnly}</p>}
+      {owns && <TransferOwnership tenant={tenant} own={session.user.id} />}
+      {owns && <ExportData tenant={tenant} />}
+      <Leave tenant={tenant} />
+      {owns && <DeleteTenant tenant={tenant} />}
+      {tenants.data.may_create && <Create />}
+    </Page>
+  )
+}
+
+function Rename({ tenant }: { tenant: OwnTenant }) {
+  const rename = useRenameTenant()
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    rename.mutate({ id: tenant.id, name: String(new FormData(event.currentTarget).get('name')).trim() })
+  }
+
+  return (
+    <Panel title={strings.rename}>
+      <form className={pageStyles.form} onSubmit={submit}>
+        <TextInput
+          name="name"
+          label={strings.name}
+          defaultValue={tenant.name}
+          required
+          withAsterisk={false}
+          maxLength={100}
+          error={rename.error instanceof Problem ? rename.error.field('name') : undefined}
+          w={260}
+        />
+        <Button type="submit" size="sm" loading={rename.isPending}>
+          {strings.save}
+        </Button>
+      </form>
+      <ActionError error={rename.error} />
+      {rename.isSuccess && <Notice tone="good">{strings.saved}</Notice>}
+    </Panel>
+  )
+}
+
+function Leave({ tenant }: { tenant: OwnTenant }) {
+  const leave = useLeaveTenant()
+  return (
+    <Panel title={strings.leave}>
+      <Confirmation
+        tenant={tenant}
+        lead={strings.leaveLead}
+        action={strings.leave}
+        doing={leave}
+        onConfirm={(name) => leave.mutate(name, { onSuccess: tenantLeft })}
+      />
+    </Panel>
+  )
+}
+
+function Create() {
+  const create = useCreateTenant()
+  const [opening, setOpening] = useState(false)
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const element = event.currentTarget
+    create.mutate(String(new FormData(element).get('name')).trim(), { onSuccess: () => element.reset() })
+  }
+
+  const made = create.data
+  return (
+    <Panel title={strings.create}>
+      <p className={pageStyles.lead}>{strings.createLead}</p>
+      <form className={pageStyles.form} onSubmit={submit}>
+        <TextInput
+          name="name"
+          label={strings.name}
+          placeholder={strings.nameExample}
+          required
+          withAsterisk={false}
+          maxLength={100}
+          error={create.error instanceof Problem ? create.error.field('name') : undefined}
+          w={260}
+        />
+        <Button type="submit" size="sm" loading={create.isPending}>
+          {strings.createTenant}
+        </Button>
+      </form>
+      <ActionError error={create.error} />
+      {made && (
+        <>
+          <Notice tone="good">{strings.createdTenant(made.name)}</Notice>
+          <Button
+            variant="default"
+            loading={opening}
+            onClick={() => {
+              setOpening(true)
+              void openTenant(made.id).catch(() => setOpening(false))
+            }}
+          >
+            {strings.open(made.name)}
+          </Button>
+        </>
+      )}
+    </Panel>
+  )
+}

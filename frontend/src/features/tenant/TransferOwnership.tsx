@@ -1,0 +1,54 @@
+import { Anchor, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { membersQuery, type OwnTenant, useTransferOwnership } from '~/api/members'
+import { NoRows } from '~/ui/NoRows'
+import { Panel } from '~/ui/Page'
+import { Failed, Loading } from '~/ui/State'
+import { Confirmation } from './Confirmation'
+import { strings } from './strings'
+
+/** Make another member an owner. `own`: id of the signed-in person. */
+export function TransferOwnership({ tenant, own }: { tenant: OwnTenant; own: string }) {
+  const members = useQuery(membersQuery)
+  const transfer = useTransferOwnership()
+  const [chosen, setChosen] = useState<string>()
+  if (members.error && !members.data) {
+    return <Failed what={strings.transfer} error={members.error} retry={() => void members.refetch()} />
+  }
+  if (!members.data) return <Loading what={strings.transfer} />
+  const others = members.data.filter(({ id, role }) => id !== own && role !== 'owner')
+  const userId = chosen ?? others[0]?.id
+  return (
+    <Panel title={strings.transfer}>
+      {userId === undefined ? (
+        <NoRows
+          next={
+            <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/members" />}>
+              {strings.inviteFirst}
+            </Anchor>
+          }
+        >
+          {strings.noOthers}
+        </NoRows>
+      ) : (
+        <Confirmation
+          tenant={tenant}
+          lead={strings.transferLead}
+          action={strings.transfer}
+          doing={transfer}
+          onConfirm={(tenantName) => transfer.mutate({ userId, tenantName })}
+        >
+          <NativeSelect
+            label={strings.newOwner}
+            data={others.map(({ id, email }) => ({ value: id, label: email }))}
+            value={userId}
+            onChange={({ currentTarget: { value } }) => setChosen(value)}
+            w={240}
+          />
+        </Confirmation>
+      )}
+    </Panel>
+  )
+}
