@@ -4,6 +4,7 @@ import { curvesQuery } from '~/api/curves'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import type { Share } from './mix'
+import styles from './simulations.module.css'
 import { strings } from './strings'
 
 interface Props {
@@ -24,7 +25,7 @@ export function MixFields({ mix, onChange }: Props) {
   const change = (at: number, part: Partial<Share>) =>
     onChange(mix.map((share, n) => (n === at ? { ...share, ...part } : share)))
   return (
-    <fieldset aria-label={strings.mix}>
+    <fieldset className={styles.mix} aria-label={strings.mix}>
       {mix.map(({ curve, weight }, n) => (
         <div key={curve} className={pageStyles.form}>
           <NativeSelect
