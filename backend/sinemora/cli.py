@@ -44,7 +44,7 @@ IMPORTED = {
     "what-if": ("sinemora.what_if.command", "Evaluate changes for all applications; manage scenarios (API key)."),
     "advise": (
         "sinemora.advisors.command",
-        "Ask the advisors: price, fairness, transports, transfers (API key).",
+        "Ask the advisors: price, fairness, transports, transfers, shaping (API key).",
     ),
     "incidents": ("sinemora.alerts.incidents.command", "List, acknowledge and resolve incidents (API key)."),
     "evidence": ("sinemora.alerts.evidence.command", "Write and verify signed evidence of incidents."),

@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from sinemora.advisors.compute_mix import routes as compute_mix
 from sinemora.advisors.fairness import routes as fairness
+from sinemora.advisors.shaping import routes as shaping
 from sinemora.advisors.transfers import routes as transfers
 from sinemora.advisors.transport import routes as transport
 from sinemora.alerts.detection import routes as detection
@@ -109,6 +110,7 @@ ROUTERS = (
     fairness.router,
     transport.router,
     transfers.router,
+    shaping.router,
     overview.router,
 )
 # Collectors of metrics in the database and in Redis; their import registers them for /metrics.

@@ -34,6 +34,7 @@ import { Route as AppWhatIfRouteImport } from './routes/_app.what-if'
 import { Route as AppZonesRouteImport } from './routes/_app.zones'
 import { Route as AppAdvisorsComputeMixRouteImport } from './routes/_app.advisors.compute-mix'
 import { Route as AppAdvisorsFairnessRouteImport } from './routes/_app.advisors.fairness'
+import { Route as AppAdvisorsShapingRouteImport } from './routes/_app.advisors.shaping'
 import { Route as AppAdvisorsTransfersRouteImport } from './routes/_app.advisors.transfers'
 import { Route as AppAdvisorsTransportRouteImport } from './routes/_app.advisors.transport'
 import { Route as AppAlertRulesIndexRouteImport } from './routes/_app.alert-rules.index'
@@ -185,6 +186,11 @@ const AppAdvisorsComputeMixRoute = AppAdvisorsComputeMixRouteImport.update({
 const AppAdvisorsFairnessRoute = AppAdvisorsFairnessRouteImport.update({
   id: '/advisors/fairness',
   path: '/advisors/fairness',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAdvisorsShapingRoute = AppAdvisorsShapingRouteImport.update({
+  id: '/advisors/shaping',
+  path: '/advisors/shaping',
   getParentRoute: () => AppRoute,
 } as any)
 const AppAdvisorsTransfersRoute = AppAdvisorsTransfersRouteImport.update({
@@ -358,6 +364,7 @@ export interface FileRoutesByFullPath {
   '/zones': typeof AppZonesRoute
   '/advisors/compute-mix': typeof AppAdvisorsComputeMixRoute
   '/advisors/fairness': typeof AppAdvisorsFairnessRoute
+  '/advisors/shaping': typeof AppAdvisorsShapingRoute
   '/advisors/transfers': typeof AppAdvisorsTransfersRoute
   '/advisors/transport': typeof AppAdvisorsTransportRoute
   '/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
@@ -412,6 +419,7 @@ export interface FileRoutesByTo {
   '/': typeof AppIndexRoute
   '/advisors/compute-mix': typeof AppAdvisorsComputeMixRoute
   '/advisors/fairness': typeof AppAdvisorsFairnessRoute
+  '/advisors/shaping': typeof AppAdvisorsShapingRoute
   '/advisors/transfers': typeof AppAdvisorsTransfersRoute
   '/advisors/transport': typeof AppAdvisorsTransportRoute
   '/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
@@ -467,6 +475,7 @@ export interface FileRoutesById {
   '/_app/': typeof AppIndexRoute
   '/_app/advisors/compute-mix': typeof AppAdvisorsComputeMixRoute
   '/_app/advisors/fairness': typeof AppAdvisorsFairnessRoute
+  '/_app/advisors/shaping': typeof AppAdvisorsShapingRoute
   '/_app/advisors/transfers': typeof AppAdvisorsTransfersRoute
   '/_app/advisors/transport': typeof AppAdvisorsTransportRoute
   '/_app/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
@@ -523,6 +532,7 @@ export interface FileRouteTypes {
     | '/zones'
     | '/advisors/compute-mix'
     | '/advisors/fairness'
+    | '/advisors/shaping'
     | '/advisors/transfers'
     | '/advisors/transport'
     | '/alert-rules/$ruleId'
@@ -577,6 +587,7 @@ export interface FileRouteTypes {
     | '/'
     | '/advisors/compute-mix'
     | '/advisors/fairness'
+    | '/advisors/shaping'
     | '/advisors/transfers'
     | '/advisors/transport'
     | '/alert-rules/$ruleId'
@@ -631,6 +642,7 @@ export interface FileRouteTypes {
     | '/_app/'
     | '/_app/advisors/compute-mix'
     | '/_app/advisors/fairness'
+    | '/_app/advisors/shaping'
     | '/_app/advisors/transfers'
     | '/_app/advisors/transport'
     | '/_app/alert-rules/$ruleId'
@@ -845,6 +857,13 @@ declare module '@tanstack/react-router' {
       path: '/advisors/fairness'
       fullPath: '/advisors/fairness'
       preLoaderRoute: typeof AppAdvisorsFairnessRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/advisors/shaping': {
+      id: '/_app/advisors/shaping'
+      path: '/advisors/shaping'
+      fullPath: '/advisors/shaping'
+      preLoaderRoute: typeof AppAdvisorsShapingRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/advisors/transfers': {
@@ -1084,6 +1103,7 @@ interface AppRouteChildren {
   AppIndexRoute: typeof AppIndexRoute
   AppAdvisorsComputeMixRoute: typeof AppAdvisorsComputeMixRoute
   AppAdvisorsFairnessRoute: typeof AppAdvisorsFairnessRoute
+  AppAdvisorsShapingRoute: typeof AppAdvisorsShapingRoute
   AppAdvisorsTransfersRoute: typeof AppAdvisorsTransfersRoute
   AppAdvisorsTransportRoute: typeof AppAdvisorsTransportRoute
   AppAlertRulesRuleIdRoute: typeof AppAlertRulesRuleIdRoute
@@ -1130,6 +1150,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppIndexRoute: AppIndexRoute,
   AppAdvisorsComputeMixRoute: AppAdvisorsComputeMixRoute,
   AppAdvisorsFairnessRoute: AppAdvisorsFairnessRoute,
+  AppAdvisorsShapingRoute: AppAdvisorsShapingRoute,
   AppAdvisorsTransfersRoute: AppAdvisorsTransfersRoute,
   AppAdvisorsTransportRoute: AppAdvisorsTransportRoute,
   AppAlertRulesRuleIdRoute: AppAlertRulesRuleIdRoute,

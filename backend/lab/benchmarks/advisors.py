@@ -1,12 +1,12 @@
 """Figures of the advisors, one JSON object each. `SEED=` selects random sets; `ONLY=` some groups: price, fairness,
-transport, transfers.
+transport, transfers, shaping (as root).
 """
 
 import os
 import sys
 from collections.abc import Callable
 
-from lab.benchmarks.advising import fairness, price, transfers, transport
+from lab.benchmarks.advising import fairness, price, shaping, transfers, transport
 from lab.benchmarks.figures import finish
 
 GROUPS: dict[str, Callable[[int], None]] = {
@@ -14,6 +14,7 @@ GROUPS: dict[str, Callable[[int], None]] = {
     "fairness": fairness.main,
     "transport": transport.main,
     "transfers": transfers.main,
+    "shaping": shaping.main,
 }
 
 

@@ -1,9 +1,13 @@
 """`sinemora advise` against a live API."""
 
+import json
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from sinemora.advisors.shaping import burst
 from sinemora.cli import main
 from tests.callers import Member
 from tests.terminal import listening
@@ -67,3 +71,20 @@ def test_fairness_transport_and_transfers(run, owner: Member, make_mesh, tmp_pat
     assert "R2" in run("transport", stdin="{ecn: marked}")
     plan = run("transfers", stdin="transfers: [{source: a, target: b, size_bytes: 1.25e+9}]\ncapacity_gbit: 1\n")
     assert "never before 10 s (out of a)" in plan
+
+
+def test_bursts_are_sent_and_judged(run, owner: Member, make_mesh, tmp_path: Path):
+    ports: list[int] = []
+    thread = threading.Thread(target=lambda: burst.receive("127.0.0.1", 0, once=False, ready=ports.append), daemon=True)
+    thread.start()
+    while not ports:
+        time.sleep(0.01)
+    file = tmp_path / "bursts.json"
+    printed = run(
+        "shaping", "127.0.0.1", "--port", str(ports[0]), "--bursts", "2", "--rest-s", "0", "--packets", "150",
+        "--rate-mbit", "20", "--output", str(file),
+    )  # fmt: skip
+    assert "No token bucket" in printed
+    assert len(json.loads(file.read_text())["trains"]) == 2
+    mesh = make_mesh(owner, 2)
+    assert run("tails", "--mesh", mesh.name) == ""

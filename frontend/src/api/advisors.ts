@@ -8,6 +8,7 @@ import type {
   Fairness,
   PriceListInput,
   ProviderPriceQuestion,
+  ShapingQuestion,
   TransferQuestion,
   TransportQuestion,
 } from './types'
@@ -93,4 +94,20 @@ export const transferPlanQuery = (question: TransferQuestion) =>
     queryFn: () => unwrap(client.POST('/v1/advisors/transfer-plans', { body: question })),
     placeholderData: keepPreviousData,
     retry: false,
+  })
+
+/** `file` is the name of the file of the bursts, which are too long for a key. */
+export const shapingQuery = (question: ShapingQuestion, file: string | null) =>
+  queryOptions({
+    queryKey: ['advisors', 'shaping', { ...question, trains: question.trains?.map(({ sent_ns }) => sent_ns[0]) }, file],
+    queryFn: () => unwrap(client.POST('/v1/advisors/token-buckets', { body: question })),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+
+export const tailsQuery = (mesh: string) =>
+  queryOptions({
+    queryKey: ['meshes', mesh, 'retransmission-tails'],
+    queryFn: () =>
+      unwrap(client.GET('/v1/meshes/{mesh_id}/retransmission-tails', { params: { path: { mesh_id: mesh } } })),
   })

@@ -3613,6 +3613,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/advisors/token-buckets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Advise Shaping
+         * @description Detect the token bucket of a path from bursts, or take a known one; forecast when it is empty. Stores nothing.
+         */
+        post: operations["advise_shaping"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/retransmission-tails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Advise Tail
+         * @description Look for one retransmission timeout (195 to 235 ms) in latencies of an application. Stores nothing.
+         */
+        post: operations["advise_tail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/retransmission-tails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Retransmission Tails
+         * @description Look for one retransmission timeout in each metric source of a mesh that is a duration.
+         */
+        get: operations["list_retransmission_tails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/overview": {
         parameters: {
             query?: never;
@@ -4486,6 +4546,49 @@ export interface components {
             apart_from?: string[] | null;
         };
         /**
+         * ApplicationWrite
+         * @description Facts of an application, for the checks.
+         */
+        ApplicationWrite: {
+            /** @default request_reply */
+            communication: components["schemas"]["Communication"];
+            /**
+             * Packet Bytes
+             * @default 1400
+             */
+            packet_bytes: number;
+            /**
+             * Write Share
+             * @default 0
+             */
+            write_share: number;
+            /**
+             * Acknowledged Writes
+             * @default true
+             */
+            acknowledged_writes: boolean;
+            /**
+             * Range Inserts
+             * @default false
+             */
+            range_inserts: boolean;
+            /**
+             * Mixed Priorities
+             * @default false
+             */
+            mixed_priorities: boolean;
+            /**
+             * Shared
+             * @description Others use the bucket too; null if unknown
+             */
+            shared?: boolean | null;
+            /**
+             * Strict Network
+             * @default false
+             */
+            strict_network: boolean;
+        };
+        /**
          * Assignment
          * @description The assignee of an incident; null: no one.
          */
@@ -4750,6 +4853,21 @@ export interface components {
             is_current: boolean;
         };
         /**
+         * BucketRead
+         * @description Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket.
+         */
+        BucketRead: {
+            /** Rate Mbit */
+            rate_mbit: number;
+            /** Burst Kb */
+            burst_kb: number;
+            mechanism: components["schemas"]["Mechanism"];
+            /** Peak Mbit */
+            peak_mbit: number | null;
+            /** Loss */
+            loss: number | null;
+        };
+        /**
          * By
          * @description Kind of the rows and columns of a matrix.
          * @enum {string}
@@ -4874,6 +4992,20 @@ export interface components {
             ends_at: string;
         };
         /**
+         * CheckRead
+         * @description Conclusion of the source that applies.
+         */
+        CheckRead: {
+            /** Id */
+            id: string;
+            /** Effect */
+            effect: string;
+            /** Remedy */
+            remedy: string;
+            /** Caveat */
+            caveat: string | null;
+        };
+        /**
          * ClockError
          * @description A VM whose clock is not known well: median error of its paths.
          */
@@ -4894,6 +5026,12 @@ export interface components {
             /** First */
             first: components["schemas"]["ClockError"][];
         };
+        /**
+         * Communication
+         * @description Communication of an application.
+         * @enum {string}
+         */
+        Communication: "request_reply" | "all_to_all" | "collectives";
         /**
          * ComparisonRead
          * @description Two matrices with one axis and their difference, `values` - `base_values`. Tables are [source][target].
@@ -6465,6 +6603,26 @@ export interface components {
          */
         Flows: "all" | "slowest";
         /**
+         * ForecastRead
+         * @description Forecast: seconds until the bucket is empty at the use (null: never), until it is full at rest.
+         *
+         *     `transfer_s`: seconds of the transfer at line rate from a full bucket; `safe_mbit`: the use that never empties it.
+         */
+        ForecastRead: {
+            /** Tokens Kb */
+            tokens_kb: number;
+            /** Empty In S */
+            empty_in_s: number | null;
+            /** Burst Mb */
+            burst_mb: number | null;
+            /** Full In S */
+            full_in_s: number;
+            /** Transfer S */
+            transfer_s: number | null;
+            /** Safe Mbit */
+            safe_mbit: number;
+        };
+        /**
          * Format
          * @description Format of a response. `binary` has the codes of a matrix; only matrices support it.
          * @enum {string}
@@ -7327,6 +7485,12 @@ export interface components {
             change: number | null;
         };
         /**
+         * Mechanism
+         * @description Treatment of packets beyond the bucket: dropped, or delayed in a queue (and dropped once it is full).
+         * @enum {string}
+         */
+        Mechanism: "policer" | "shaper";
+        /**
          * MemberRead
          * @description Member of the tenant: a person and their role. `name` is empty for a person who has given none.
          */
@@ -7759,6 +7923,39 @@ export interface components {
             refresh_hours?: number | null;
             /** Paused */
             paused?: boolean | null;
+        };
+        /**
+         * MetricTailRead
+         * @description Tail of a metric source by its minutes of the range.
+         */
+        MetricTailRead: {
+            /** Found */
+            found: boolean;
+            /** Evidence */
+            evidence: string;
+            /** Share */
+            share: number | null;
+            /** Mean Cost Ms */
+            mean_cost_ms: number | null;
+            /**
+             * Metric Source Id
+             * Format: uuid
+             */
+            metric_source_id: string;
+            /** Name */
+            name: string;
+            /** Minutes */
+            minutes: number;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /**
+             * Ended At
+             * Format: date-time
+             */
+            ended_at: string;
         };
         /**
          * MoveEndpoint
@@ -9403,6 +9600,12 @@ export interface components {
             };
         };
         /**
+         * Reason
+         * @description Reason for no finding.
+         * @enum {string}
+         */
+        Reason: "too_few_packets" | "one_rate" | "unsteady_rate" | "no_burst";
+        /**
          * ReasonCode
          * @description Kind of a reason; `verdict_of` says when each holds.
          * @enum {string}
@@ -10651,6 +10854,61 @@ export interface components {
          */
         Severity: "info" | "warning" | "critical";
         /**
+         * ShapingCreate
+         * @description Trains over one path, or a known bucket; what uses it, and the application to check.
+         */
+        ShapingCreate: {
+            /**
+             * Trains
+             * @default []
+             */
+            trains: components["schemas"]["TrainWrite"][];
+            /** Rate Mbit */
+            rate_mbit?: number | null;
+            /** Burst Kb */
+            burst_kb?: number | null;
+            /** @default policer */
+            mechanism: components["schemas"]["Mechanism"];
+            /** Use Mbit */
+            use_mbit?: number | null;
+            /** Tokens Kb */
+            tokens_kb?: number | null;
+            /**
+             * Line Mbit
+             * @default 10000
+             */
+            line_mbit: number;
+            /** Transfer Mb */
+            transfer_mb?: number | null;
+            /**
+             * @default {
+             *       "communication": "request_reply",
+             *       "packet_bytes": 1400,
+             *       "write_share": 0,
+             *       "acknowledged_writes": true,
+             *       "range_inserts": false,
+             *       "mixed_priorities": false,
+             *       "strict_network": false
+             *     }
+             */
+            application: components["schemas"]["ApplicationWrite"];
+        };
+        /**
+         * ShapingRead
+         * @description Bucket, or the reason for none with the mean received rate; forecast and checks need a bucket.
+         */
+        ShapingRead: {
+            bucket: components["schemas"]["BucketRead"] | null;
+            reason: components["schemas"]["Reason"] | null;
+            /** Capacity Mbit */
+            capacity_mbit: number | null;
+            /** Trains With Bucket */
+            trains_with_bucket: number;
+            forecast: components["schemas"]["ForecastRead"] | null;
+            /** Checks */
+            checks: components["schemas"]["CheckRead"][];
+        };
+        /**
          * ShareRead
          * @description Part of a delay. Its `delay_ns` adds up with those of the other shares; no bound is below zero.
          */
@@ -11209,6 +11467,39 @@ export interface components {
             exceeds_agent_cap: boolean;
         };
         /**
+         * TailCreate
+         * @description Latencies of single requests, or three percentiles of them, ms.
+         */
+        TailCreate: {
+            /**
+             * Latency Ms
+             * @default []
+             */
+            latency_ms: number[];
+            /** P95 Ms */
+            p95_ms?: number | null;
+            /** P99 Ms */
+            p99_ms?: number | null;
+            /** P999 Ms */
+            p999_ms?: number | null;
+        };
+        /**
+         * TailRead
+         * @description Whether one retransmission timeout (195 to 235 ms) shows in the latencies, with its evidence.
+         *
+         *     `share` of requests wait for it, which adds `mean_cost_ms` to the mean.
+         */
+        TailRead: {
+            /** Found */
+            found: boolean;
+            /** Evidence */
+            evidence: string;
+            /** Share */
+            share: number | null;
+            /** Mean Cost Ms */
+            mean_cost_ms: number | null;
+        };
+        /**
          * TargetWrite
          * @description Response target: the mean, or `percentile` of the responses, within `response_ms`.
          */
@@ -11419,6 +11710,21 @@ export interface components {
             idle_share: number | null;
             /** Peak To Mean */
             peak_to_mean: number | null;
+        };
+        /**
+         * TrainWrite
+         * @description Packets of a burst in the order sent; `received_ns` is null for lost ones. The clocks need not agree.
+         */
+        TrainWrite: {
+            /**
+             * Packet Bytes
+             * @description With the headers that the shaper counts
+             */
+            packet_bytes: number;
+            /** Sent Ns */
+            sent_ns: number[];
+            /** Received Ns */
+            received_ns: (number | null)[];
         };
         /**
          * TransferPlanCreate
@@ -28810,6 +29116,199 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    advise_shaping: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShapingCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShapingRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    advise_tail: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TailCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TailRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_retransmission_tails: {
+        parameters: {
+            query?: {
+                minutes?: number;
+            };
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricTailRead"][];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -18,6 +18,7 @@ import {
   IconCopy,
   IconDeviceDesktop,
   IconDownload,
+  IconDroplet,
   IconFlag,
   IconFlask,
   IconGauge,
@@ -98,6 +99,7 @@ export const RecommendationsIcon = icon(IconBulb)
 export const WhatIfIcon = icon(IconGitBranch)
 export const ComputeMixIcon = icon(IconCoin)
 export const FairnessIcon = icon(IconScale)
+export const ShapingIcon = icon(IconDroplet)
 export const TransportIcon = icon(IconTransfer)
 export const TransfersIcon = icon(IconTruckDelivery)
 export const SimulationsIcon = icon(IconFlask)

@@ -21,6 +21,7 @@ import {
   ReceiversIcon,
   RecommendationsIcon,
   RulesIcon,
+  ShapingIcon,
   SilencesIcon,
   SimulationsIcon,
   TenantIcon,
@@ -83,6 +84,7 @@ export function placeGroups(meshId: string | undefined): PlaceGroup[] {
         { name: strings.fairness, Icon: FairnessIcon, link: { to: '/advisors/fairness' } },
         { name: strings.transport, Icon: TransportIcon, link: { to: '/advisors/transport' } },
         { name: strings.transfers, Icon: TransfersIcon, link: { to: '/advisors/transfers' } },
+        { name: strings.shaping, Icon: ShapingIcon, link: { to: '/advisors/shaping' } },
       ],
     },
     {

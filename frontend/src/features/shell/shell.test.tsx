@@ -28,7 +28,7 @@ test.each([
 test.each([
   ['Observe', ['Overview', 'Heatmap', 'Explore', 'Incidents 1 open', 'Annotations']],
   ['Applications', ['Applications', 'Curves', 'Recommendations', 'What if', 'Simulations']],
-  ['Advisors', ['Compute mix', 'Fairness', 'Transport', 'Transfers']],
+  ['Advisors', ['Compute mix', 'Fairness', 'Transport', 'Transfers', 'Shaping']],
   ['Alerting', ['Rules', 'Receivers', 'Silences']],
   ['Inventory', ['VMs', 'Meshes', 'Zones', 'Add a VM']],
   ['Settings', ['Members', 'Tenant', 'Usage', 'API keys', 'Jobs', 'Audit log', 'Help', 'About']],

@@ -93,6 +93,7 @@ export const strings = {
   fairness: 'Fairness',
   transport: 'Transport',
   transfers: 'Transfers',
+  shaping: 'Shaping',
   alerting: 'Alerting',
   inventory: 'Inventory',
   settings: 'Settings',

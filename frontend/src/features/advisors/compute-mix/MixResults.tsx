@@ -1,6 +1,6 @@
 import type { ComputeMix, PathMix } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
-import { NO_VALUE, threeDigits } from '~/lib/units'
+import { formatDelay, NO_VALUE, threeDigits } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Notice } from '~/ui/State'
@@ -37,7 +37,11 @@ function Advice({ path, currency, isBase }: { path: PathMix; currency: string | 
   }
   const { split } = best
   const network = path.statistic
-    ? strings.budget(threeDigits(path.budget_ms), path.statistic, threeDigits(path.outbound_us + path.inbound_us))
+    ? strings.budget(
+        threeDigits(path.budget_ms),
+        path.statistic,
+        formatDelay(1e3 * (path.outbound_us + path.inbound_us)),
+      )
     : ''
   const difference =
     !isBase && path.difference_per_hour !== null
@@ -45,15 +49,19 @@ function Advice({ path, currency, isBase }: { path: PathMix; currency: string | 
       : ''
   return (
     <Notice tone="info" title={strings.advice[split.regime](best.vm, split.vms, threeDigits(split.serverless_per_s))}>
-      {strings.cost(money(split.cost_per_hour, currency), money(best.saving_per_hour ?? 0, currency))} {network}{' '}
-      {difference}
+      {strings.cost(
+        money(split.cost_per_hour, currency),
+        best.saving_per_hour ? money(best.saving_per_hour, currency) : null,
+      )}{' '}
+      {network} {difference}
     </Notice>
   )
 }
 
 function Options({ path, currency }: { path: PathMix; currency: string | null }) {
   return (
-    <div className={pageStyles.scroll}>
+    //biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
+    <section className={pageStyles.scroll} tabIndex={0} aria-label={strings.optionsOf(path.label)}>
       <table className={pageStyles.table} aria-label={strings.optionsOf(path.label)}>
         <thead>
           <tr>
@@ -90,7 +98,7 @@ function Options({ path, currency }: { path: PathMix; currency: string | null })
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   )
 }
 
@@ -143,7 +151,8 @@ function Profile({ path, currency }: { path: PathMix; currency: string | null })
           money(profile.serverless_alone_cost, currency),
         )}
       </p>
-      <div className={pageStyles.low}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
+      <section className={pageStyles.low} tabIndex={0} aria-label={strings.profileOf(path.label)}>
         <table className={pageStyles.table} aria-label={strings.profileOf(path.label)}>
           <thead>
             <tr>
@@ -171,7 +180,7 @@ function Profile({ path, currency }: { path: PathMix; currency: string | null })
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
     </>
   )
 }

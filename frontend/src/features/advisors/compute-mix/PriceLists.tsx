@@ -77,7 +77,8 @@ function Table({ rows, edits }: { rows: PriceList[]; edits: boolean }) {
   const remove = useDeletePriceList()
   const [about, setAbout] = useState<PriceList | null>(null)
   return (
-    <div className={pageStyles.low}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
+    <section className={pageStyles.low} tabIndex={0} aria-label={strings.priceLists}>
       <table className={pageStyles.table} aria-label={strings.priceLists}>
         <thead>
           <tr>
@@ -124,6 +125,6 @@ function Table({ rows, edits }: { rows: PriceList[]; edits: boolean }) {
       >
         {strings.deleteEffect}
       </Confirm>
-    </div>
+    </section>
   )
 }

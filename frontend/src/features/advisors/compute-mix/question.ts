@@ -60,7 +60,7 @@ export const FIRST: Required<MixSearch> = {
     { name: 't3.medium', price: 0.0416, serviceMs: 60 },
     { name: 'c5.large', price: 0.085, serviceMs: 40 },
   ],
-  offer: { serviceMs: 80, memoryGb: 0.5, perGbSecond: 0.0000166667, perMillion: 0.2, coldPercent: 0, coldMs: 0 },
+  offer: { serviceMs: 120, memoryGb: 1, perGbSecond: 0.0000166667, perMillion: 0.2, coldPercent: 0, coldMs: 0 },
   mesh: '',
   paths: [],
   hourly: [],

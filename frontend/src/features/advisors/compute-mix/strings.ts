@@ -48,7 +48,7 @@ export const strings = {
   cheapestMix: 'Cheapest mix',
   noMix: 'No mix keeps the target',
   budget: (budget: string, statistic: string, delays: string) =>
-    `Response budget ${budget} ms: the target less ${delays} µs, the ${statistic} of both one-way delays.`,
+    `Response budget ${budget} ms: the target less ${delays}, the ${statistic} of both one-way delays.`,
   difference: (amount: string, sign: number) =>
     sign === 0
       ? 'Costs the same as the first path.'
@@ -59,8 +59,10 @@ export const strings = {
     vm_only: (vm: string, vms: number, _load: string) => `${vms} × ${vm}, no serverless`,
     infeasible: (_vm: string, _vms: number, _load: string) => 'No mix keeps the target',
   },
-  cost: (amount: string, saving: string) =>
-    `${amount} per hour; ${saving} less than the cheaper of VMs alone and serverless alone.`,
+  cost: (amount: string, saving: string | null) =>
+    saving === null
+      ? `${amount} per hour.`
+      : `${amount} per hour; ${saving} less than the cheaper of VMs alone and serverless alone.`,
   optionsOf: (label: string) => `Options by VM type, ${label}`,
   utilisationMax: 'Most utilisation',
   capacity: 'Capacity of a VM',

@@ -125,7 +125,8 @@ function Found({ found }: { found: Fairness }) {
       )}
       <p className={pageStyles.lead}>{strings.share(found.share)}</p>
       {found.members.length > 0 && (
-        <div className={pageStyles.low}>
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
+        <section className={pageStyles.low} tabIndex={0} aria-label={strings.members}>
           <table className={pageStyles.table} aria-label={strings.members}>
             <thead>
               <tr>
@@ -148,7 +149,7 @@ function Found({ found }: { found: Fairness }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </section>
       )}
       {found.left_out.length > 0 && <p className={pageStyles.lead}>{strings.leftOut(found.left_out.join(', '))}</p>}
     </Panel>
@@ -184,7 +185,8 @@ function Import() {
       </form>
       <ActionError error={compute.error} />
       {compute.data && (
-        <div className={pageStyles.low}>
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
+        <section className={pageStyles.low} tabIndex={0} aria-label={strings.imported}>
           <table className={pageStyles.table} aria-label={strings.imported}>
             <thead>
               <tr>
@@ -210,7 +212,7 @@ function Import() {
               })}
             </tbody>
           </table>
-        </div>
+        </section>
       )}
     </Panel>
   )

@@ -135,7 +135,8 @@ function Outcome({ plan }: { plan: TransferPlan }) {
         {strings.bound(seconds(plan.bound_s), plan.bottleneck)} {strings.estimate}{' '}
         {plan.unmeasured > 0 ? strings.unmeasured(formatCount(plan.unmeasured)) : ''}
       </Notice>
-      <div className={pageStyles.low}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
+      <section className={pageStyles.low} tabIndex={0} aria-label={strings.planned}>
         <table className={pageStyles.table} aria-label={strings.planned}>
           <thead>
             <tr>
@@ -168,7 +169,7 @@ function Outcome({ plan }: { plan: TransferPlan }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
       {plan.transfers.length > SHOWN && (
         <p className={pageStyles.lead}>{strings.shown(String(SHOWN), formatCount(plan.transfers.length))}</p>
       )}

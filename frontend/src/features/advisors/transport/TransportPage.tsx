@@ -130,7 +130,8 @@ function Advice({ found }: { found: Transport }) {
         <p className={pageStyles.lead}>{strings.source(found.source)}</p>
       </Panel>
       <Panel title={strings.rules}>
-        <div className={pageStyles.scroll}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
+        <section className={pageStyles.scroll} tabIndex={0} aria-label={strings.rules}>
           <table className={pageStyles.table} aria-label={strings.rules}>
             <thead>
               <tr>
@@ -155,7 +156,7 @@ function Advice({ found }: { found: Transport }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </section>
       </Panel>
     </>
   )

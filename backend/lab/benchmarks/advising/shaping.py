@@ -1,0 +1,237 @@
+"""Figures of shaping: real token buckets of Linux (`tc tbf`) in network namespaces, and the retransmission tail.
+
+Each bucket has a rate and depth that the detector does not know, and is measured by three bursts, as users send them. A
+further run sends above the bucket's rate; the forecast is made from the finding, and the truth is the first packet that
+waits or is lost. Paths without a bucket are bare links and slow links with a queue, with and without bursts of other
+traffic.
+"""
+
+import csv
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from lab.benchmarks.advising.namespaces import RECEIVER, Row, row
+from lab.benchmarks.figures import comment, report
+from sinemora.advisors.shaping import burst
+from sinemora.advisors.shaping.core.bucket import Bucket, Floats, Mechanism, Train, combined, detect, first_late
+from sinemora.advisors.shaping.core.forecast import empty_at
+from sinemora.advisors.shaping.core.tail import by_percentiles, by_samples
+
+BUCKETS = 100
+UNSHAPED = 100
+REPEATS = 3
+"""Bursts to a path, as the command sends them."""
+_REST_S = 0.25
+"""Rest between bursts, in which every bucket here fills."""
+_PAYLOAD = 1400
+_PACKET = _PAYLOAD + burst.OVERHEAD
+_CLONE_NEWNET = 0x40000000
+_TAIL_ROWS = Path(__file__).with_name("tail_rows.csv")
+_SAMPLED = 400
+
+
+def main(seed: int) -> None:
+    """Print the figures. Without root, those of real buckets are left out."""
+    _tails(seed)
+    if os.geteuid() != 0:
+        comment("Token buckets need root for network namespaces: not measured.")
+        return
+    rng = np.random.default_rng(seed)
+    with row() as path, _receiving(path):
+        _buckets(path, rng)
+        _false_alarms(path, rng)
+
+
+def _buckets(path: Row, rng: np.random.Generator) -> None:
+    rates, depths, forecasts, wrong, missed = [], [], [], 0, []
+    for _ in range(BUCKETS):
+        rate = float(np.exp(rng.uniform(np.log(0.5e6), np.log(4e6))))
+        depth = max(rate * float(np.exp(rng.uniform(np.log(0.02), np.log(0.2)))), 20 * _PACKET)
+        policer = bool(rng.random() < 0.5)
+        limit = 2 * _PACKET if policer else 400 * _PACKET
+        path.shape("tbf", "rate", f"{round(8 * rate)}bit", "burst", str(round(depth)), "limit", str(limit))
+        peak = 6 * rate
+        found = _found(path, max(0.15, depth / rate), peak)
+        if found is None:
+            missed.append({"rate": round(rate), "depth": round(depth), "policer": policer})
+            continue
+        rates.append(100 * abs(found.rate / rate - 1))
+        depths.append(100 * abs(found.burst / depth - 1))
+        wrong += (found.mechanism is Mechanism.POLICER) is not policer
+        error = _forecast_error(path, found, rate, depth, policer)
+        if error is not None:
+            forecasts.append(error)
+    detail = {"buckets": BUCKETS, "missed": len(missed), "wrong_mechanism": wrong}
+    for figure, errors in (
+        ("shaping_rate_error_percent", rates),
+        ("shaping_burst_error_percent", depths),
+        ("shaping_forecast_error_percent", forecasts),
+    ):
+        report(figure, float(np.percentile(errors, 95)), median=float(np.median(errors)), runs=len(errors), **detail)
+    report("shaping_missed_percent", 100 * len(missed) / BUCKETS, missed=missed[:10])
+
+
+def _forecast_error(path: Row, found: Bucket, rate: float, depth: float, policer: bool) -> float | None:
+    """Return the error of the time to empty at twice to four times the rate, percent."""
+    # A new bucket is full.
+    limit = 2 * _PACKET if policer else 400 * _PACKET
+    path.shape("tbf", "rate", f"{round(8 * rate)}bit", "burst", str(round(depth)), "limit", str(limit))
+    use = 3 * rate
+    train = _sent(path, 2.5 * depth / (use - rate), use)
+    elapsed = train.sent_s - train.sent_s[0]
+    # Truth: the first packet that is lost or waits, by the true rate.
+    at = first_late(train, rate)
+    if at is None or at < 5:
+        return None
+    # The use is what was sent, packet by packet: the host may be too busy to send evenly.
+    uses = [(float(gap), float(_PACKET)) for gap in np.diff(elapsed, prepend=elapsed[0])]
+    predicted = empty_at(found.rate, found.burst, uses)
+    return 100.0 if predicted is None else 100 * abs(float(elapsed[predicted] / elapsed[at]) - 1)
+
+
+def _found(path: Row, seconds: float, rate: float) -> Bucket | None:
+    """Return the finding of several bursts."""
+    detections = []
+    for _ in range(REPEATS):
+        detections.append(detect(_sent(path, seconds, rate)))
+        time.sleep(_REST_S)
+    return combined(detections).bucket
+
+
+def _false_alarms(path: Row, rng: np.random.Generator) -> None:
+    alarms = []
+    for at in range(UNSHAPED):
+        rate = float(np.exp(rng.uniform(np.log(0.5e6), np.log(6e6))))
+        kind = ("bare", "link", "bursts", "link with bursts")[at % 4]
+        # A bucket of one packet is a link of this rate with a queue: it has no burst to find.
+        queue = str(int(rng.integers(4, 300)) * _PACKET)
+        link = ("tbf", "rate", f"{round(8 * rate)}bit", "burst", str(_PACKET + 60), "limit", queue)
+        path.shape(*(link if "link" in kind else ()))
+        with _bursts(path) if "bursts" in kind else _nothing():
+            found = _found(path, 0.25, 3 * rate)
+        if found is not None:
+            alarms.append({"kind": kind, "rate": round(rate), "found": [round(found.rate), round(found.burst)]})
+    report("shaping_false_alarm_percent", 100 * len(alarms) / UNSHAPED, paths=UNSHAPED, alarms=alarms[:10])
+
+
+def _tails(seed: int) -> None:
+    """Print precision and recall over the rows of the source and simulated requests."""
+    verdicts: list[tuple[bool, bool]] = []
+    with _TAIL_ROWS.open(encoding="utf-8") as file:
+        for line in csv.DictReader(file):
+            p95, p99, p999 = (float(line[name]) / 1e3 for name in ("p95_us", "p99_us", "p999_us"))
+            # Reads, scans and read-modify-writes wait for the network; behind the dropping bucket all have the tail.
+            waits = any(word in line["operation"] for word in ("read", "scan"))
+            truth = waits and _place_of_bucket(line["profile"]).endswith("switch")
+            verdicts.append((truth, by_percentiles(p95, p99, p999).found))
+    rng = np.random.default_rng(seed)
+    for at in range(_SAMPLED):
+        truth = at % 2 == 0
+        verdicts.append((truth, by_samples(_requests(rng, truth).tolist()).found))
+    true = sum(truth and found for truth, found in verdicts)
+    detail = {"cases": len(verdicts), "with_tail": sum(truth for truth, _ in verdicts)}
+    report("tail_signature_precision", true / max(sum(found for _, found in verdicts), 1), **detail)
+    report("tail_signature_recall", true / max(sum(truth for truth, _ in verdicts), 1), **detail)
+
+
+def _place_of_bucket(profile: str) -> str:
+    """Return where a profile of the source has its token bucket: "tb+pq switch", "pq host + tb switch" …"""
+    return next((part for part in profile.split(" + ") if part.startswith("tb")), "")
+
+
+def _requests(rng: np.random.Generator, with_tail: bool) -> Floats:
+    """Return latencies of requests, ms: log-normal or Pareto, some with pauses elsewhere, some with the tail."""
+    count = int(rng.integers(2_000, 20_000))
+    median = float(np.exp(rng.uniform(np.log(0.2), np.log(30))))
+    if rng.random() < 0.5:
+        values = median * np.exp(rng.uniform(0.2, 0.9) * rng.standard_normal(count))
+    else:
+        values = median * (1 + rng.pareto(rng.uniform(2, 4), count))
+    if rng.random() < 0.5:  # pauses of a garbage collector, of another fixed length
+        paused = rng.random(count) < rng.uniform(0.001, 0.02)
+        values = values + paused * float(rng.choice([20, 60, 100, 400, 1000])) * rng.uniform(0.8, 1.2, count)
+    if with_tail:
+        lost = rng.random(count) < rng.uniform(0.004, 0.05)
+        values = np.where(lost, rng.uniform(200, 212, count) + rng.uniform(0, 0.3) * np.minimum(values, 50), values)
+    return np.asarray(values)
+
+
+def _sent(path: Row, seconds: float, rate: float) -> Train:
+    """Send a burst from the sender's namespace and return its train, in seconds and bytes with headers."""
+    packets = min(max(int(seconds * rate / _PACKET), 100), burst.PACKETS_MAX)
+    sent: list[burst.Arrivals] = []
+
+    def run() -> None:
+        _enter(path.sender)
+        sent.append(burst.send(RECEIVER, packets, _PAYLOAD, rate))
+
+    # A namespace belongs to a thread.
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if not sent:
+        sys.exit("A burst was not measured.")
+    return burst.train_of(sent[0])
+
+
+def _enter(namespace: str) -> None:
+    """Move this thread into a network namespace."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with Path(f"/run/netns/{namespace}").open("rb") as handle:
+        if libc.setns(handle.fileno(), _CLONE_NEWNET) != 0:
+            raise OSError(ctypes.get_errno(), f"cannot enter {namespace}")
+
+
+@contextmanager
+def _receiving(path: Row) -> Iterator[None]:
+    """Receive bursts in the receiver's namespace."""
+    code = (
+        "from sinemora.advisors.shaping import burst\n"
+        "burst.receive(once=False, ready=lambda port: print(port, flush=True))\n"
+    )
+    command = ["ip", "netns", "exec", path.receiver, sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        try:
+            if process.stdout is not None:
+                process.stdout.readline()
+            yield
+        finally:
+            process.kill()
+
+
+@contextmanager
+def _bursts(path: Row) -> Iterator[None]:
+    """Send other traffic to the receiver in bursts of 5 to 30 ms, with as long pauses."""
+    code = (
+        "import random, socket, time\n"
+        "out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        f"out.connect(('{RECEIVER}', 9))\n"
+        "while True:\n"
+        "    ends = time.monotonic() + random.uniform(0.005, 0.03)\n"
+        "    while time.monotonic() < ends:\n"
+        "        try:\n"
+        "            out.send(bytes(1400))\n"
+        "        except OSError:\n"
+        "            pass\n"
+        "        time.sleep(0.0005)\n"
+        "    time.sleep(random.uniform(0.005, 0.03))\n"
+    )
+    with subprocess.Popen(["ip", "netns", "exec", path.sender, sys.executable, "-c", code]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield

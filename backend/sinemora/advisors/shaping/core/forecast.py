@@ -1,0 +1,47 @@
+"""Forecasts for a token bucket in use: tokens left, time until it is empty or full, finish of a transfer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Tokens now (bytes), seconds until empty at this use (None: never), seconds until full at rest.
+
+    `burst_bytes` is what passes until then at the use.
+    """
+
+    tokens: float
+    empty_in_s: float | None
+    burst_bytes: float | None
+    full_in_s: float
+
+
+def forecast(rate: float, burst: float, use: float, tokens: float | None = None) -> Forecast:
+    """Return the forecast of a bucket (bytes/s, bytes) used at `use` bytes/s; full unless `tokens` are given."""
+    left = burst if tokens is None else min(max(tokens, 0.0), burst)
+    full_in_s = (burst - left) / rate
+    if use <= rate:
+        return Forecast(left, None, None, full_in_s)
+    empty_in_s = left / (use - rate)
+    return Forecast(left, empty_in_s, use * empty_in_s, full_in_s)
+
+
+def empty_at(rate: float, burst: float, uses: Sequence[tuple[float, float]]) -> int | None:
+    """Return the number of the first use (seconds since the one before, bytes) that a bucket, full at first, lacks.
+
+    None: it has tokens for all of them.
+    """
+    tokens = burst
+    for number, (seconds, size) in enumerate(uses):
+        tokens = min(tokens + rate * seconds, burst) - size
+        if tokens < 0:
+            return number
+    return None
+
+
+def transfer_s(rate: float, burst: float, line: float, size: float) -> float:
+    """Return the seconds of a transfer of `size` bytes at line rate from a full bucket, without effects of TCP."""
+    if line <= rate or size <= burst * line / (line - rate):
+        return size / line
+    return (size - burst) / rate

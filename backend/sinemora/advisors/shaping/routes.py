@@ -1,0 +1,44 @@
+"""Routes of shaping."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from sinemora.advisors.shaping import service
+from sinemora.advisors.shaping.schemas import MetricTailRead, ShapingCreate, ShapingRead, TailCreate, TailRead
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.tenants.access import SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1",
+    dependencies=[SignedIn],
+    route_class=ProductRoute,
+    tags=["advisors"],
+    responses=responses(401, 403, 429),
+)
+
+
+@router.post("/advisors/token-buckets", responses=responses(422))
+def advise_shaping(body: ShapingCreate, actor: Viewer) -> ShapingRead:
+    """Detect the token bucket of a path from bursts, or take a known one; forecast when it is empty. Stores nothing."""
+    return service.shaping(body)
+
+
+@router.post("/advisors/retransmission-tails", responses=responses(422))
+def advise_tail(body: TailCreate, actor: Viewer) -> TailRead:
+    """Look for one retransmission timeout (195 to 235 ms) in latencies of an application. Stores nothing."""
+    return service.tail_of(body)
+
+
+@router.get("/meshes/{mesh_id}/retransmission-tails", responses=responses(404))
+def list_retransmission_tails(
+    mesh_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    minutes: Annotated[int, Query(ge=200, le=14_400)] = 1_440,
+) -> list[MetricTailRead]:
+    """Look for one retransmission timeout in each metric source of a mesh that is a duration."""
+    return service.metric_tails(session, mesh_id, minutes)

@@ -1,0 +1,123 @@
+"""Use cases of shaping."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from sinemora.advisors.shaping.core import tail
+from sinemora.advisors.shaping.core.bucket import Bucket, Detection, Train, combined, detect
+from sinemora.advisors.shaping.core.checks import Application, checks
+from sinemora.advisors.shaping.core.forecast import forecast, transfer_s
+from sinemora.advisors.shaping.schemas import (
+    BucketRead,
+    CheckRead,
+    ForecastRead,
+    MetricTailRead,
+    ShapingCreate,
+    ShapingRead,
+    TailCreate,
+    TailRead,
+    TrainWrite,
+)
+from sinemora.learning import queries as learning
+from sinemora.learning.models import MetricSource
+from sinemora.meshes.service import mesh_state
+
+_MBIT = 1e6 / 8
+_UNITS_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "ns": 1e-6}
+
+
+def shaping(body: ShapingCreate) -> ShapingRead:
+    """Return the bucket of some trains, or a known one, with forecast and checks."""
+    if body.rate_mbit is not None and body.burst_kb is not None:
+        known = Bucket(body.rate_mbit * _MBIT, body.burst_kb * 1e3, body.mechanism, 0.0, 0.0)
+        return _read(body, Detection(known, None, None), 0)
+    found = [detect(_train(train)) for train in body.trains]
+    return _read(body, combined(found), sum(detection.bucket is not None for detection in found))
+
+
+def tail_of(body: TailCreate) -> TailRead:
+    """Return whether a retransmission timeout shows in some latencies."""
+    if body.p95_ms is not None and body.p99_ms is not None and body.p999_ms is not None:
+        return TailRead.model_validate(tail.by_percentiles(body.p95_ms, body.p99_ms, body.p999_ms))
+    return TailRead.model_validate(tail.by_samples(body.latency_ms))
+
+
+def metric_tails(session: Session, mesh_id: UUID, minutes: int) -> list[MetricTailRead]:
+    """Return the tail of each metric source of a mesh that is a duration. ProductError `mesh_unknown`.
+
+    Its minutes count as requests: a source of a high percentile shows the timeout, a mean rarely does.
+    """
+    mesh_state(session, mesh_id)
+    end = datetime.now(UTC)
+    start = end - timedelta(minutes=minutes)
+    reads = []
+    statement = select(MetricSource).where(MetricSource.mesh_id == mesh_id, MetricSource.metric == "duration")
+    for source in session.scalars(statement.order_by(MetricSource.name)):
+        factor = _UNITS_MS.get(source.unit.strip())
+        if factor is None:
+            continue
+        values = [factor * value for _, value in learning.points(session, source.id, start)]
+        found = tail.by_samples(values)
+        reads.append(
+            MetricTailRead(
+                metric_source_id=source.id,
+                name=source.name,
+                minutes=len(values),
+                started_at=start,
+                ended_at=end,
+                found=found.found,
+                evidence=found.evidence.replace("requests", "minutes"),
+                share=found.share,
+                mean_cost_ms=found.mean_cost_ms,
+            )
+        )
+    return reads
+
+
+def _read(body: ShapingCreate, found: Detection, trains: int) -> ShapingRead:
+    bucket = found.bucket
+    application = Application(**body.application.model_dump())
+    return ShapingRead(
+        bucket=None
+        if bucket is None
+        else BucketRead(
+            rate_mbit=bucket.rate / _MBIT,
+            burst_kb=bucket.burst / 1e3,
+            mechanism=bucket.mechanism,
+            peak_mbit=bucket.peak / _MBIT if body.trains else None,
+            loss=bucket.loss if body.trains else None,
+        ),
+        reason=found.reason,
+        capacity_mbit=None if found.capacity is None else found.capacity / _MBIT,
+        trains_with_bucket=trains,
+        forecast=None if bucket is None else _forecast(body, bucket),
+        checks=[] if bucket is None else [CheckRead.model_validate(check) for check in checks(bucket, application)],
+    )
+
+
+def _forecast(body: ShapingCreate, bucket: Bucket) -> ForecastRead:
+    tokens = None if body.tokens_kb is None else 1e3 * body.tokens_kb
+    ahead = forecast(bucket.rate, bucket.burst, (body.use_mbit or 0.0) * _MBIT, tokens)
+    line = body.line_mbit * _MBIT
+    return ForecastRead(
+        tokens_kb=ahead.tokens / 1e3,
+        empty_in_s=ahead.empty_in_s,
+        burst_mb=None if ahead.burst_bytes is None else ahead.burst_bytes / 1e6,
+        full_in_s=ahead.full_in_s,
+        transfer_s=None
+        if body.transfer_mb is None
+        else transfer_s(bucket.rate, bucket.burst, line, 1e6 * body.transfer_mb),
+        safe_mbit=bucket.rate / _MBIT,
+    )
+
+
+def _train(train: TrainWrite) -> Train:
+    first_sent = train.sent_ns[0]
+    first = min((at for at in train.received_ns if at is not None), default=0)
+    sent = np.array([(at - first_sent) / 1e9 for at in train.sent_ns])
+    received = np.array([np.nan if at is None else (at - first) / 1e9 for at in train.received_ns])
+    return Train(sent, received, np.full(sent.size, float(train.packet_bytes)))

@@ -1,0 +1,77 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { useState } from 'react'
+import { expect, test } from 'vitest'
+import { bodiesOf, mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { type ShapingSearch, shapingSearch, trainsOf } from './question'
+import { ShapingPage } from './ShapingPage'
+
+const FOUND = {
+  bucket: { rate_mbit: 1000, burst_kb: 100, mechanism: 'policer', peak_mbit: null, loss: null },
+  reason: null,
+  capacity_mbit: null,
+  trains_with_bucket: 0,
+  forecast: {
+    tokens_kb: 100,
+    empty_in_s: 0.0008,
+    burst_mb: 0.2,
+    full_in_s: 0,
+    transfer_s: 8,
+    safe_mbit: 1000,
+  },
+  checks: [{ id: 'C2', effect: 'Reads have a tail.', remedy: 'Pace.', caveat: 'Single runs.' }],
+}
+const NONE = { ...FOUND, bucket: null, forecast: null, reason: 'one_rate', capacity_mbit: 940, checks: [] }
+const TRAINS = [{ packet_bytes: 1442, sent_ns: [1, 2], received_ns: [5, null] }]
+const TAIL = {
+  metric_source_id: 's',
+  name: 'p99',
+  minutes: 900,
+  started_at: '2026-11-20T10:00:00Z',
+  ended_at: '2026-11-21T10:00:00Z',
+  found: true,
+  evidence: '12 of 900 minutes in 195 to 235 ms',
+  share: 0.01,
+  mean_cost_ms: 2,
+}
+
+function Harness() {
+  const [search, setSearch] = useState<ShapingSearch>({})
+  return <ShapingPage search={search} onSearch={(patch) => setSearch((old) => shapingSearch({ ...old, ...patch }))} />
+}
+
+test('a bucket has its forecast and what it means; bursts of a file replace it', async () => {
+  const sent = mockApi({
+    'POST /v1/advisors/token-buckets': ({ body }) =>
+      reply(200, (body as { trains: unknown[] }).trains.length > 0 ? NONE : FOUND),
+    'GET /v1/meshes': () => reply(200, { items: [{ id: 'm', name: 'demo' }], next_cursor: null }),
+    'GET /v1/meshes/m/retransmission-tails': () => reply(200, [TAIL]),
+  })
+  await showPage(<Harness />)
+  expect(
+    await screen.findByText('1000 Mbit/s with a depth of 100 kB; packets beyond it are dropped (policer)'),
+  ).toBeTruthy()
+  expect(screen.getByText(/Empty in 800 µs at 2000 Mbit\/s, from full. Full again after 800 µs/)).toBeTruthy()
+  expect(screen.getByText('C2: Reads have a tail.')).toBeTruthy()
+  expect(await screen.findByText('12 of 900 minutes in 195 to 235 ms')).toBeTruthy()
+  const input = document.querySelector('input[type=file]') as HTMLInputElement
+  await userEvent.upload(input, new File(['{}'], 'other.json', { type: 'application/json' }))
+  expect(await screen.findByText(/Not a file of bursts/)).toBeTruthy()
+  await userEvent.upload(
+    input,
+    new File([JSON.stringify({ trains: TRAINS })], 'bursts.json', { type: 'application/json' }),
+  )
+  expect(await screen.findByText('1 bursts of bursts.json.')).toBeTruthy()
+  expect(
+    await screen.findByText(/The received rate did not fall during the bursts. Received at 940 Mbit\/s/),
+  ).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/advisors/token-buckets').at(-1)).toMatchObject({ trains: TRAINS, rate_mbit: null })
+})
+
+test('a file that is no JSON has no bursts', () => {
+  expect(trainsOf('x')).toBe(null)
+  expect(trainsOf('{"trains": []}')).toBe(null)
+  expect(trainsOf(JSON.stringify({ trains: TRAINS }))).toEqual(TRAINS)
+})
