@@ -24,7 +24,7 @@ class PathFigures:
 def path_figures(cells: Cells) -> PathFigures:
     """Return the figures of the newest windows of all paths."""
     delays = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50)
-    counts = np.bincount(delays.states[cells.planned], minlength=max(State) + 1).tolist()
+    counts = np.bincount(delays.states[cells.planned], minlength=len(State)).tolist()
     return PathFigures(
         {state: counts[state] for state in State},
         _loss(cells),

@@ -36,7 +36,7 @@ _RESOLUTION = np.float32(0.006)
 
 
 NO_BASELINE = 5
-"""State of a measured cell without a baseline; a number that `State` leaves free."""
+"""State of a measured cell without a baseline, after those of `State`."""
 
 
 class Basis(IntEnum):

@@ -74,17 +74,17 @@ class Statistic(StrEnum):
 
 
 class State(IntEnum):
-    """Why a cell has a value or none. 5 is taken: `baselines.NO_BASELINE`.
-
-    Readers of a mesh that rotates see `EARLIER`, a value from an earlier window of the period; here it is `MEASURED`.
-    """
+    """Why a cell has a value or none. Readers see two more: `baselines.NO_BASELINE` and `EARLIER`."""
 
     MEASURED = 0
     NOT_PLANNED = 1
     NO_DATA = 2
     STALE = 3
     LOST = 4
-    EARLIER = 6
+
+
+EARLIER = 6
+"""State, as readers see it, of a value from an earlier window of the period. Within this package it is `MEASURED`."""
 
 
 _QUANTILE_OF = dict(zip((Statistic.P50, Statistic.P90, Statistic.P99, Statistic.P999), QUANTILES, strict=True))
@@ -334,7 +334,7 @@ def shown_states(states: npt.NDArray[np.uint8], earlier: Flags | None) -> npt.ND
     """Return the states as readers see them, given the paths whose value is from an earlier window of the period."""
     if earlier is None:
         return states
-    return np.where(earlier & (states == State.MEASURED), np.uint8(State.EARLIER), states)
+    return np.where(earlier & (states == State.MEASURED), np.uint8(EARLIER), states)
 
 
 def worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

@@ -31,6 +31,7 @@ from sinemora.measurements.schemas import (
     Resolution,
     RoundTripSeries,
     SeriesRead,
+    StateName,
 )
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, choose
@@ -63,7 +64,7 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) 
     path = PathRead(
         source=end_of(source),
         target=end_of(target),
-        state=STATE_NAMES[State(int(states[0, 1]))],
+        state=_state_name(int(states[0, 1])),
         started_at=None,
         window_s=None,
         flows=None,
@@ -88,6 +89,10 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) 
     path.slowest_outbound_ns = _slowest(flow.outbound for flow in path.by_flow)
     path.slowest_inbound_ns = _slowest(flow.inbound for flow in path.by_flow)
     return path
+
+
+def _state_name(code: int) -> StateName:
+    return StateName.earlier if code == matrix.EARLIER else STATE_NAMES[State(code)]
 
 
 def _flows(stats: Stats, outbound: int, inbound: int, at: int) -> list[FlowRead]:
@@ -248,7 +253,7 @@ def _numbers(stats: Stats, direction: int, at: int, state: int) -> dict[str, Any
         for statistic in Statistic
     }
     return {
-        "state": STATE_NAMES[State(state)],
+        "state": _state_name(state),
         "count": count,
         "sent": column[SENT] if column[SENT] >= 0 else None,
         "lost": column[LOST] if column[LOST] >= 0 else None,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from sinemora.alerts.detection import evaluation_input, preview, seasons
+from sinemora.alerts.detection import preview, seasons
 from sinemora.alerts.detection.seasons import WEEKS_MIN, seasons_of
 from sinemora.alerts.evaluation.baseline import LEARNT_LONG
 from sinemora.alerts.evaluation.breach import Season
@@ -62,7 +62,7 @@ def test_a_season_is_the_median_of_earlier_weeks(watched: Watched, weeks: int):
             assert season is None
             return
         assert season is not None
-        whole = evaluation_input.planned(mesh.members)
+        whole = mesh.planned
         assert np.allclose(season.level[whole], 302_000, rtol=0.01)
         assert np.allclose(season.highest[whole], 500_000, rtol=0.01)  # the hour after it
         assert np.isnan(season.level[~whole]).all()
