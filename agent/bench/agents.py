@@ -89,7 +89,7 @@ class Fleet:
         through: Sequence[str | Path] = (),
         **settings: str,
     ) -> Agent:
-        """Start an agent on `host` with an empty plan and further `settings`.
+        """Start an agent on `host` with an empty plan and further `settings`; an empty one is the agent's default.
 
         `through` is a command that runs the agent; the agent's state folder and command are its arguments.
         """
@@ -110,7 +110,7 @@ class Fleet:
             **{"event-port": str(event_port), "general-port": str(event_port + 1)},
             **{name.replace("_", "-"): value for name, value in settings.items()},
         }
-        flags = [f"--{name}={value}" for name, value in options.items()]
+        flags = [f"--{name}={value}" for name, value in options.items() if value]
         before = [*through, state] if through else []
         process = host.start([*before, self.binary, "run", "--insecure-http", *flags], "agent", env)
         process.require("the agent's first plan", "new plan")

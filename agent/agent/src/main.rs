@@ -1,14 +1,15 @@
 //! `sinemora-agent`: command line of the library.
 
 use std::io::{IsTerminal, Write};
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use sinemora_agent::check::check;
 use sinemora_agent::cli::{self, Task};
 use sinemora_agent::config::{Config, LogFormat, host_name, write_settings};
-use sinemora_agent::run::{RunError, enrol_only, run};
+use sinemora_agent::run::{Ended, RunError, enrol_only, run};
 use sinemora_agent::stop::Stop;
 
 fn main() -> ExitCode {
@@ -46,12 +47,30 @@ fn main() -> ExitCode {
         }),
         Task::Run => {
             let stop = Stop::default();
-            stop_on_signals(&stop).and_then(|()| run(&config, &stop))
+            let ended = stop_on_signals(&stop).and_then(|()| run(&config, &stop));
+            ended.and_then(|ended| match ended {
+                Ended::Stopped => Ok(()),
+                Ended::AddressLost => Err(start_again()),
+            })
         }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
+    }
+}
+
+/// Replaces this process by a new one of the same command. Returns only if that fails.
+fn start_again() -> RunError {
+    let why = match std::env::current_exe() {
+        Ok(program) => Command::new(program)
+            .args(std::env::args_os().skip(1))
+            .exec(),
+        Err(error) => error,
+    };
+    RunError::Io {
+        at: "starting again".to_owned(),
+        why: why.to_string(),
     }
 }
 

@@ -1,9 +1,11 @@
 //! `sinemora-agent run`: starts the parts of the agent, and stops them so that no measured window is lost.
 
+mod address_watch;
 mod enrolment;
 mod error;
 
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -34,20 +36,28 @@ const LAST_WINDOWS_LIMIT: Duration = Duration::from_secs(2);
 const REFUSED_LIMIT: usize = 100;
 const REFUSED_LIMIT_BYTES: u64 = 16 << 20;
 
+/// The reason why a run has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    Stopped,
+    /// The address that probes left from is gone, so the agent must start again with another one.
+    AddressLost,
+}
+
 /// Measures until `stop` is set; enrols first if there is no identity and a token is given.
 ///
 /// Returns when the windows measured are in the spool. Threads that wait for the backend end with the process.
-pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
+pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     let state = StateDir::open(&config.state_dir)?;
     let Some(identity) = enrolment::identity(config, &state, stop)? else {
-        return Ok(());
+        return Ok(Ended::Stopped);
     };
     let backend = match &config.backend {
         Some(backend) => backend.clone(),
         None => remembered(&identity, config)?,
     };
     let Some((listen, probe_address)) = addresses(config, &backend, stop) else {
-        return Ok(());
+        return Ok(Ended::Stopped);
     };
     let client = Client::new(backend, &config.trust)?.with_credential(&identity.credential);
     let counters = Arc::new(Counters::default());
@@ -116,6 +126,18 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
         counters: Arc::clone(&counters),
     };
 
+    let address_lost = Arc::new(AtomicBool::new(false));
+    // An address that is set is the operator's to change.
+    if config.listen_address.is_none() {
+        let (lost, stop) = (Arc::clone(&address_lost), stop.clone());
+        spawn("address", move || {
+            if address_watch::await_loss(listen.address, &stop) {
+                tracing::warn!(address = %listen.address, "this VM has lost its address: starting again with another one");
+                lost.store(true, Relaxed);
+                stop.set();
+            }
+        })?;
+    }
     let (describe_stop, describe_config) = (stop.clone(), config.clone());
     spawn("describe", move || {
         // The measurement does not wait for the cloud's metadata service.
@@ -142,7 +164,12 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
     if batching.join().is_err() {
         tracing::error!("the last windows could not be spooled");
     }
-    measured.map_err(RunError::Measuring)
+    measured.map_err(RunError::Measuring)?;
+    Ok(if address_lost.load(Relaxed) {
+        Ended::AddressLost
+    } else {
+        Ended::Stopped
+    })
 }
 
 /// Runs the packet loop in a separate thread until it ends or `stop` is set.
