@@ -58,6 +58,7 @@ from sinemora.overview import routes as overview
 from sinemora.recommendations import routes as recommendations
 from sinemora.saved_views import routes as saved_views
 from sinemora.signin import account_routes as account
+from sinemora.signin import provider_routes as provider
 from sinemora.signin import routes as signin
 from sinemora.simulation import routes as simulations
 from sinemora.tenants import routes as tenants
@@ -69,6 +70,7 @@ ROUTERS = (
     health.router,
     signin.sign_in_router,
     signin.router,
+    provider.router,
     account.router,
     account.policy_router,
     tenants.router,

@@ -18,6 +18,9 @@ PUBLIC = {
     ("post", "/v1/auth/sign-in"),
     ("post", "/v1/auth/second-factor"),
     ("post", "/v1/auth/second-factor/passkey"),
+    ("get", "/v1/auth/provider"),
+    ("get", "/v1/auth/provider/start"),
+    ("get", "/v1/auth/provider/callback"),
     ("post", "/v1/auth/passkey-options"),
     ("post", "/v1/auth/passkey"),
     ("post", "/v1/auth/password-resets"),
@@ -79,8 +82,7 @@ def test_paths_are_plural_kebab_case(servers: Any):
     singular |= {"output", "result", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
     singular |= {"evidence", "embed", "compute-mix", "role", "leave", "switch", "deletion", "lookup", "resend"}
     singular |= {"account", "password", "totp", "second-factor", "redeem", "sign-in-policy", "confirm", "fairness"}
-    singular |= {"passkey"}
-    singular |= {"rotate", "export"}
+    singular |= {"passkey", "rotate", "export", "provider", "start", "callback"}
     for _, path, _ in operations():
         for part in path.split("/")[2:]:
             assert part == part.lower(), path

@@ -27,6 +27,7 @@ export default async function start(): Promise<(() => Promise<void>) | undefined
   chmodSync(folder, 0o755)
   const port = await freePort()
   const password = randomBytes(12).toString('hex')
+  const providerPort = await freePort()
   const env = {
     ...process.env,
     PATH: [join(ROOT, 'backend/.venv/bin'), process.env.PATH].join(delimiter),
@@ -37,13 +38,32 @@ export default async function start(): Promise<(() => Promise<void>) | undefined
     SINEMORA_DEMO_AGENTS: '4',
     SINEMORA_DEMO_STORY: 'off',
     SINEMORA_FRONTEND_DIR: frontend,
+    SINEMORA_OIDC_ISSUER: `http://127.0.0.1:${providerPort}`,
+    SINEMORA_OIDC_CLIENT_ID: 'sinemora',
+    SINEMORA_OIDC_CLIENT_SECRET: 'secret of the tests, long enough',
+    SINEMORA_OIDC_NAME: 'Northwind',
+    SINEMORA_OIDC_SCOPES: 'openid email profile groups',
+    SINEMORA_OIDC_ROLES: 'sre=editor',
   }
+  const provider = spawn(process.execPath, [join(import.meta.dirname, 'provider.ts')], {
+    env: {
+      ...process.env,
+      PORT: String(providerPort),
+      REDIRECT_URI: `http://127.0.0.1:${port}/v1/auth/provider/callback`,
+      PEOPLE: JSON.stringify({
+        ana: { email: 'ana@northwind.example', email_verified: true, groups: ['sre'] },
+        bo: { email: 'bo@northwind.example', email_verified: true, groups: ['sales'] },
+      }),
+    },
+    stdio: 'ignore',
+  })
   const output: string[] = []
   const product = spawn('sinemora', ['up'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [product.stdout, product.stderr]) stream.on('data', (text) => output.push(String(text)))
   const ended = new Promise<void>((done) => product.once('exit', () => done()))
 
   async function stop() {
+    provider.kill()
     product.kill('SIGINT')
     const timer = setTimeout(() => product.kill('SIGKILL'), STOP_PATIENCE_MS)
     await ended
@@ -64,6 +84,7 @@ export default async function start(): Promise<(() => Promise<void>) | undefined
   process.env.SINEMORA_E2E_URL = `http://127.0.0.1:${port}`
   process.env.SINEMORA_E2E_EMAIL = env.SINEMORA_OWNER_EMAIL
   process.env.SINEMORA_E2E_PASSWORD = password
+  process.env.SINEMORA_E2E_PROVIDER = env.SINEMORA_OIDC_NAME
   return stop
 }
 

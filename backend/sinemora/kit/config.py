@@ -20,12 +20,13 @@ _ADDRESSES = {
     "redis_url": (("redis", "rediss", "unix"), "redis://:PASSWORD@HOST:6379/0 or unix:///path/to/socket?db=0"),
     "public_url": (("http", "https"), "https://sinemora.example.com"),
     "traces_url": (("http", "https"), "http://collector:4318/v1/traces"),
+    "oidc_issuer": (("http", "https"), "https://login.example.com/realms/noc"),
 }
 _FRAMING_HOST = re.compile(r"\*|none|(https?://)?(\*\.)?[A-Za-z0-9.-]+(:([0-9]+|\*))?")
 _NEED_HOST = ("redis", "rediss", "http", "https")  # PostgreSQL's may be a socket named in the query
 # Not repeated on a terminal or in a log.
 _SECRET = {
-    *("owner_password", "secret_key", "smtp_url", "redis_url", "traces_url"),
+    *("owner_password", "secret_key", "smtp_url", "redis_url", "traces_url", "oidc_client_secret"),
     *("database_url", "database_owner_url", "database_system_url"),
 }
 
@@ -65,6 +66,14 @@ class Settings(BaseSettings):
     tenant_deletion_days: int = Field(7, ge=0, le=90)
     sign_in_attempts: int = Field(10, ge=1)
     sign_in_window_s: int = Field(300, ge=1)
+    oidc_issuer: str = ""
+    oidc_client_id: str = ""
+    oidc_client_secret: SecretStr | None = None
+    oidc_name: str = "single sign-on"
+    oidc_scopes: str = "openid email profile"
+    oidc_tenant: str = "Sinemora"
+    oidc_groups_claim: str = "groups"
+    oidc_roles: str = ""
     embed_hosts: str = "*"
     rate_limit_per_minute: int = Field(1200, ge=1)
     anonymous_limit_per_minute: int = Field(300, ge=1)
@@ -103,7 +112,8 @@ class Settings(BaseSettings):
         return url
 
     @field_validator(
-        "database_url", "database_owner_url", "database_system_url", "redis_url", "public_url", "traces_url"
+        *("database_url", "database_owner_url", "database_system_url"),
+        *("redis_url", "public_url", "traces_url", "oidc_issuer"),
     )
     @classmethod
     def _address(cls, url: str, info: ValidationInfo) -> str:
@@ -137,6 +147,8 @@ class Settings(BaseSettings):
         self.public_url = (self.public_url or self.local_url).rstrip("/")
         self.database_owner_url = self.database_owner_url or self.database_url
         self.database_system_url = self.database_system_url or self.database_owner_url
+        if self.oidc_issuer and not (self.oidc_client_id and self.oidc_client_secret):
+            raise ValueError("SINEMORA_OIDC_ISSUER needs SINEMORA_OIDC_CLIENT_ID and SINEMORA_OIDC_CLIENT_SECRET too")
         if self.cookie_secure is None:
             self.cookie_secure = self.public_url.startswith("https://")
         return self

@@ -81,6 +81,18 @@ class RecoveryCode(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
+class Identity(Base):
+    """Identity of a person at an OpenID provider: issuer and subject, which never change."""
+
+    __tablename__ = "identities"
+
+    issuer: Mapped[str] = mapped_column(primary_key=True)
+    subject: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    last_used_at: Mapped[datetime]
+
+
 class Passkey(Identified, Base):
     """Passkey of a person (WebAuthn Level 3): the public key of a credential, for the relying party `rp_id`."""
 

@@ -75,8 +75,8 @@ def send_reset(email: str) -> None:
     now = datetime.now(UTC)
     with system_session() as session:
         user = tenant_queries.user_by_email(session, email.strip().lower())
-        if user is None or not mail.is_configured():
-            return
+        if user is None or user.password_changed_at is None or not mail.is_configured():
+            return  # who never had a password signs in at the provider, which must be able to end that
         hour_ago = now - timedelta(hours=1)
         if queries.tokens_since(session, user.id, Purpose.password_reset, hour_ago) < _LINKS_AN_HOUR:
             notices.password_reset(session, user, reset_link(session, user, now))

@@ -52,6 +52,12 @@ class PasskeyCreate(Write):
     credential: Credential
 
 
+class ProviderRead(Read):
+    """OpenID provider of the installation; null without one."""
+
+    name: str | None
+
+
 class PasskeyOptions(Read):
     """Options with which a browser creates or uses a passkey, with a challenge that is valid for 5 minutes."""
 

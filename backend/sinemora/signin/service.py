@@ -57,14 +57,14 @@ def finish(attempt: Attempt, fits: bool, browser: Browser) -> Opened | Pending:
         membership = tenant_queries.first_membership(session, user.id) if user and fits else None
         if user is not None and membership is not None:
             throttle.forgive(attempt.counted)
-            return _after_first_factor(session, user, membership, browser, Method.password, known=attempt.known)
+            return after_first_factor(session, user, membership, browser, Method.password, known=attempt.known)
     raise ProductError("bad_credentials", 401, "Bad credentials: e-mail address or password is wrong.")
 
 
-def _after_first_factor(
+def after_first_factor(
     session: Session, user: User, membership: Membership, browser: Browser, method: Method, *, known: bool
 ) -> Opened | Pending:
-    """Open a session, or ask for a second factor if the person has one."""
+    """Open a session, or ask for a second factor if the person has one: after a password, or a provider."""
     available = factors.available(session, user)
     if not available:
         return sessions.open_session(session, user, membership, browser, method, second_factor=False, known=known)

@@ -28,6 +28,17 @@ export const apiKeysQuery = queryOptions({
   queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/api-keys', { params: { query: page(cursor) } }))),
 })
 
+/** The OpenID provider of the installation; its name is null without one. */
+export const providerQuery = queryOptions({
+  queryKey: ['provider'],
+  queryFn: () => unwrap(client.GET('/v1/auth/provider')),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+/** The address that leads to the provider, and after it to a page. */
+export const providerUrl = (next: string | undefined) =>
+  `/v1/auth/provider/start${next ? `?${new URLSearchParams({ next })}` : ''}`
+
 /** Send address and password: the session, or the second factors of which one is needed. */
 export const signIn = (email: string, password: string): Promise<Session | { factors: Factor[] }> =>
   unwrap(client.POST('/v1/auth/sign-in', { body: { email, password } }))

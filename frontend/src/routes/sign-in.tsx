@@ -11,14 +11,15 @@ export const Route = createFileRoute('/sign-in')({
 })
 
 function SignIn() {
-  const { next, ended } = Route.useSearch()
+  const search = Route.useSearch()
+  const { next } = search
   const navigate = useNavigate()
   const router = useRouter()
   return (
     <>
       <PublicTitle />
       <SignInPage
-        ended={ended === true}
+        search={search}
         onSignedIn={({ second_factor_due }) => {
           if (second_factor_due) void navigate({ to: '/second-factor', search: next ? { next } : {} })
           else if (next) router.history.push(next)

@@ -73,6 +73,8 @@ export const strings = {
   confirmTitle: 'Confirm that it is you',
   confirmWithCode: 'This change needs a recent proof. Enter a code of your authenticator app, or a recovery code.',
   confirmWithPassword: 'This change needs a recent proof. Enter your password.',
+  confirmAtProvider: 'This change needs a recent proof. Sign in again; then repeat the change.',
+  signInAgain: 'Sign in again',
   confirmWithPasskey: 'Use a passkey',
   confirm: 'Confirm',
 

@@ -1,7 +1,8 @@
 import { Button, Group, PasswordInput, TextInput } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { confirmIdentity } from '~/api/account'
+import { providerUrl } from '~/api/access'
+import { accountQuery, confirmIdentity } from '~/api/account'
 import { confirmWithPasskey, passkeyError, passkeysSupported } from '~/api/passkeys'
 import type { Factor } from '~/api/types'
 import { Problem } from '~/lib/problem'
@@ -34,6 +35,7 @@ export function useConfirmation(factors: readonly Factor[]): Confirmation {
 function ConfirmationDialog(props: { factors: readonly Factor[]; again: (() => void) | null; onClose: () => void }) {
   const { factors, again, onClose } = props
   const byCode = factors.length > 0
+  const { data: account } = useQuery(accountQuery)
   const confirm = useMutation({
     mutationFn: confirmIdentity,
     onSuccess: () => {
@@ -61,6 +63,18 @@ function ConfirmationDialog(props: { factors: readonly Factor[]; again: (() => v
     onClose()
   }
 
+  if (!byCode && account && !account.password_changed_at) {
+    return (
+      <Dialog title={strings.confirmTitle} opened={again !== null} onClose={close}>
+        <p>{strings.confirmAtProvider}</p>
+        <Group justify="end" mt="md">
+          <Button component="a" href={providerUrl('/account')}>
+            {strings.signInAgain}
+          </Button>
+        </Group>
+      </Dialog>
+    )
+  }
   return (
     <Dialog title={strings.confirmTitle} opened={again !== null} onClose={close}>
       <form onSubmit={submit}>

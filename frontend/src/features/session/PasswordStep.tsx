@@ -1,31 +1,36 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
-import { signIn } from '~/api/access'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { providerQuery, providerUrl, signIn } from '~/api/access'
 import { passkeyError, passkeysSupported, signInWithPasskey } from '~/api/passkeys'
 import type { Factor, Session } from '~/api/types'
 import { ActionError, Notice } from '~/ui/State'
 import { SessionForm } from './SessionForm'
+import type { SignInSearch } from './search'
 import { strings } from './strings'
 
 interface Props {
-  ended: boolean
+  search: SignInSearch
   onSignedIn: (session: Session) => void
   onFactorNeeded: (factors: Factor[]) => void
   onForgotten: () => void
 }
 
-export function PasswordStep({ ended, onSignedIn, onFactorNeeded, onForgotten }: Props) {
+export function PasswordStep({ search, onSignedIn, onFactorNeeded, onForgotten }: Props) {
   const attempt = useMutation({
     mutationFn: ({ email, password }: { email: string; password: string }) => signIn(email, password),
     onSuccess: (result) => ('factors' in result ? onFactorNeeded(result.factors) : onSignedIn(result)),
   })
+  const provider = useQuery(providerQuery)
   const passkey = useMutation({ mutationFn: signInWithPasskey, onSuccess: onSignedIn })
   return (
     <SessionForm
       title={strings.title}
       onSubmit={(value) => attempt.mutate({ email: value('email').trim(), password: value('password') })}
     >
-      {ended && !attempt.error && <Notice tone="info">{strings.sessionEnded}</Notice>}
+      {search.ended && !attempt.error && <Notice tone="info">{strings.sessionEnded}</Notice>}
+      {search.failed && !attempt.error && (
+        <Notice tone="bad">{strings.providerFailures[search.failed] ?? strings.providerFailed}</Notice>
+      )}
       <TextInput
         label={strings.email}
         name="email"
@@ -47,6 +52,11 @@ export function PasswordStep({ ended, onSignedIn, onFactorNeeded, onForgotten }:
       <Button type="submit" size="sm" loading={attempt.isPending}>
         {strings.signIn}
       </Button>
+      {provider.data?.name && (
+        <Button variant="default" size="sm" component="a" href={providerUrl(search.next)}>
+          {strings.continueWith(provider.data.name)}
+        </Button>
+      )}
       {passkeysSupported() && (
         <>
           <ActionError error={passkeyError(passkey.error)} />

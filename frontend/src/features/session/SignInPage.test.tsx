@@ -16,7 +16,7 @@ async function signIn() {
 test('signing in opens the requested page', async () => {
   const onSignedIn = vi.fn()
   const sent = mockApi({ 'POST /v1/auth/sign-in': { role: 'owner' } })
-  await showPage(<SignInPage ended onSignedIn={onSignedIn} />)
+  await showPage(<SignInPage search={{ ended: true }} onSignedIn={onSignedIn} />)
   expect(screen.getByText('Your session has ended. Sign in to continue.')).toBeTruthy()
   await signIn()
   await expect.poll(() => onSignedIn.mock.calls.length).toBe(1)
@@ -30,7 +30,7 @@ test('a second factor is asked for after the password', async () => {
     'POST /v1/auth/second-factor': ({ body }) =>
       (body as { code: string }).code === '123456' ? reply(200, { role: 'owner' }) : fail(401, 'Wrong code.'),
   })
-  await showPage(<SignInPage ended={false} onSignedIn={onSignedIn} />)
+  await showPage(<SignInPage search={{}} onSignedIn={onSignedIn} />)
   await signIn()
   const code = await screen.findByLabelText<HTMLInputElement>('Code')
   await userEvent.type(code, '000000')
@@ -46,7 +46,7 @@ test('a second factor is asked for after the password', async () => {
 
 test('a forgotten password: a link is requested, and the way back stays', async () => {
   const sent = mockApi({ 'POST /v1/auth/password-resets': () => reply(204) })
-  await showPage(<SignInPage ended={false} onSignedIn={vi.fn()} />)
+  await showPage(<SignInPage search={{}} onSignedIn={vi.fn()} />)
   await userEvent.click(screen.getByRole('button', { name: 'Forgotten password' }))
   await userEvent.type(screen.getByLabelText('E-mail'), ' ana@noc.example')
   await userEvent.click(screen.getByRole('button', { name: 'Send link' }))
@@ -59,7 +59,7 @@ test('a forgotten password: a link is requested, and the way back stays', async 
 test('a wrong password is reported, and nothing typed is lost', async () => {
   const onSignedIn = vi.fn()
   mockApi({ 'POST /v1/auth/sign-in': () => fail(401, 'E-mail or password is wrong.') })
-  await showPage(<SignInPage ended={false} onSignedIn={onSignedIn} />)
+  await showPage(<SignInPage search={{}} onSignedIn={onSignedIn} />)
   await signIn()
   expect((await screen.findByRole('alert')).textContent).toContain('E-mail or password is wrong.')
   expect(screen.getByLabelText<HTMLInputElement>('E-mail').value).toBe('owner@sinemora.example')
@@ -75,7 +75,7 @@ test('a passkey signs in instead of the password, or as the second factor', asyn
     'POST /v1/auth/sign-in': () => reply(202, { factors: ['passkey', 'recovery_code'] }),
     'POST /v1/auth/second-factor/passkey': { role: 'owner' },
   })
-  await showPage(<SignInPage ended={false} onSignedIn={onSignedIn} />)
+  await showPage(<SignInPage search={{}} onSignedIn={onSignedIn} />)
   await userEvent.click(screen.getByRole('button', { name: 'Use a passkey' }))
   await expect.poll(() => onSignedIn.mock.calls.length).toBe(1)
   expect(bodiesOf(sent, 'POST /v1/auth/passkey')).toMatchObject([{ credential: { id: 'key' } }])
@@ -84,4 +84,19 @@ test('a passkey signs in instead of the password, or as the second factor', asyn
   await userEvent.click(screen.getByRole('button', { name: 'Use a passkey' }))
   await expect.poll(() => onSignedIn.mock.calls.length).toBe(2)
   expect(bodiesOf(sent, 'POST /v1/auth/second-factor/passkey')).toMatchObject([{ credential: { id: 'key' } }])
+})
+
+test('the provider is offered by its name, and leads back to the requested page', async () => {
+  mockApi({ 'GET /v1/auth/provider': { name: 'Northwind' } })
+  await showPage(<SignInPage search={{ next: '/vms?tz=utc' }} onSignedIn={vi.fn()} />)
+  const link = await screen.findByRole('link', { name: 'Continue with Northwind' })
+  expect(link.getAttribute('href')).toBe('/v1/auth/provider/start?next=%2Fvms%3Ftz%3Dutc')
+})
+
+test('a failure at the provider shows its reason, and a second factor is asked for after it', async () => {
+  mockApi({ 'GET /v1/auth/provider': { name: 'Northwind' } })
+  await showPage(<SignInPage search={{ failed: 'provider_no_role' }} onSignedIn={vi.fn()} />)
+  expect(screen.getByRole('alert').textContent).toContain('None of your groups has a role here')
+  await showPage(<SignInPage search={{ factors: ['totp'] }} onSignedIn={vi.fn()} />)
+  expect(screen.getByLabelText('Code')).toBeTruthy()
 })

@@ -5,14 +5,20 @@ import type { Factor, Session } from '~/api/types'
 import { ForgottenPassword } from './ForgottenPassword'
 import { PasswordStep } from './PasswordStep'
 import { SecondFactorStep } from './SecondFactorStep'
+import type { SignInSearch } from './search'
 import styles from './session.module.css'
 
 type Step = 'password' | 'second factor' | 'forgotten password'
 
-export function SignInPage({ ended, onSignedIn }: { ended: boolean; onSignedIn: (session: Session) => void }) {
+interface Props {
+  search: SignInSearch
+  onSignedIn: (session: Session) => void
+}
+
+export function SignInPage({ search, onSignedIn }: Props) {
   const queryClient = useQueryClient()
-  const [step, setStep] = useState<Step>('password')
-  const [factors, setFactors] = useState<Factor[]>([])
+  const [step, setStep] = useState<Step>(search.factors ? 'second factor' : 'password')
+  const [factors, setFactors] = useState<Factor[]>(search.factors ?? [])
 
   function open(session: Session) {
     // No data of an earlier session may remain.
@@ -25,7 +31,7 @@ export function SignInPage({ ended, onSignedIn }: { ended: boolean; onSignedIn: 
     <main className={styles.page}>
       {step === 'password' && (
         <PasswordStep
-          ended={ended}
+          search={search}
           onSignedIn={open}
           onFactorNeeded={(needed) => {
             setFactors(needed)
