@@ -2,6 +2,7 @@
 
 use super::problem::Problem;
 use super::random::Random;
+use super::relaxation::neighbours;
 use super::state::State;
 
 /// Return the best placement seen in `proposals` proposals: a task moves to a free slot or swaps with another.
@@ -25,6 +26,7 @@ pub fn anneal(
     }
     let mut random = Random::new(seed);
     let machines = state.sizes.machines;
+    let near = neighbours(problem, machines);
     let (mut now, mut best) = (0.0, 0.0);
     let mut chosen = state.at.clone();
     // The temperature starts near what a proposal changes and ends where nothing worse is accepted.
@@ -38,6 +40,16 @@ pub fn anneal(
         }
         let (source, home) = (state.at[a], problem.at[a]);
         let mut target = random.below(machines) as i64;
+        // Every other proposal leads near a task at the other end of a link.
+        let links = problem.links(a);
+        if !links.is_empty() && random.unit() < 0.5 {
+            let link = links.start + random.below(links.len());
+            let peer = state.at[problem.other[link] as usize];
+            if peer >= 0 {
+                let rank = (random.unit().powi(3) * machines as f64) as usize;
+                target = i64::from(near[peer as usize * machines + rank]);
+            }
+        }
         if home >= 0 && source != home && random.unit() < 0.1 {
             target = home;
         }

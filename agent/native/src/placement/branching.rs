@@ -55,14 +55,14 @@ pub fn branch(problem: &Problem<'_>, begin: &[i64], prices: &[f64], work: usize)
     let mut state = State::new(problem)?;
     state.go_to(begin)?;
     let best = total(&state);
-    let relaxation = Relaxation::new(problem, prices)?;
+    let mut relaxation = Relaxation::new(problem, prices)?;
     let movers = || (0..problem.at.len()).filter(|task| problem.movable[*task] != 0);
     let mut decided = vec![true; problem.at.len()];
     for task in movers() {
         state.take(task);
         decided[task] = false;
     }
-    let tables: Vec<Table> = relaxation.tables();
+    let tables: Vec<Table> = relaxation.tables(true);
     let most = problem.most_moves.min(movers().count());
     let after = after_each(tables.iter().map(|table| &table.cost[..]), most);
     let order = relaxation

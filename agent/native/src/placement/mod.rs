@@ -6,6 +6,7 @@
 pub mod annealing;
 pub mod branching;
 pub mod costs;
+mod graphs;
 pub mod latency;
 pub mod problem;
 mod random;

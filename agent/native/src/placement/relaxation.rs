@@ -1,19 +1,25 @@
 //! Lower bound of the cost of any placement: capacity gets prices, and each job is then placed alone.
 //!
 //! This is a Lagrangian relaxation (M. L. Fisher 1981, "The Lagrangian relaxation method for solving integer programming
-//! problems"). Prices follow the subgradient. A star alone is placed exactly but for `apart` and for limits of tasks
-//! that stay. Of a graph, each task that moves is credited with all it could gain, and both ends of a link that move
-//! with half of it each. Budgets of moves are kept.
+//! problems"). Prices follow the subgradient. A star alone is placed exactly but for `apart`, for limits of tasks
+//! that stay and for tasks of different sizes on one machine; a graph by `graphs`. Of a large graph, each task that moves
+//! is credited with all it could gain, and both ends of a link that move with half of it each. Budgets are kept.
 
 use std::cell::Cell;
 
+use super::graphs::{self, Prices};
 use super::problem::{Problem, Sizes};
 use super::state::State;
 
 /// Capacity from which on a resource is not limited.
 const UNLIMITED: i64 = 1 << 39;
 /// Most places of tasks that are looked at for better prices: about two seconds.
-const WORK: usize = 60_000_000;
+const WORK: usize = 40_000_000;
+/// Most machines that are looked at to place a graph once, and all graphs once.
+const GRAPH_WORK: usize = 3_000_000;
+const GRAPHS_WORK: usize = 15_000_000;
+/// Rounds from one in which graphs are placed exactly to the next.
+const EXACT_EVERY: usize = 10;
 /// Rounds without a better bound after which prices change in smaller steps.
 const PATIENCE: u32 = 8;
 
@@ -36,6 +42,8 @@ struct Star {
     movable: bool,
     /// Machines of the root that are tried: first the present one.
     roots: Vec<i64>,
+    /// Machines of the root that were once the cheapest for some number of moves.
+    likely: Vec<i64>,
     /// Machines and weights of tasks that may not move.
     fixed: Vec<(i64, f64)>,
     classes: Vec<Class>,
@@ -51,6 +59,8 @@ struct Graph {
     costs: Vec<(usize, Vec<f64>)>,
     /// Cost of the links as they are.
     present: f64,
+    /// The same job, placed exactly; `None` where it is too large.
+    exact: Option<graphs::Graph>,
 }
 
 enum Shape {
@@ -82,6 +92,8 @@ struct Options {
     stays: Vec<(f64, usize)>,
     /// Cheapest places, cheapest first.
     places: Vec<(f64, usize)>,
+    /// Number of running tasks that have to move, because the root takes their room.
+    evicted: usize,
 }
 
 /// The relaxed problem at its prices.
@@ -101,6 +113,14 @@ pub(super) struct Relaxation<'a> {
     floor: Vec<f64>,
     /// Number of places of tasks that were looked at.
     work: Cell<usize>,
+    /// Most of them to place a graph once.
+    graph_work: usize,
+}
+
+impl Prices for Relaxation<'_> {
+    fn price(&self, task: usize, machine: i64) -> f64 {
+        self.price(task, machine)
+    }
 }
 
 impl<'a> Relaxation<'a> {
@@ -127,6 +147,7 @@ impl<'a> Relaxation<'a> {
             near: neighbours(problem, sizes.machines),
             floor: floors(problem),
             work: Cell::new(0),
+            graph_work: GRAPH_WORK,
         };
         let mut tasks_of = vec![Vec::new(); sizes.jobs];
         for task in 0..sizes.tasks {
@@ -148,7 +169,13 @@ impl<'a> Relaxation<'a> {
             let root = center(problem, tasks);
             let shape = match root {
                 Some(root) => Shape::Star(star(problem, &state, root, tasks)),
-                None => Shape::Graph(graph(problem, &state, tasks, &least)),
+                None => {
+                    // Where spread limits leave none of the waiting tasks a place, they say so at once.
+                    let waiting = moving.len() - running;
+                    let none_starts = stuck(problem, &state, tasks) >= waiting;
+                    let exact = graphs::Graph::new(problem, &state, job, tasks, none_starts);
+                    Shape::Graph(graph(problem, &state, tasks, &least, exact, none_starts))
+                }
             };
             relaxation.jobs.push(Job {
                 tasks: moving,
@@ -157,6 +184,12 @@ impl<'a> Relaxation<'a> {
                 shape,
             });
         }
+        let graphs = relaxation
+            .jobs
+            .iter()
+            .filter(|job| job.root.is_none())
+            .count();
+        relaxation.graph_work = GRAPH_WORK.min(GRAPHS_WORK / graphs.max(1));
         Some(relaxation)
     }
 
@@ -196,26 +229,31 @@ impl<'a> Relaxation<'a> {
         self.constant - worth
     }
 
-    /// Return the tables of all jobs at the present prices.
-    pub(super) fn tables(&self) -> Vec<Table> {
+    /// Return the tables of all jobs at the present prices; not `exact`, graphs cost what is known of them.
+    pub(super) fn tables(&mut self, exact: bool) -> Vec<Table> {
         let mut options = Vec::new();
-        self.jobs
-            .iter()
-            .map(|job| self.table(job, &mut options))
-            .collect()
+        let mut jobs = std::mem::take(&mut self.jobs);
+        let tables = jobs
+            .iter_mut()
+            .map(|job| self.table(job, &mut options, exact))
+            .collect();
+        self.jobs = jobs;
+        tables
     }
 
-    fn table(&self, job: &Job, options: &mut Vec<Options>) -> Table {
+    fn table(&self, job: &mut Job, options: &mut Vec<Options>, exact: bool) -> Table {
         let mut table = Table {
             cost: vec![f64::INFINITY; job.most_moves + 1],
             root: vec![-1; job.most_moves + 1],
         };
         let mut gains = Vec::new();
-        match &job.shape {
+        match &mut job.shape {
             Shape::Star(star) => {
-                for at in &star.roots {
+                let roots = if exact { &star.roots } else { &star.likely };
+                for at in roots {
                     let mut cost = self.star_cost(star, *at, options, &mut gains);
-                    let moves = usize::from(star.moves(self.problem, *at));
+                    let evicted: usize = options.iter().map(|options| options.evicted).sum();
+                    let moves = usize::from(star.moves(self.problem, *at)) + evicted;
                     for count in moves..=job.most_moves {
                         if count > moves {
                             cost -= gains.get(count - moves - 1).unwrap_or(&0.0);
@@ -223,6 +261,13 @@ impl<'a> Relaxation<'a> {
                         if cost < table.cost[count] {
                             table.cost[count] = cost;
                             table.root[count] = *at;
+                        }
+                    }
+                }
+                if exact {
+                    for at in table.root.iter().filter(|at| **at >= 0 || !star.movable) {
+                        if !star.likely.contains(at) {
+                            star.likely.push(*at);
                         }
                     }
                 }
@@ -234,6 +279,43 @@ impl<'a> Relaxation<'a> {
                             table.root[count] = -1;
                         }
                     }
+                }
+            }
+            Shape::Graph(Graph {
+                exact: Some(known), ..
+            }) if !exact => {
+                for (count, (cost, place)) in known
+                    .cheapest_known(job.most_moves, self)
+                    .into_iter()
+                    .enumerate()
+                {
+                    table.cost[count] = cost;
+                    table.root[count] = place as i64;
+                }
+            }
+            Shape::Graph(graph) if graph.exact.is_some() => {
+                let (start, gains) = self.credits(graph);
+                let Some(known) = &mut graph.exact else {
+                    return table;
+                };
+                let (bound, work) = known.price(
+                    self.problem,
+                    self.sizes,
+                    &self.room,
+                    self,
+                    job.most_moves,
+                    start,
+                    &gains,
+                    self.graph_work,
+                );
+                self.work.set(self.work.get() + work);
+                for (count, (_, place)) in known
+                    .cheapest_known(job.most_moves, self)
+                    .into_iter()
+                    .enumerate()
+                {
+                    table.cost[count] = bound[count];
+                    table.root[count] = place as i64;
                 }
             }
             Shape::Graph(graph) => {
@@ -276,14 +358,21 @@ impl<'a> Relaxation<'a> {
         for (class, options) in star.classes.iter().zip(options.iter_mut()) {
             self.class_options(star, class, at, options);
             cost += options.stays.iter().map(|(stay, _)| stay).sum::<f64>();
-            for started in 0..class.waiting {
-                let place = options
+            let place = |number: usize| {
+                options
                     .places
-                    .get(started)
-                    .map_or(f64::INFINITY, |(cost, _)| *cost);
-                starts.push(place.min(problem.waiting_cost));
-            }
-            let places = options.places.iter().skip(class.waiting);
+                    .get(number)
+                    .map_or(f64::INFINITY, |place| place.0)
+            };
+            cost += (0..options.evicted)
+                .map(|number| place(number) + problem.price)
+                .sum::<f64>();
+            let first = options.evicted;
+            starts.extend(
+                (first..first + class.waiting)
+                    .map(|number| place(number).min(problem.waiting_cost)),
+            );
+            let places = options.places.iter().skip(first + class.waiting);
             for ((stay, _), (place, _)) in options.stays.iter().zip(places) {
                 let gain = stay - place - problem.price;
                 if gain <= 0.0 {
@@ -311,12 +400,23 @@ impl<'a> Relaxation<'a> {
         };
         options.stays.clear();
         options.places.clear();
-        options.stays.extend(
-            class
-                .running
-                .iter()
-                .map(|task| (cost_on(problem.at[*task]), *task)),
-        );
+        options.evicted = 0;
+        let joins = star.movable && at >= 0 && problem.at[star.root] != at;
+        // Room beside a root that comes.
+        let beside = if joins {
+            self.beside_root(star, class, at as usize)
+        } else {
+            usize::MAX
+        };
+        let mut stay_there = 0;
+        for task in &class.running {
+            if problem.at[*task] == at && stay_there >= beside {
+                options.evicted += 1;
+                continue;
+            }
+            stay_there += usize::from(problem.at[*task] == at);
+            options.stays.push((cost_on(problem.at[*task]), *task));
+        }
         options
             .stays
             .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -326,13 +426,14 @@ impl<'a> Relaxation<'a> {
             .stays
             .first()
             .map_or(f64::NEG_INFINITY, |(stay, _)| stay - problem.price);
-        if class.waiting > 0 {
+        if class.waiting + options.evicted > 0 {
             dearest = f64::INFINITY;
         }
         let fitting = |machine: usize| {
             let most = class.fitting[machine] as usize;
             if star.movable && machine as i64 == at {
-                most.min(self.beside_root(star, class, machine))
+                let beside = self.beside_root(star, class, machine);
+                most.min(beside.saturating_sub(stay_there))
             } else {
                 most
             }
@@ -438,6 +539,29 @@ impl<'a> Relaxation<'a> {
         (cost, moves)
     }
 
+    /// Return the least cost of a graph without moves, and what the move of each running task gains at most.
+    fn credits(&self, graph: &Graph) -> (f64, Vec<f64>) {
+        let problem = self.problem;
+        let mut cost = graph.present;
+        let mut most = Vec::new();
+        for (task, gains) in &graph.gains {
+            let home = self.price(*task, problem.at[*task]);
+            cost += home;
+            let best = gains
+                .iter()
+                .enumerate()
+                .map(|(machine, gain)| gain - self.price(*task, machine as i64))
+                .fold(f64::NEG_INFINITY, f64::max);
+            most.push(best + home - problem.price);
+        }
+        for (task, costs) in &graph.costs {
+            cost += self
+                .start(*task, costs)
+                .map_or(problem.waiting_cost, |(cost, _)| cost);
+        }
+        (cost, most)
+    }
+
     /// Return the cheapest machine of a waiting task of a graph, `None` if waiting is cheaper.
     fn start(&self, task: usize, costs: &[f64]) -> Option<(f64, usize)> {
         costs
@@ -476,19 +600,23 @@ impl<'a> Relaxation<'a> {
                 if star.movable {
                     take(star.root, root);
                 }
-                let left = moves - usize::from(star.moves(problem, root)).min(moves);
+                let evicted: usize = options.iter().map(|options| options.evicted).sum();
+                let left = moves - (usize::from(star.moves(problem, root)) + evicted).min(moves);
                 let least = match left {
                     0 => f64::INFINITY,
                     _ => gains.get(left - 1).copied().unwrap_or(0.0),
                 };
                 let mut left = left;
                 for (class, options) in star.classes.iter().zip(options.iter()) {
-                    for (cost, machine) in options.places.iter().take(class.waiting) {
+                    let mut places = options.places.iter();
+                    for (_, machine) in places.by_ref().take(options.evicted) {
+                        take(class.task, *machine as i64);
+                    }
+                    for (cost, machine) in places.by_ref().take(class.waiting) {
                         if *cost < problem.waiting_cost {
                             take(class.task, *machine as i64);
                         }
                     }
-                    let mut places = options.places.iter().skip(class.waiting);
                     for (stay, task) in &options.stays {
                         let place = places.next();
                         let gain = place.map_or(0.0, |(cost, _)| stay - cost - problem.price);
@@ -500,6 +628,14 @@ impl<'a> Relaxation<'a> {
                             _ => take(*task, problem.at[*task]),
                         }
                     }
+                }
+            }
+            Shape::Graph(Graph {
+                exact: Some(known), ..
+            }) => {
+                let column = &known.known[root as usize];
+                for (task, machine) in known.tasks.iter().zip(&column.at) {
+                    take(*task, *machine);
                 }
             }
             Shape::Graph(graph) => {
@@ -528,27 +664,37 @@ impl<'a> Relaxation<'a> {
         let mut best_prices = self.prices.clone();
         let (mut scale, mut waited) = (1.0, 0);
         let mut options = Vec::new();
-        for _ in 0..rounds.max(1) {
-            let tables = self.tables();
+        let (mut recent, mut last) = (f64::NEG_INFINITY, false);
+        for round in 0..rounds.max(1) {
+            last |= round + 1 == rounds.max(1);
+            let exact = last || round % EXACT_EVERY == 0;
+            let tables = self.tables(exact);
             let (inside, moves) = share_moves(&tables, self.problem.most_moves);
             let bound = self.outside() + inside;
-            if bound > best {
-                waited = 0;
+            if exact && bound > best {
                 best = bound;
                 best_prices.copy_from_slice(&self.prices);
+            }
+            if last {
+                break;
+            }
+            if exact && bound < recent {
+                recent = bound; // what was known of graphs was too dear
+            } else if bound > recent {
+                waited = 0;
+                recent = bound;
             } else {
                 waited += 1;
                 if waited >= PATIENCE {
                     (scale, waited) = (scale / 2.0, 0);
-                    if scale < 1e-4 {
-                        break;
-                    }
+                    last = scale < 1e-4;
                 }
             }
             let gap = upper - bound;
-            if gap <= 1e-9 * upper.abs().max(1.0) || self.work.get() > WORK {
+            if exact && gap <= 1e-9 * upper.abs().max(1.0) {
                 break;
             }
+            last |= self.work.get() > WORK;
             let mut used = vec![0.0; self.prices.len()];
             for ((job, table), moves) in self.jobs.iter().zip(&tables).zip(&moves) {
                 self.add_use(job, table.root[*moves], *moves, &mut options, &mut used);
@@ -574,7 +720,7 @@ impl<'a> Relaxation<'a> {
             if slope <= 0.0 {
                 break;
             }
-            let step = scale * gap / slope;
+            let step = scale * gap.max(1e-3 * upper.abs()) / slope;
             for (price, used) in self.prices.iter_mut().zip(&used) {
                 *price = (*price + step * used).max(0.0);
             }
@@ -650,7 +796,7 @@ pub(super) fn after_each<'t>(
 }
 
 /// Return the machines by their latency from each, nearest first, shape (machines, machines).
-fn neighbours(problem: &Problem<'_>, machines: usize) -> Vec<u32> {
+pub(super) fn neighbours(problem: &Problem<'_>, machines: usize) -> Vec<u32> {
     let mut near = Vec::with_capacity(machines * machines);
     for row in problem.steps.chunks_exact(machines) {
         let start = near.len();
@@ -721,6 +867,7 @@ fn star(problem: &Problem<'_>, fixed: &State<'_>, root: usize, tasks: &[usize]) 
         root,
         movable,
         roots,
+        likely: Vec::new(),
         fixed: Vec::new(),
         classes: Vec::new(),
         stuck: stuck(problem, fixed, tasks),
@@ -743,6 +890,9 @@ fn star(problem: &Problem<'_>, fixed: &State<'_>, root: usize, tasks: &[usize]) 
         });
         if problem.at[task] >= 0 {
             star.classes[place].running.push(task);
+            // Another one in its place would do as well as if it stayed, and cost a move.
+            let fitting = &mut star.classes[place].fitting[problem.at[task] as usize];
+            *fitting = fitting.saturating_sub(1);
         } else {
             star.classes[place].waiting += 1;
         }
@@ -816,12 +966,20 @@ fn class(problem: &Problem<'_>, fixed: &State<'_>, task: usize, weight: f64) -> 
     }
 }
 
-fn graph(problem: &Problem<'_>, fixed: &State<'_>, tasks: &[usize], least: &[f64]) -> Graph {
+fn graph(
+    problem: &Problem<'_>,
+    fixed: &State<'_>,
+    tasks: &[usize],
+    least: &[f64],
+    exact: Option<graphs::Graph>,
+    none_starts: bool,
+) -> Graph {
     let machines = fixed.sizes.machines;
     let mut graph = Graph {
         gains: Vec::new(),
         costs: Vec::new(),
         present: present_cost(problem, machines, tasks),
+        exact,
     };
     for task in tasks
         .iter()
@@ -831,7 +989,7 @@ fn graph(problem: &Problem<'_>, fixed: &State<'_>, tasks: &[usize], least: &[f64
         let home = problem.at[task];
         let curve = problem.row(task) / problem.table_steps;
         let row = (0..machines).map(|machine| {
-            if !fixed.may_run(task, machine) {
+            if !fixed.may_run(task, machine) || (none_starts && home < 0) {
                 return if home < 0 {
                     f64::INFINITY
                 } else {
@@ -850,7 +1008,6 @@ fn graph(problem: &Problem<'_>, fixed: &State<'_>, tasks: &[usize], least: &[f64
                     * match (home < 0, near) {
                         (true, Some(near)) if moves => near.min(half),
                         (true, Some(near)) => near,
-                        (true, None) if moves => half,
                         (false, Some(near)) => {
                             let now = problem.pair(task, machines, home, there);
                             if moves {

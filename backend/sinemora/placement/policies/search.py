@@ -19,8 +19,8 @@ from sinemora.placement.problem import Bools, Ints, ProblemError, Shares
 
 WAITING = -1
 """Machine of a waiting task."""
-PROPOSALS_LEAST, PROPOSALS_A_TASK, PROPOSALS_MOST = 100_000, 10_000, 2_000_000
-BOUND_ROUNDS = 200
+PROPOSALS_LEAST, PROPOSALS_A_TASK, PROPOSALS_MOST = 100_000, 10_000, 700_000
+BOUND_ROUNDS = 201
 """Maximum number of rounds in which the relaxation raises the lower bound."""
 BRANCH_WORK = 20_000_000
 """Maximum number of machines that branch and bound looks at, over all tasks."""
@@ -28,7 +28,8 @@ _TOLERANCE = 1e-9
 # Annealing of few tasks ends in the first local optimum: several short runs find more than a long one. That of many
 # ends far from the bound: the best of some runs is nearer.
 _FEW_TASKS, _FEW_STARTS = 20, 8
-_MANY_TASKS, _MANY_STARTS = 100, 3
+_MANY_TASKS, _MANY_STARTS = 40, 3
+_MANY_WORK = BRANCH_WORK // 4
 LEVELS = ("machine", "rack", "pod")
 """Failure domains of spread limits."""
 NO_LIMIT = 1 << 40
@@ -137,7 +138,8 @@ def solve(
         prices = flat.reshape(problem.room.shape)
         if least - bound > _TOLERANCE * max(abs(least), 1.0):
             progress.report(0.6, f"branch and bound over {movers} tasks", least, bound)
-            at, proven = sinemora_native.branch(problem, links, waiting_cost, at, flat, work)
+            most_work = min(work, _MANY_WORK) if movers > _MANY_TASKS else work
+            at, proven = sinemora_native.branch(problem, links, waiting_cost, at, flat, most_work)
             least = _total(problem, waiting_cost, at)
             gap = 0.0 if proven else max(least - bound, 0.0)
     moved = int(((at != problem.at) & (problem.at >= 0)).sum())
