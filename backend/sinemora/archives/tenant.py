@@ -16,8 +16,11 @@ from sinemora.archives.archive import Report, Writer
 from sinemora.archives.catalogue import Table, connect, revision, tables
 
 _ROWS_AT_ONCE = 500
-# Digests of secrets and passwords are not exported.
-_WITHHELD = {"password_hash", "secret_digest", "credential_digest", "encrypted_content"}
+# Passwords and secrets are not exported, neither their digests nor encrypted ones.
+_WITHHELD = {
+    *("password_hash", "secret_digest", "previous_digest", "credential_digest"),
+    *("encrypted_content", "secret"),
+}
 # API processes cache credentials and meshes for some seconds: they may store reports that long after a deletion.
 _CACHES_EXPIRE_S = 12
 
