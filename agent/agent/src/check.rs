@@ -145,6 +145,12 @@ fn reach(config: &Config, backend: &BackendUrl) -> Finding {
     let answer =
         Client::new(backend.clone(), &config.trust).and_then(|c| c.get("/readyz", None, LIMIT));
     match answer {
+        Ok(answer) if answer.status == 200 && !is_readiness(&answer.body) => {
+            Finding::Wrong(format!(
+                "{backend} answers with a page that is not of a Sinemora backend: a proxy or a portal answers in its place, or \
+             `backend` is wrong"
+            ))
+        }
         Ok(answer) if answer.status == 200 => Finding::Well(format!(
             "{backend} is ready ({} ms)",
             asked.elapsed().as_millis()
@@ -159,6 +165,12 @@ fn reach(config: &Config, backend: &BackendUrl) -> Finding {
         )),
         Err(error) => Finding::Wrong(error.to_string()),
     }
+}
+
+/// Returns true if this is the body of a backend's `/readyz`: any web server may answer with status 200.
+fn is_readiness(body: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(body)
+        .is_ok_and(|readiness| readiness["status"].is_string())
 }
 
 fn address(listen: IpAddr, probe: IpAddr) -> Finding {

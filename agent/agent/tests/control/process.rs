@@ -250,7 +250,7 @@ fn a_taken_metrics_address_is_named() {
 
 #[test]
 fn check_distinguishes_a_ready_machine() {
-    let backend = FakeBackend::start(|_| reply(200));
+    let backend = FakeBackend::start(|_| json(200, &json!({"status": "ready"})));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent.toml");
     write!(
@@ -288,6 +288,19 @@ fn check_distinguishes_a_ready_machine() {
         "{output}"
     );
     assert!(output.contains("WRONG identity"), "{output}");
+}
+
+#[test]
+fn check_does_not_take_any_page_for_the_backend() {
+    let portal = FakeBackend::start(|_| reply(200).with("Content-Type", "text/html"));
+    let folder = tempfile::tempdir().unwrap();
+    let settings = [
+        ("backend", portal.url.as_str()),
+        ("token", "sme_0123456789"),
+    ];
+    let (status, output) = ends(&mut agent("check", folder.path(), &settings));
+    assert_eq!(status, Some(1), "{output}");
+    assert!(output.contains("not of a Sinemora backend"), "{output}");
 }
 
 #[test]
