@@ -12,7 +12,12 @@ from lab.benchmarks.securing.samples import Samples
 METHODS = ("get", "post", "put", "patch", "delete")
 # Waits and streams are sound requests that take their time; these end the credential of the caller.
 _WAITS = ("wait_s", "duration_s")
-NEVER_SENT = {("post", "/v1/auth/sign-out"), ("delete", "/v1/api-keys/self")}
+NEVER_SENT = {
+    ("post", "/v1/auth/sign-out"),
+    ("delete", "/v1/api-keys/self"),
+    ("delete", "/v1/account/sessions"),
+    ("post", "/v1/members/self/leave"),
+}
 
 TEXTS = (
     "",

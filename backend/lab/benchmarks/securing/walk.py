@@ -21,7 +21,13 @@ from sinemora.tenants.models import BrowserSession, Membership, Role, User
 Headers = list[tuple[str, str]]
 _REFUSALS = (401, 403)
 # These end the credential of the next request, or answer a wrong credential in their own way.
-_LEFT_OUT = {("post", "/v1/auth/sign-in"), ("get", "/v1/auth/status")}
+_LEFT_OUT = {
+    ("post", "/v1/auth/sign-in"),
+    ("get", "/v1/auth/status"),
+    ("post", "/v1/auth/second-factor"),
+    ("post", "/v1/auth/second-factor/passkey"),
+    ("post", "/v1/auth/passkey"),
+}
 
 
 @dataclass(frozen=True)
