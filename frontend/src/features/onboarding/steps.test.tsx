@@ -98,5 +98,5 @@ test('an expired command shows that, and a failed one shows the reason', async (
   await showPage(<InviteStep mesh={MESH} token={token} onToken={() => {}} />)
   expect(screen.getByText('This command has expired. Create a new one.')).toBeTruthy()
   await press('Create new command')
-  expect((await screen.findByRole('alert')).textContent).toContain('Quota exceeded: 12 VMs requested')
+  expect((await screen.findByRole('alert')).textContent).toContain('Quota exceeded: 12 VMs in total with this change')
 })
