@@ -39,7 +39,8 @@ END $$;
 CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON mesh_focus
     FOR EACH ROW EXECUTE FUNCTION mesh_focus_changed();
 """
-OURS = "current_setting('sinemora.tenant_id', true)"
+# A system session has '*'; the setting is empty after a transaction that had one.
+OUR_ID = "NULLIF(NULLIF(current_setting('sinemora.tenant_id', true), '*'), '')::uuid"
 TRIGGER = """
 DROP TRIGGER settings_changed ON meshes;
 CREATE TRIGGER settings_changed BEFORE UPDATE ON meshes FOR EACH ROW
@@ -53,7 +54,7 @@ NEW_COLUMNS = ("strategy", "period_windows", "representatives")
 def upgrade() -> None:
     """Add the strategies; existing meshes keep measuring every pair in every window."""
     op.execute(SCHEMA)
-    op.execute(f"CREATE POLICY tenant ON mesh_focus USING (tenant_id::text = {OURS} OR {OURS} = '*')")
+    op.execute(f"CREATE POLICY tenant ON mesh_focus USING (tenant_id = {OUR_ID})")
     _trigger(COLUMNS + NEW_COLUMNS)
 
 

@@ -26,16 +26,15 @@ CREATE TABLE price_lists (
     CONSTRAINT fk_price_lists_tenant_id_tenants FOREIGN KEY (tenant_id) REFERENCES tenants (id) ON DELETE CASCADE
 );
 """
-OURS = "current_setting('sinemora.tenant_id', true)"
 # A system session has '*'; the setting is empty after a transaction that had one.
-OUR_ID = f"NULLIF(NULLIF({OURS}, '*'), '')::uuid"
+OUR_ID = "NULLIF(NULLIF(current_setting('sinemora.tenant_id', true), '*'), '')::uuid"
 
 
 def upgrade() -> None:
     """Create the table and its row-level security."""
     op.execute(SCHEMA)
     op.execute("ALTER TABLE price_lists ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
-    op.execute(f"CREATE POLICY tenant ON price_lists USING (tenant_id = {OUR_ID} OR {OURS} = '*')")
+    op.execute(f"CREATE POLICY tenant ON price_lists USING (tenant_id = {OUR_ID})")
 
 
 def downgrade() -> None:
