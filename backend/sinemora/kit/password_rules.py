@@ -8,6 +8,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from sinemora.kit.errors import ProductError
+
 LENGTH_MIN = 10
 LENGTH_MAX = 1024
 _GUESSES_MIN = 1e8
@@ -36,6 +38,17 @@ def weakness(password: str, words: Sequence[str] = ()) -> str | None:
         return None
     reason = _reason(result["sequence"])
     return f"Easy to guess: {reason} Choose several unrelated words."
+
+
+def refuse_weak(password: str, words: Sequence[str], field: str) -> None:
+    """Refuse a password that breaks the rules. ProductError `password_weak` (422), with the field of the body."""
+    if (reason := weakness(password, words)) is not None:
+        raise ProductError(
+            "password_weak",
+            422,
+            f"Password refused. {reason}",
+            errors=[{"pointer": f"#/{field}", "message": reason}],
+        )
 
 
 def _parts(word: str) -> list[str]:

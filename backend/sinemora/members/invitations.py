@@ -13,7 +13,7 @@ from sinemora.kit import outbox
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.kit.password_rules import weakness
+from sinemora.kit.password_rules import refuse_weak
 from sinemora.kit.security import digest, hash_password, new_secret
 from sinemora.members import mails, queries
 from sinemora.members.models import Delivery, Invitation
@@ -129,7 +129,7 @@ def look_up(token: str) -> InvitationPreview:
 def accept(body: InvitationAccept, person: Actor | None) -> tuple[Tenant, Membership]:
     """Add the invited person to the tenant, and create the account if there is none. `person` is signed in.
 
-    ProductError as `_usable`; `invitation_for_another`, `sign_in_to_accept`, `password_refused` (409).
+    ProductError as `_usable`; `invitation_for_another`, `sign_in_to_accept` (409), `password_weak` (422).
     """
     token = body.token.get_secret_value()
     # Outside the transaction: hashing is slow, and the invitation is locked meanwhile.
@@ -210,15 +210,9 @@ def _usable(session: Session, token: str, *, locked: bool = False) -> tuple[Invi
 
 
 def _new_password(body: InvitationAccept, preview: InvitationPreview) -> str:
-    """Return the hash of the password that a new person chose. ProductError `password_refused` (409)."""
+    """Return the hash of the password that a new person chose. ProductError `password_weak` (422)."""
     password = body.password.get_secret_value() if body.password else ""
-    if (reason := weakness(password, [preview.email, preview.tenant_name])) is not None:
-        raise ProductError(
-            "password_refused",
-            409,
-            f"Password refused. {reason}",
-            errors=[{"pointer": "#/password", "message": reason}],
-        )
+    refuse_weak(password, [preview.email, preview.tenant_name], "password")
     return hash_password(password)
 
 

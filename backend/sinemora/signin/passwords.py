@@ -7,11 +7,12 @@ from kombu.exceptions import OperationalError
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
-from sinemora.kit import mail, password_rules
+from sinemora.kit import mail
 from sinemora.kit.celery import ROUTES, celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
+from sinemora.kit.password_rules import refuse_weak
 from sinemora.kit.security import check_password_in_turn, digest, hash_password_in_turn
 from sinemora.signin import notices, queries, sessions, throttle, tokens
 from sinemora.signin.models import Purpose
@@ -23,18 +24,6 @@ from sinemora.tenants.models import User
 log = structlog.get_logger(__name__)
 
 _LINKS_AN_HOUR = 3
-
-
-def refuse_weak(password: str, user: User, tenants: list[str], field: str) -> None:
-    """Refuse a password that breaks the rules. ProductError `password_weak` (422), with the field of the body."""
-    reason = password_rules.weakness(password, [user.email, *tenants])
-    if reason is not None:
-        raise ProductError(
-            "password_weak",
-            422,
-            f"Password refused. {reason}",
-            errors=[{"pointer": f"#/{field}", "message": reason}],
-        )
 
 
 async def change(actor: Actor, current: str, new: str, browser: Browser) -> str:
@@ -55,7 +44,7 @@ async def change(actor: Actor, current: str, new: str, browser: Browser) -> str:
     await run_in_threadpool(throttle.forgive, counted)
     if new == current:
         raise ProductError("password_unchanged", 409, "Password unchanged: the new password is the present one.")
-    await run_in_threadpool(refuse_weak, new, user, tenants, "new_password")
+    await run_in_threadpool(refuse_weak, new, [user.email, *tenants], "new_password")
     password_hash = await hash_password_in_turn(new)
     await run_in_threadpool(_store, user, password_hash, "password.changed", browser, kept=actor)
     return throttle.device_token(password_hash)
@@ -98,7 +87,7 @@ async def redeem(token: str, new: str, browser: Browser) -> None:
     ProductError `reset_link_invalid` (409), `password_weak` (422): a refused password leaves the link valid.
     """
     user, tenants = await run_in_threadpool(_user_of_token, token)
-    await run_in_threadpool(refuse_weak, new, user, tenants, "password")
+    await run_in_threadpool(refuse_weak, new, [user.email, *tenants], "password")
     password_hash = await hash_password_in_turn(new)
     await run_in_threadpool(_redeem, token, user, password_hash, browser)
 
