@@ -263,7 +263,7 @@ def test_programs_that_may_only_read_cannot_measure(owner: Member, client: Calle
     body = {"name": "k", "scopes": ["read"], "expires_at": "2027-01-01T00:00:00Z"}
     program = Caller(client.http, {"Authorization": f"Bearer {owner.created('/v1/api-keys', body)['secret']}"})
     assert program.get("/v1/curves").status_code == 200
-    assert program.post("/v1/curves", json={"name": "x", "rows": ROWS}).json()["code"] == "not_allowed"
+    assert program.post("/v1/curves", json={"name": "x", "rows": ROWS}).json()["code"] == "scope_missing"
 
 
 def test_points_are_bounded(owner: Member):

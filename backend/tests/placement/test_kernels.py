@@ -1,6 +1,7 @@
-"""The native loops of placement and simulation give the results they always gave, to the bit.
+"""The native loops of placement and simulation give the recorded results, to the bit.
 
-`kernels.json` has a digest of each result, recorded from an independent implementation of the same loops.
+`kernels.json` has a digest of each result: those of loops that did not change since were recorded from an independent
+implementation. A digest is renewed only with the loop that it belongs to.
 """
 
 import dataclasses

@@ -25,7 +25,9 @@ def transport(session: Session, body: TransportCreate) -> TransportRead:
     """
     measured = _measured(session, body) if body.mesh is not None else {}
     given = {name: value for name, value in body.model_dump(include=_EVIDENCE).items() if value is not None}
-    used = {name: value for name, value in measured.items() if name not in given}
+    # A given round trip and the smallest measured one are not of the same packets: together they say nothing.
+    unused = given.keys() | ({"min_round_trip_us"} if "round_trip_us" in given else set())
+    used = {name: value for name, value in measured.items() if name not in unused}
     seen = Evidence(**(used | given))
     return TransportRead(
         evidence=EvidenceRead(

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import lil_array
+import scipy
 
 from sinemora.advisors.compute_mix.core.split import Prices, vms_for
 
@@ -42,7 +41,7 @@ def through_hours(loads_per_s: Sequence[float], prices: Prices, term_h: int) -> 
     most = max(vms_for(load, prices.capacity_per_s) for load in loads_per_s)
     # Columns: VMs in use, VMs rented anew, jobs/s to serverless; one of each for every hour.
     used, begun, spilled = 0, hours, 2 * hours
-    rows = lil_array((3 * hours, 3 * hours))
+    rows = scipy.sparse.lil_array((3 * hours, 3 * hours))
     low = np.zeros(3 * hours)
     for at in range(hours):
         # The load is served.
@@ -59,11 +58,11 @@ def through_hours(loads_per_s: Sequence[float], prices: Prices, term_h: int) -> 
             rows[2 * hours + at, begun + (at - ago) % hours] -= 1
     spill = np.inf if prices.job_price is not None else 0.0
     cost = [prices.vm_price_per_hour, 0.0, 3600 * (prices.job_price or 0.0)]
-    found = milp(
+    found = scipy.optimize.milp(
         np.repeat(cost, hours),
         integrality=np.repeat([1, 1, 0], hours),
-        bounds=Bounds(0, np.repeat([most, most, spill], hours)),
-        constraints=LinearConstraint(rows.tocsr(), low, np.inf),
+        bounds=scipy.optimize.Bounds(0, np.repeat([most, most, spill], hours)),
+        constraints=scipy.optimize.LinearConstraint(rows.tocsr(), low, np.inf),
     )
     if found.x is None:  # the bounds leave room for every load
         raise RuntimeError(found.message)

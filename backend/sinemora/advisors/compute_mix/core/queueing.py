@@ -12,8 +12,7 @@ from math import comb, inf
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
-from scipy.stats import gamma
+import scipy
 
 UTILISATION_MAX = 0.999
 """Largest utilisation that is advised: close to 1 a small error of the load makes the response time unbounded."""
@@ -82,7 +81,9 @@ def percentile_response_s(service: Service, utilisation: float, percentile: floa
     while response_exceeds(service, utilisation, high) > share:
         high *= 2
     return float(
-        brentq(lambda t: response_exceeds(service, utilisation, t) - share, 1e-6 * service.mean_s, high, rtol=1e-9)
+        scipy.optimize.brentq(
+            lambda t: response_exceeds(service, utilisation, t) - share, 1e-6 * service.mean_s, high, rtol=1e-9
+        )
     )
 
 
@@ -102,7 +103,7 @@ def utilisation_limit(service: Service, target: Target) -> float:
         return 0.0
     if excess(UTILISATION_MAX) <= 0:
         return UTILISATION_MAX
-    return float(brentq(excess, 1e-9, UTILISATION_MAX, xtol=1e-10))
+    return float(scipy.optimize.brentq(excess, 1e-9, UTILISATION_MAX, xtol=1e-10))
 
 
 def serverless_response_s(service: Service, cold_share: float, cold_s: float, percentile: float | None) -> float:
@@ -112,7 +113,7 @@ def serverless_response_s(service: Service, cold_share: float, cold_s: float, pe
     """
     if percentile is None:
         return service.mean_s + cold_share * cold_s
-    warm = gamma(1 / max(service.variation, 1e-9), scale=service.mean_s * max(service.variation, 1e-9))
+    warm = scipy.stats.gamma(1 / max(service.variation, 1e-9), scale=service.mean_s * max(service.variation, 1e-9))
 
     if cold_share == 0 or cold_s == 0:
         return float(warm.ppf(percentile / 100))
@@ -120,7 +121,7 @@ def serverless_response_s(service: Service, cold_share: float, cold_s: float, pe
     def below(t: float) -> float:
         return float((1 - cold_share) * warm.cdf(t) + cold_share * warm.cdf(t - cold_s)) - percentile / 100
 
-    return float(brentq(below, 0.0, (float(warm.ppf(percentile / 100)) + cold_s) * (1 + 1e-9)))
+    return float(scipy.optimize.brentq(below, 0.0, (float(warm.ppf(percentile / 100)) + cold_s) * (1 + 1e-9)))
 
 
 def _wait(s: Complexes, utilisation: float, served: Complexes) -> Complexes:
