@@ -32,7 +32,7 @@ test('a changed password and an ended session sign other browsers out', async ({
   const again = await elsewhere(browser, baseURL)
   const { password } = credentials()
   const change = async (from: string, to: string) => {
-    await page.getByLabel('Present password').fill(from)
+    await page.getByLabel('Current password').fill(from)
     await page.getByLabel('New password').fill(to)
     await page.getByRole('button', { name: 'Change password' }).click()
   }

@@ -38,8 +38,8 @@ async def change(actor: Actor, current: str, new: str, browser: Browser) -> str:
         raise ProductError(
             "password_wrong",
             403,
-            "Present password wrong: the password is unchanged.",
-            errors=[{"pointer": "#/current_password", "message": "This is not your present password."}],
+            "Current password wrong: the password is unchanged.",
+            errors=[{"pointer": "#/current_password", "message": "This is not your current password."}],
         )
     await run_in_threadpool(throttle.forgive, counted)
     if new == current:

@@ -45,7 +45,7 @@ test('the password is changed, and a weak one is refused at its field', async ()
     'PUT /v1/account/password': () => answers.shift() as Response,
   })
   await showPage(<AccountPage />)
-  await userEvent.type(await screen.findByLabelText('Present password'), 'correct horse')
+  await userEvent.type(await screen.findByLabelText('Current password'), 'correct horse')
   const field = screen.getByLabelText('New password')
   await userEvent.type(field, 'aaaaaaaaaa')
   await userEvent.click(screen.getByRole('button', { name: 'Change password' }))

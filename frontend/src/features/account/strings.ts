@@ -10,7 +10,7 @@ export const strings = {
   password: 'Password',
   passwordChanged: (day: string) => `Last changed on ${day}.`,
   noPassword: 'No password: you sign in with your organisation.',
-  currentPassword: 'Present password',
+  currentPassword: 'Current password',
   newPassword: 'New password',
   passwordHint: 'At least 10 characters. Several unrelated words are easy to remember and hard to guess.',
   showPassword: 'Show password',
@@ -19,7 +19,7 @@ export const strings = {
 
   secondFactors: 'Second factors',
   secondFactorsLead: 'After the password, a sign-in also asks for one of these.',
-  noFactors: 'No second factor yet: whoever has your password can sign in.',
+  noFactors: 'No second factor yet: anyone with your password can sign in.',
   requiredBy: (tenants: string) => `${tenants} requires a second factor.`,
   app: 'Authenticator app',
   appAdded: (day: string) => `Added on ${day}.`,

@@ -73,10 +73,17 @@ function Entries({ rows }: { rows: AuditEntry[] }) {
           },
           as: 'head',
         },
-        { title: strings.actor, cell: (entry) => entry.actor_name },
+        {
+          title: strings.actorAndAddress,
+          cell: (entry) => (
+            <>
+              {entry.actor_name}
+              {entry.address && <div className={pageStyles.quiet}>{entry.address}</div>}
+            </>
+          ),
+        },
         { title: strings.action, cell: (entry) => entry.action },
         { title: strings.subject, cell: (entry) => entry.subject_name, as: 'wrap' },
-        { title: strings.address, cell: (entry) => entry.address ?? '–' },
         {
           title: strings.changes,
           cell: (entry) => changeLines(entry).map((line) => <div key={line}>{line}</div>),

@@ -13,6 +13,7 @@ export const strings = {
   actorExample: 'E-mail address or key',
   subject: 'Subject',
   address: 'Address',
+  actorAndAddress: 'Actor and address',
   addressExample: '192.0.2.7',
   from: 'From',
   to: 'Until',

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { computeMixQuery } from '~/api/advisors'
 import { Page } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
+import styles from '../advisors.module.css'
 import { MixForm } from './MixForm'
 import { MixResults } from './MixResults'
 import { PriceLists } from './PriceLists'
@@ -23,10 +24,10 @@ export function ComputeMixPage({ search, onSearch }: Props) {
       <MixForm asked={asked} onAsk={onSearch} />
       <QueryResult query={query} what={strings.computeMixLower}>
         {(mix) => (
-          <>
+          <div className={styles.results}>
             <MixResults mix={mix} load={asked.load} />
             <ProviderPrices mix={mix} asked={asked} />
-          </>
+          </div>
         )}
       </QueryResult>
       <PriceLists />

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { transferPlanQuery } from '~/api/advisors'
 import { meshesQuery } from '~/api/meshes'
 import type { TransferPlan, TransferQuestion } from '~/api/types'
+import { formatShare } from '~/lib/performance'
 import { formatCount, formatDelay, threeDigits } from '~/lib/units'
 import { NumberField } from '~/ui/NumberField'
 import { Page, Panel, pageStyles } from '~/ui/Page'
@@ -130,7 +131,11 @@ function Outcome({ plan }: { plan: TransferPlan }) {
     <Panel title={strings.plan}>
       <Notice
         tone="info"
-        title={strings.finish(seconds(plan.finish_s), seconds(plan.fair_finish_s), threeDigits(plan.gain_percent))}
+        title={strings.finish(
+          seconds(plan.finish_s),
+          seconds(plan.fair_finish_s),
+          formatShare(plan.gain_percent / 100),
+        )}
       >
         {strings.bound(seconds(plan.bound_s), plan.bottleneck)} {strings.estimate}{' '}
         {plan.unmeasured > 0 ? strings.unmeasured(formatCount(plan.unmeasured)) : ''}

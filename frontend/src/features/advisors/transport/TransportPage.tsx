@@ -9,6 +9,7 @@ import { NumberField } from '~/ui/NumberField'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Notice } from '~/ui/State'
+import styles from '../advisors.module.css'
 import { CONSTRAINTS, ECN, PATTERNS, requestOf, type TransportSearch } from './question'
 import { strings } from './strings'
 
@@ -113,7 +114,7 @@ export function TransportPage({ search, onSearch }: Props) {
 
 function Advice({ found }: { found: Transport }) {
   return (
-    <>
+    <div className={styles.results}>
       <Panel title={strings.advice}>
         {found.fired
           .filter(({ overridden_by }) => overridden_by === null)
@@ -158,7 +159,7 @@ function Advice({ found }: { found: Transport }) {
           </table>
         </section>
       </Panel>
-    </>
+    </div>
   )
 }
 
