@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { apiKeysQuery, useDeleteApiKey } from '~/api/access'
@@ -79,14 +80,14 @@ export function ApiKeysPage() {
             {
               title: strings.actions,
               cell: (key) => (
-                <>
+                <Group gap="sm" wrap="nowrap">
                   <RowAction label={strings.rotateName(key.name)} onClick={() => setRotating(key)}>
                     {strings.rotate}
                   </RowAction>
                   <RowAction label={strings.deleteName(key.name)} onClick={() => setDeleting(key)}>
                     {strings.delete}
                   </RowAction>
-                </>
+                </Group>
               ),
             },
           ]}
