@@ -84,9 +84,9 @@ fn exchange(message: &Message) {
             t1_deadline: RawTime(1_000_000),
             tag: (),
         };
-        for _ in 0..3 {
+        for number in 0..3 {
             let id = if standard {
-                exchanges.open_standard(pending, 0)
+                exchanges.open_standard(pending, (number > 0).then_some(number))
             } else {
                 exchanges.open(pending)
             };
