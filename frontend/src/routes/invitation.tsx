@@ -1,8 +1,8 @@
 import { createFileRoute, useLocation } from '@tanstack/react-router'
 import { InvitationPage } from '~/features/members/InvitationPage'
 import { forgetInvitationToken, invitationToken } from '~/features/members/invitationToken'
-import { strings } from '~/features/members/strings'
 import { PublicTitle } from '~/features/shell/DocumentTitle'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/invitation')({
   staticData: { title: strings.invitation },

@@ -59,7 +59,6 @@ export const strings = {
   revoke: 'Revoke',
   revokeFor: (email: string) => `Revoke the invitation of ${email}`,
   revokeEffect: 'The link no longer works. You can invite the person again.',
-  invitation: 'Invitation',
   invitationLower: 'the invitation',
   joinTitle: (tenant: string) => `Join ${tenant}`,
   joinLead: (by: string, role: Role) => `${by} invites you as ${ROLE_NAMES[role].toLowerCase()}.`,

@@ -150,6 +150,7 @@ export const strings = {
   account: 'Account',
   resetPassword: 'Set a new password',
   secondFactor: 'Second factor',
+  invitation: 'Invitation',
   apiKeys: 'API keys',
   usage: 'Usage',
   audit: 'Audit log',
