@@ -20,7 +20,7 @@ DAEMONS = {"ptp4l": daemons.ptp4l_master, "ptpd": lambda host: daemons.ptpd_mast
 
 @dataclass
 class Reported:
-    """What the clients of one responder reported in one direction: sums over their windows."""
+    """Counts that the clients of one responder reported in one direction: sums over their windows."""
 
     sent: int = 0
     lost: int = 0

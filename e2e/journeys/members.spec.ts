@@ -3,7 +3,7 @@ import { expect, expectAccessible, read, test } from '../support/journey'
 
 const PASSWORD = 'correct horse battery'
 
-/** Open a page in a browser of its own, as another person has. */
+/** Open a page in a separate browser, as another person has. */
 async function stranger(browser: Browser): Promise<Page> {
   return (await browser.newContext({ reducedMotion: 'reduce' })).newPage()
 }

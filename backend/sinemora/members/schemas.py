@@ -103,7 +103,7 @@ class InvitationToken(Write):
 
 
 class InvitationPreview(Read):
-    """What an invitation link leads to. `has_account`: the person signs in to accept; others choose a password."""
+    """Destination of an invitation link. `has_account`: the person signs in to accept; others choose a password."""
 
     tenant_name: str
     email: str

@@ -42,7 +42,7 @@ def set_device(response: Response, device: str) -> None:
 
 
 def set_step(response: Response, secret: str) -> None:
-    """Set the secret of a sign-in that goes on in another request."""
+    """Set the secret of a sign-in that continues in another request."""
     response.set_cookie(
         STEP_COOKIE,
         secret,

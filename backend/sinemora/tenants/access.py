@@ -31,7 +31,7 @@ CSRF_HEADER = "x-csrf-token"
 KEY_PREFIX = "sm_"
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 CONFIRMED_FOR = timedelta(minutes=10)
-"""How long a sign-in or a confirmation counts as recent, for sensitive changes."""
+"""Time for which a sign-in or a confirmation counts as recent, for sensitive changes."""
 _USED_AGAIN = timedelta(minutes=1)
 # Open to members who still have to set up the second factor that their tenant requires.
 _BEFORE_SECOND_FACTOR = ("/v1/auth/", "/v1/account")

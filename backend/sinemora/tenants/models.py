@@ -38,7 +38,7 @@ class Role(StrEnum):
 
 
 class Method(StrEnum):
-    """How a browser session was opened: a password, a passkey, or an OpenID provider."""
+    """Credential that opened a browser session: a password, a passkey, or an OpenID provider."""
 
     password = "password"
     passkey = "passkey"

@@ -91,7 +91,7 @@ export const planPreviewQuery = (mesh: Mesh, settings: PlanSettings) =>
     placeholderData: keepPreviousData,
   })
 
-/** How many agents follow the newest plan of a mesh; asked again until all do, and every half minute after. */
+/** The agents that follow the newest plan of a mesh; asked again until all do, and every half minute after. */
 export const planAdoptionQuery = (meshId: string) =>
   queryOptions({
     queryKey: ['meshes', meshId, 'plan-adoption'],

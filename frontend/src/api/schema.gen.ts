@@ -7074,7 +7074,7 @@ export interface components {
         };
         /**
          * InvitationPreview
-         * @description What an invitation link leads to. `has_account`: the person signs in to accept; others choose a password.
+         * @description Destination of an invitation link. `has_account`: the person signs in to accept; others choose a password.
          */
         InvitationPreview: {
             /** Tenant Name */
@@ -7760,7 +7760,7 @@ export interface components {
         };
         /**
          * Method
-         * @description How a browser session was opened: a password, a passkey, or an OpenID provider.
+         * @description Credential that opened a browser session: a password, a passkey, or an OpenID provider.
          * @enum {string}
          */
         Method: "password" | "passkey" | "provider";
@@ -11553,7 +11553,7 @@ export interface components {
         };
         /**
          * TailRead
-         * @description Whether one retransmission timeout (195 to 235 ms) shows in the latencies, with its evidence.
+         * @description Finding about one retransmission timeout (195 to 235 ms) in the latencies, with its evidence.
          *
          *     `share` of requests wait for it, which adds `mean_cost_ms` to the mean.
          */

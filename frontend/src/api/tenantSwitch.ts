@@ -1,4 +1,4 @@
-/** Moving between tenants: the session changes, and every tab of this browser loads anew. */
+/** Moving between tenants: the session changes, and every tab of this browser reloads. */
 
 import { switchTenant } from './members'
 
@@ -14,7 +14,7 @@ export async function openTenant(id: string) {
 /** The signed-in person has left: the session has ended with the membership. */
 export const tenantLeft = () => window.location.assign('/sign-in')
 
-/** Load this tab anew when another tab has switched. Return a function that stops. */
+/** Reload this tab when another tab has switched. Return a function that stops. */
 export function followSwitches(): () => void {
   const follow = ({ key, newValue }: StorageEvent) => {
     if (key === KEY && newValue !== null) window.location.assign('/')

@@ -18,7 +18,7 @@ function Invitation() {
         token={invitationToken(hash)}
         onJoined={() => {
           forgetInvitationToken()
-          // Loaded anew: no data of an earlier session or tenant may remain.
+          // Reloaded: no data of an earlier session or tenant may remain.
           window.location.assign('/')
         }}
       />

@@ -35,7 +35,7 @@ pub(super) struct Graph {
     links: Vec<Vec<Link>>,
     /// Cost of the links to tasks that may not move, shape (tasks, machines), infinite where a task may not begin to run.
     alone: Vec<f64>,
-    /// The same where each task runs.
+    /// Its value where each task runs.
     at_home: Vec<f64>,
     /// Cost of the links of tasks that may not move.
     fixed: f64,
@@ -52,7 +52,7 @@ pub(super) trait Prices {
     fn price(&self, task: usize, machine: i64) -> f64;
 }
 
-/// What a task that is placed later adds at least to the cost of an earlier one, by the machine of that, the last for waiting.
+/// Least cost that a task placed later adds to the cost of an earlier one, by the machine of that, the last for waiting.
 struct Message {
     /// Place of the earlier task in the order.
     to: usize,
@@ -74,7 +74,7 @@ struct Dive<'a> {
     /// Least cost of each that has no link to one before it.
     least: Vec<f64>,
     at: Vec<i64>,
-    /// Room beside the tasks that stay and are placed, shape (machines, resources).
+    /// Room next to the tasks that stay and are placed, shape (machines, resources).
     room: Vec<i64>,
     left: Vec<i64>,
     bar: f64,

@@ -59,7 +59,7 @@ struct Graph {
     costs: Vec<(usize, Vec<f64>)>,
     /// Cost of the links as they are.
     present: f64,
-    /// The same job, placed exactly; `None` where it is too large.
+    /// Its job as a graph that is placed exactly; `None` where it is too large.
     exact: Option<graphs::Graph>,
 }
 
@@ -402,15 +402,15 @@ impl<'a> Relaxation<'a> {
         options.places.clear();
         options.evicted = 0;
         let joins = star.movable && at >= 0 && problem.at[star.root] != at;
-        // Room beside a root that comes.
-        let beside = if joins {
-            self.beside_root(star, class, at as usize)
+        // Room next to a root that comes.
+        let next_to = if joins {
+            self.next_to_root(star, class, at as usize)
         } else {
             usize::MAX
         };
         let mut stay_there = 0;
         for task in &class.running {
-            if problem.at[*task] == at && stay_there >= beside {
+            if problem.at[*task] == at && stay_there >= next_to {
                 options.evicted += 1;
                 continue;
             }
@@ -432,8 +432,8 @@ impl<'a> Relaxation<'a> {
         let fitting = |machine: usize| {
             let most = class.fitting[machine] as usize;
             if star.movable && machine as i64 == at {
-                let beside = self.beside_root(star, class, machine);
-                most.min(beside.saturating_sub(stay_there))
+                let next_to = self.next_to_root(star, class, machine);
+                most.min(next_to.saturating_sub(stay_there))
             } else {
                 most
             }
@@ -475,7 +475,7 @@ impl<'a> Relaxation<'a> {
     }
 
     /// Return the number of tasks of a class that fit on a machine beside the root.
-    fn beside_root(&self, star: &Star, class: &Class, machine: usize) -> usize {
+    fn next_to_root(&self, star: &Star, class: &Class, machine: usize) -> usize {
         let resources = self.sizes.resources;
         (0..resources)
             .filter_map(|resource| {

@@ -1,4 +1,4 @@
-"""How long the API is silent while a caller sends what is known to be expensive."""
+"""Measures the silence of the API while a caller sends known expensive requests."""
 
 import http.client
 import json

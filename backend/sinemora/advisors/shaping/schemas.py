@@ -126,7 +126,7 @@ class TailCreate(Write):
 
 
 class TailRead(Read):
-    """Whether one retransmission timeout (195 to 235 ms) shows in the latencies, with its evidence.
+    """Finding about one retransmission timeout (195 to 235 ms) in the latencies, with its evidence.
 
     `share` of requests wait for it, which adds `mean_cost_ms` to the mean.
     """

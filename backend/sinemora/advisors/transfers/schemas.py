@@ -74,7 +74,7 @@ class TransferPlanCreate(Write):
         if bool(self.transfers) == (self.sort is not None):
             raise ValueError("give one of `transfers` and `sort`")
         if self.mesh is not None and self.sort is not None:
-            raise ValueError("a sort has workers of its own; `mesh` needs `transfers`")
+            raise ValueError("a sort names its workers itself; `mesh` needs `transfers`")
         if self.topology is Topology.ZONES and self.mesh is None:
             raise ValueError("the topology `zones` needs `mesh`")
         return self

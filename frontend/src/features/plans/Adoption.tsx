@@ -5,7 +5,7 @@ import { strings } from './strings'
 
 const NAMED = 5
 
-/** How many agents of a mesh follow its newest plan. */
+/** The number of agents of a mesh that follow its newest plan. */
 export function Adoption({ meshId }: { meshId: string }) {
   const { data, error, refetch } = useQuery(planAdoptionQuery(meshId))
   if (error && !data) return <Failed what={strings.adoptionLower} error={error} retry={() => void refetch()} />

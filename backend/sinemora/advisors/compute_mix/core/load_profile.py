@@ -1,7 +1,7 @@
 """Cheapest split through the hours of a profile, when a rented VM is paid for a minimum term.
 
-A mixed-integer program: VMs in use, VMs rented anew and load to serverless of each hour. The profile repeats, so a term
-may continue past its last hour; a term of its length or more keeps one number of VMs.
+A mixed-integer program: VMs in use, VMs newly rented and load to serverless of each hour. The profile repeats, so a
+term may continue past its last hour; a term of its length or more keeps one number of VMs.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def through_hours(loads_per_s: Sequence[float], prices: Prices, term_h: int) -> 
     if term_h >= hours:
         return _constant(loads_per_s, prices)
     most = max(vms_for(load, prices.capacity_per_s) for load in loads_per_s)
-    # Columns: VMs in use, VMs rented anew, jobs/s to serverless; one of each for every hour.
+    # Columns: VMs in use, VMs newly rented, jobs/s to serverless; one of each for every hour.
     used, begun, spilled = 0, hours, 2 * hours
     rows = scipy.sparse.lil_array((3 * hours, 3 * hours))
     low = np.zeros(3 * hours)

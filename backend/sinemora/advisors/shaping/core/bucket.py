@@ -22,7 +22,7 @@ _KNEE_RATIO = 1.5
 _BURST_PACKETS_MIN = 4.0
 """Least depth, in packets: shallower is the queue of any device."""
 _RESIDUAL_PACKETS = 1.5
-"""Most median distance of arrivals from the line after the knee, in packets, beside a share of the depth."""
+"""Most median distance of arrivals from the line after the knee, in packets, in addition to a share of the depth."""
 _RESIDUAL_SHARE = 0.04
 _LOSS_MIN = 0.02
 _LINE_SHARE_MIN = 0.3

@@ -22,7 +22,7 @@ IN_BAND_MIN = 3
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """Whether the signature is there, its evidence in words, share of requests and latency it adds to the mean, ms."""
+    """Finding about the signature: presence, evidence in words, share of requests, latency added to the mean (ms)."""
 
     found: bool
     evidence: str
