@@ -1,7 +1,7 @@
 //! The cheapest placements of one job at prices of capacity, by its number of moves, within the limits of the job.
 //!
 //! For each set of tasks that move, the others stay, and the moving and waiting tasks are placed depth first. Each task
-//! first sends those before it what it costs at least beside them (R. Dechter, I. Rish 2003, "Mini-buckets"): exact where
+//! first sends those before it what it costs at least next to them (R. Dechter, I. Rish 2003, "Mini-buckets"): exact where
 //! their links have no cycle. Sets and branches that cannot be better than the placements known are left out.
 
 use super::problem::{Problem, Sizes};

@@ -10,7 +10,7 @@ CAPACITY = 1e9 / 8
 """Bytes/s of a worker: the source has 1 Gbit/s."""
 RACKS = {"star": 1, "two_rack": 2, "four_rack": 4}
 OVERSUBSCRIPTION = 4.0
-"""Oversubscription of racks. The source quotes 2:1 up to 147:1 in production and measured none of its own."""
+"""Oversubscription of racks. The source quotes 2:1 up to 147:1 in production and measured none."""
 
 
 def preset_network(kind: str, workers: int = WORKERS, oversubscription: float = OVERSUBSCRIPTION) -> Network:
