@@ -35,6 +35,7 @@ const session = (id: string, browser: string, is_current: boolean) => ({
 })
 const SESSIONS = [session('s1', 'Firefox on Linux', true), session('s2', 'Safari on iPhone', false)]
 const COMMON = { 'GET /v1/account/sessions': SESSIONS, 'GET /v1/sign-in-policy': { second_factor_required: false } }
+const OWNER = { user: ACCOUNT.user, tenant: { name: 'Sinemora' }, role: 'owner', csrf_token: 't' }
 const unconfirmed = () => reply(403, { code: 'confirmation_required', detail: 'Confirmation required.' })
 
 test('the password is changed, and a weak one is refused at its field', async () => {
@@ -84,8 +85,12 @@ test('signing out elsewhere keeps this session, everywhere leads to the sign-in 
 
 test('an authenticator app is added by its first code, and recovery codes are shown once', async () => {
   let account: object = ACCOUNT
+  const { promise: late, resolve: answer } = Promise.withResolvers<Response>()
+  let asked = 0
   const sent = mockApi({
     ...COMMON,
+    // The account is fresh, and the setup gone, long before the session is.
+    'GET /v1/auth/status': () => (asked++ === 0 ? reply(200, { session: OWNER }) : late),
     'GET /v1/account': () => reply(200, account),
     'POST /v1/account/totp': () =>
       reply(201, { secret: 'GEZDGNBV', uri: 'otpauth://totp/x', qr_code: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
@@ -106,6 +111,7 @@ test('an authenticator app is added by its first code, and recovery codes are sh
   await userEvent.click(screen.getByRole('button', { name: 'I have kept them' }))
   expect(screen.queryByText('aaaa-bbbb-cccc-dddd')).toBeNull()
   expect(await screen.findByRole('button', { name: 'Remove authenticator app' })).toBeTruthy()
+  answer(reply(200, { session: OWNER }))
 })
 
 test('a change that needs a recent proof asks for a code, then goes through', async () => {
