@@ -32,6 +32,7 @@ import { Route as AppUsageRouteImport } from './routes/_app.usage'
 import { Route as AppVmsRouteImport } from './routes/_app.vms'
 import { Route as AppWhatIfRouteImport } from './routes/_app.what-if'
 import { Route as AppZonesRouteImport } from './routes/_app.zones'
+import { Route as AppAdvisorsIndexRouteImport } from './routes/_app.advisors.index'
 import { Route as AppAdvisorsComputeMixRouteImport } from './routes/_app.advisors.compute-mix'
 import { Route as AppAdvisorsFairnessRouteImport } from './routes/_app.advisors.fairness'
 import { Route as AppAdvisorsShapingRouteImport } from './routes/_app.advisors.shaping'
@@ -176,6 +177,11 @@ const AppWhatIfRoute = AppWhatIfRouteImport.update({
 const AppZonesRoute = AppZonesRouteImport.update({
   id: '/zones',
   path: '/zones',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAdvisorsIndexRoute = AppAdvisorsIndexRouteImport.update({
+  id: '/advisors/',
+  path: '/advisors/',
   getParentRoute: () => AppRoute,
 } as any)
 const AppAdvisorsComputeMixRoute = AppAdvisorsComputeMixRouteImport.update({
@@ -379,6 +385,7 @@ export interface FileRoutesByFullPath {
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
   '/simulations/$simulationId': typeof AppSimulationsSimulationIdRoute
   '/vms/$vmId': typeof AppVmsVmIdRoute
+  '/advisors/': typeof AppAdvisorsIndexRoute
   '/alert-rules/': typeof AppAlertRulesIndexRoute
   '/applications/': typeof AppApplicationsIndexRoute
   '/curves/': typeof AppCurvesIndexRoute
@@ -433,6 +440,7 @@ export interface FileRoutesByTo {
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
   '/simulations/$simulationId': typeof AppSimulationsSimulationIdRoute
   '/vms/$vmId': typeof AppVmsVmIdRoute
+  '/advisors': typeof AppAdvisorsIndexRoute
   '/alert-rules': typeof AppAlertRulesIndexRoute
   '/applications': typeof AppApplicationsIndexRoute
   '/curves': typeof AppCurvesIndexRoute
@@ -490,6 +498,7 @@ export interface FileRoutesById {
   '/_app/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
   '/_app/simulations/$simulationId': typeof AppSimulationsSimulationIdRoute
   '/_app/vms_/$vmId': typeof AppVmsVmIdRoute
+  '/_app/advisors/': typeof AppAdvisorsIndexRoute
   '/_app/alert-rules/': typeof AppAlertRulesIndexRoute
   '/_app/applications/': typeof AppApplicationsIndexRoute
   '/_app/curves/': typeof AppCurvesIndexRoute
@@ -547,6 +556,7 @@ export interface FileRouteTypes {
     | '/recommendations/$recommendationId'
     | '/simulations/$simulationId'
     | '/vms/$vmId'
+    | '/advisors/'
     | '/alert-rules/'
     | '/applications/'
     | '/curves/'
@@ -601,6 +611,7 @@ export interface FileRouteTypes {
     | '/recommendations/$recommendationId'
     | '/simulations/$simulationId'
     | '/vms/$vmId'
+    | '/advisors'
     | '/alert-rules'
     | '/applications'
     | '/curves'
@@ -657,6 +668,7 @@ export interface FileRouteTypes {
     | '/_app/recommendations/$recommendationId'
     | '/_app/simulations/$simulationId'
     | '/_app/vms_/$vmId'
+    | '/_app/advisors/'
     | '/_app/alert-rules/'
     | '/_app/applications/'
     | '/_app/curves/'
@@ -843,6 +855,13 @@ declare module '@tanstack/react-router' {
       path: '/zones'
       fullPath: '/zones'
       preLoaderRoute: typeof AppZonesRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/advisors/': {
+      id: '/_app/advisors/'
+      path: '/advisors'
+      fullPath: '/advisors/'
+      preLoaderRoute: typeof AppAdvisorsIndexRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/advisors/compute-mix': {
@@ -1118,6 +1137,7 @@ interface AppRouteChildren {
   AppRecommendationsRecommendationIdRoute: typeof AppRecommendationsRecommendationIdRoute
   AppSimulationsSimulationIdRoute: typeof AppSimulationsSimulationIdRoute
   AppVmsVmIdRoute: typeof AppVmsVmIdRoute
+  AppAdvisorsIndexRoute: typeof AppAdvisorsIndexRoute
   AppAlertRulesIndexRoute: typeof AppAlertRulesIndexRoute
   AppApplicationsIndexRoute: typeof AppApplicationsIndexRoute
   AppCurvesIndexRoute: typeof AppCurvesIndexRoute
@@ -1166,6 +1186,7 @@ const AppRouteChildren: AppRouteChildren = {
     AppRecommendationsRecommendationIdRoute,
   AppSimulationsSimulationIdRoute: AppSimulationsSimulationIdRoute,
   AppVmsVmIdRoute: AppVmsVmIdRoute,
+  AppAdvisorsIndexRoute: AppAdvisorsIndexRoute,
   AppAlertRulesIndexRoute: AppAlertRulesIndexRoute,
   AppApplicationsIndexRoute: AppApplicationsIndexRoute,
   AppCurvesIndexRoute: AppCurvesIndexRoute,

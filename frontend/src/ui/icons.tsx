@@ -15,6 +15,7 @@ import {
   IconCirclePlus,
   IconClock,
   IconCoin,
+  IconCompass,
   IconCopy,
   IconDeviceDesktop,
   IconDownload,
@@ -97,6 +98,7 @@ export const ApplicationsIcon = icon(IconApps)
 export const CurvesIcon = icon(IconTrendingDown)
 export const RecommendationsIcon = icon(IconBulb)
 export const WhatIfIcon = icon(IconGitBranch)
+export const AdvisorsIcon = icon(IconCompass)
 export const ComputeMixIcon = icon(IconCoin)
 export const FairnessIcon = icon(IconScale)
 export const ShapingIcon = icon(IconDroplet)

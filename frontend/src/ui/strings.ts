@@ -117,4 +117,9 @@ export const strings = {
   costOfPair: (application: string, cost: string) =>
     `The paths of this pair cost ${application} ${cost} of its best performance, predicted by its curve from the round trips now.`,
   progressOf: (subject: string) => `Progress of ${subject}`,
+  computeMix: 'Compute mix',
+  fairness: 'Fairness',
+  transport: 'Transport',
+  transfers: 'Transfers',
+  shaping: 'Shaping',
 }

@@ -39,6 +39,9 @@ export function UserMenu() {
         <Menu.Item component={Link} to="/account">
           {strings.account}
         </Menu.Item>
+        <Menu.Item component={Link} to="/about">
+          {strings.aboutSinemora}
+        </Menu.Item>
         <Menu.Item onClick={() => void leave()}>{strings.signOut}</Menu.Item>
       </Menu.Dropdown>
     </Menu>

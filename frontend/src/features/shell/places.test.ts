@@ -13,6 +13,8 @@ test.each([
   ['/alert-rules/new', 'Rules'],
   ['/annotations', 'Annotations'],
   ['/onboarding', 'Add a VM'],
+  ['/advisors/', 'Advisors'],
+  ['/advisors/fairness', 'Advisors'],
   ['/$', undefined],
 ])('the route %s belongs to %s', (route, name) => {
   expect(currentPlace(placeGroups('m'), route)?.name).toBe(name)

@@ -1,15 +1,15 @@
 import type { ToOptions } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
+import { ADVISORS } from '~/ui/advisors'
 import {
   AboutIcon,
   AddIcon,
+  AdvisorsIcon,
   AnnotationsIcon,
   ApplicationsIcon,
   AuditIcon,
-  ComputeMixIcon,
   CurvesIcon,
   ExploreIcon,
-  FairnessIcon,
   HeatmapIcon,
   HelpIcon,
   IncidentsIcon,
@@ -21,12 +21,9 @@ import {
   ReceiversIcon,
   RecommendationsIcon,
   RulesIcon,
-  ShapingIcon,
   SilencesIcon,
   SimulationsIcon,
   TenantIcon,
-  TransfersIcon,
-  TransportIcon,
   UsageIcon,
   VmsIcon,
   WhatIfIcon,
@@ -41,6 +38,8 @@ export interface Place {
   link: ToOptions
   /** Routes that belong to the page although their addresses do not begin with its own. */
   also?: readonly string[]
+  /** Pages that it leads to, and search finds, but the navigation does not list. */
+  pages?: readonly Place[]
 }
 
 export interface PlaceGroup {
@@ -75,16 +74,7 @@ export function placeGroups(meshId: string | undefined): PlaceGroup[] {
         { name: strings.recommendations, Icon: RecommendationsIcon, link: { to: '/recommendations' } },
         { name: strings.whatIf, Icon: WhatIfIcon, link: { to: '/what-if' } },
         { name: strings.simulations, Icon: SimulationsIcon, link: { to: '/simulations' } },
-      ],
-    },
-    {
-      name: strings.advisors,
-      places: [
-        { name: strings.computeMix, Icon: ComputeMixIcon, link: { to: '/advisors/compute-mix' } },
-        { name: strings.fairness, Icon: FairnessIcon, link: { to: '/advisors/fairness' } },
-        { name: strings.transport, Icon: TransportIcon, link: { to: '/advisors/transport' } },
-        { name: strings.transfers, Icon: TransfersIcon, link: { to: '/advisors/transfers' } },
-        { name: strings.shaping, Icon: ShapingIcon, link: { to: '/advisors/shaping' } },
+        { name: strings.advisors, Icon: AdvisorsIcon, link: { to: '/advisors' }, pages: ADVISORS },
       ],
     },
     {
@@ -113,8 +103,13 @@ export function placeGroups(meshId: string | undefined): PlaceGroup[] {
         { name: strings.apiKeys, Icon: KeyIcon, link: { to: '/api-keys' } },
         { name: strings.jobs, Icon: JobsIcon, link: { to: '/jobs' } },
         { name: strings.audit, Icon: AuditIcon, link: { to: '/audit' } },
-        { name: strings.help, Icon: HelpIcon, link: { to: '/help/$', params: { _splat: '' } } },
-        { name: strings.about, Icon: AboutIcon, link: { to: '/about' } },
+        {
+          name: strings.help,
+          Icon: HelpIcon,
+          link: { to: '/help/$', params: { _splat: '' } },
+          also: ['/about'],
+          pages: [{ name: strings.about, Icon: AboutIcon, link: { to: '/about' } }],
+        },
       ],
     },
   ]

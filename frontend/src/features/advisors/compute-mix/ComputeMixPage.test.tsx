@@ -74,7 +74,7 @@ test('the mix names VMs and serverless, with its cost, its budget and the differ
   expect(screen.getAllByText(/Response budget 500 ms: the target less 100 µs, the p95/).length).toBe(2)
   expect(screen.getByText(/0.125 USD per hour more than the first path/)).toBeTruthy()
   expect(screen.getByText('No mix keeps the target')).toBeTruthy()
-  const table = screen.getByRole('table', { name: 'Options by VM type, a-1 to b-1' })
+  const table = screen.getByRole('region', { name: 'Options by VM type, a-1 to b-1' })
   expect(within(table).getByText('70.0 %')).toBeTruthy()
   expect(await screen.findByText(/Serverless only up to 2.22 USD per busy hour; VMs only above/)).toBeTruthy()
 })

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { computeMixQuery } from '~/api/advisors'
-import { Page } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
+import { AdvisorPage } from '../AdvisorPage'
 import styles from '../advisors.module.css'
 import { MixForm } from './MixForm'
 import { MixResults } from './MixResults'
@@ -20,7 +20,7 @@ export function ComputeMixPage({ search, onSearch }: Props) {
   const asked = { ...FIRST, ...search }
   const query = useQuery(computeMixQuery(requestOf(asked)))
   return (
-    <Page title={strings.computeMix} lead={strings.computeMixLead}>
+    <AdvisorPage title={strings.computeMix} lead={strings.computeMixLead}>
       <MixForm asked={asked} onAsk={onSearch} />
       <QueryResult query={query} what={strings.computeMixLower}>
         {(mix) => (
@@ -31,6 +31,6 @@ export function ComputeMixPage({ search, onSearch }: Props) {
         )}
       </QueryResult>
       <PriceLists />
-    </Page>
+    </AdvisorPage>
   )
 }

@@ -3,8 +3,8 @@ import { CurveChart } from '~/charts/curve/CurveChart'
 import { formatDelay, NO_VALUE, threeDigits } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { Panel, pageStyles } from '~/ui/Page'
+import { type Column, Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
-import styles from '../advisors.module.css'
 import { Legend } from '../Legend'
 import { money } from '../money'
 import { strings } from './strings'
@@ -58,47 +58,33 @@ function Advice({ path, currency, isBase }: { path: PathMix; currency: string | 
   )
 }
 
+type Option = PathMix['options'][number]
+
+const number = (title: string, cell: (option: Option) => string | number): Column<Option> => ({
+  title,
+  cell,
+  as: 'number',
+})
+
 function Options({ path, currency }: { path: PathMix; currency: string | null }) {
   return (
-    //biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-    <section className={pageStyles.scroll} tabIndex={0} aria-label={strings.optionsOf(path.label)}>
-      <table className={pageStyles.table} aria-label={strings.optionsOf(path.label)}>
-        <thead>
-          <tr>
-            <th scope="col">{strings.vmType}</th>
-            {[
-              strings.utilisationMax,
-              strings.capacity,
-              strings.breakEven,
-              strings.vms,
-              strings.toServerless,
-              strings.costPerHour,
-              strings.vmsAlone,
-              strings.serverlessAlone,
-            ].map((title) => (
-              <th key={title} scope="col" className={styles.number}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {path.options.map((option) => (
-            <tr key={option.vm} className={option.vm === path.best ? styles.best : undefined}>
-              <th scope="row">{option.vm}</th>
-              <td className={styles.number}>{threeDigits(option.utilisation_max * 100)} %</td>
-              <td className={styles.number}>{perSecond(option.capacity_per_s)}</td>
-              <td className={styles.number}>{perSecond(option.break_even_per_s)}</td>
-              <td className={styles.number}>{option.split?.vms ?? NO_VALUE}</td>
-              <td className={styles.number}>{perSecond(option.split?.serverless_per_s)}</td>
-              <td className={styles.number}>{money(option.split?.cost_per_hour, currency)}</td>
-              <td className={styles.number}>{money(option.vms_alone?.cost_per_hour, currency)}</td>
-              <td className={styles.number}>{money(option.serverless_alone?.cost_per_hour, currency)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Records
+      label={strings.optionsOf(path.label)}
+      rows={path.options}
+      id={({ vm }) => vm}
+      isCurrent={({ vm }) => vm === path.best}
+      columns={[
+        { title: strings.vmType, cell: ({ vm }) => vm, as: 'head' },
+        number(strings.utilisationMax, (option) => `${threeDigits(option.utilisation_max * 100)} %`),
+        number(strings.capacity, (option) => perSecond(option.capacity_per_s)),
+        number(strings.breakEven, (option) => perSecond(option.break_even_per_s)),
+        number(strings.vms, (option) => option.split?.vms ?? NO_VALUE),
+        number(strings.toServerless, (option) => perSecond(option.split?.serverless_per_s)),
+        number(strings.costPerHour, (option) => money(option.split?.cost_per_hour, currency)),
+        number(strings.vmsAlone, (option) => money(option.vms_alone?.cost_per_hour, currency)),
+        number(strings.serverlessAlone, (option) => money(option.serverless_alone?.cost_per_hour, currency)),
+      ]}
+    />
   )
 }
 
@@ -140,6 +126,7 @@ function cut<T extends { x: number[]; y: number[] }>(line: T, most: number): T {
 function Profile({ path, currency }: { path: PathMix; currency: string | null }) {
   const { profile } = path
   if (!profile) return null
+  const hours = profile.hours.map((hour, at) => ({ ...hour, at }))
   return (
     <>
       <p className={pageStyles.lead}>
@@ -151,36 +138,19 @@ function Profile({ path, currency }: { path: PathMix; currency: string | null })
           money(profile.serverless_alone_cost, currency),
         )}
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
-      <section className={pageStyles.low} tabIndex={0} aria-label={strings.profileOf(path.label)}>
-        <table className={pageStyles.table} aria-label={strings.profileOf(path.label)}>
-          <thead>
-            <tr>
-              {[strings.hour, strings.loadPerSecond, strings.vms, strings.toServerless, strings.costOfHour].map(
-                (title) => (
-                  <th key={title} scope="col" className={styles.number}>
-                    {title}
-                  </th>
-                ),
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {profile.hours.map((hour, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the place of an hour is its identity
-              <tr key={at}>
-                <th scope="row" className={styles.number}>
-                  {at}
-                </th>
-                <td className={styles.number}>{threeDigits(hour.load_per_s)}</td>
-                <td className={styles.number}>{hour.vms}</td>
-                <td className={styles.number}>{perSecond(hour.serverless_per_s)}</td>
-                <td className={styles.number}>{money(hour.cost, currency)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Records
+        low
+        label={strings.profileOf(path.label)}
+        rows={hours}
+        id={({ at }) => at}
+        columns={[
+          { title: strings.hour, cell: ({ at }) => at, as: 'head' },
+          { title: strings.loadPerSecond, cell: ({ load_per_s }) => threeDigits(load_per_s), as: 'number' },
+          { title: strings.vms, cell: ({ vms }) => vms, as: 'number' },
+          { title: strings.toServerless, cell: ({ serverless_per_s: rest }) => perSecond(rest), as: 'number' },
+          { title: strings.costOfHour, cell: ({ cost }) => money(cost, currency), as: 'number' },
+        ]}
+      />
     </>
   )
 }

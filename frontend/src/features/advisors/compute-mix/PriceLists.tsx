@@ -8,8 +8,8 @@ import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
+import { Records } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
-import styles from '../advisors.module.css'
 import { strings } from './strings'
 
 /** Price lists, and their import from a file or from the sample. */
@@ -76,46 +76,35 @@ export function PriceLists() {
 function Table({ rows, edits }: { rows: PriceList[]; edits: boolean }) {
   const remove = useDeletePriceList()
   const [about, setAbout] = useState<PriceList | null>(null)
+  const actions = (row: PriceList) => (
+    <button
+      type="button"
+      className={pageStyles.action}
+      aria-label={strings.deleteName(row.name)}
+      onClick={() => setAbout(row)}
+    >
+      {strings.delete}
+    </button>
+  )
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-    <section className={pageStyles.low} tabIndex={0} aria-label={strings.priceLists}>
-      <table className={pageStyles.table} aria-label={strings.priceLists}>
-        <thead>
-          <tr>
-            <th scope="col">{strings.name}</th>
-            <th scope="col">{strings.currency}</th>
-            <th scope="col">{strings.asOf}</th>
-            <th scope="col" className={styles.number}>
-              {strings.entries}
-            </th>
-            {edits && <td />}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <th scope="row" title={row.source ?? undefined}>
-                {row.name}
-              </th>
-              <td>{row.currency}</td>
-              <td>{row.as_of}</td>
-              <td className={styles.number}>{formatCount(row.entries.length)}</td>
-              {edits && (
-                <td>
-                  <button
-                    type="button"
-                    className={pageStyles.action}
-                    aria-label={strings.deleteName(row.name)}
-                    onClick={() => setAbout(row)}
-                  >
-                    {strings.delete}
-                  </button>
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <>
+      <Records
+        low
+        label={strings.priceLists}
+        rows={rows}
+        id={({ id }) => id}
+        columns={[
+          {
+            title: strings.name,
+            cell: ({ name, source }) => <span title={source ?? undefined}>{name}</span>,
+            as: 'head',
+          },
+          { title: strings.currency, cell: ({ currency }) => currency },
+          { title: strings.asOf, cell: ({ as_of }) => as_of },
+          { title: strings.entries, cell: ({ entries }) => formatCount(entries.length), as: 'number' },
+          ...(edits ? [{ title: strings.actions, cell: actions }] : []),
+        ]}
+      />
       <Confirm
         title={strings.deleteName(about?.name ?? '')}
         action={strings.delete}
@@ -125,6 +114,6 @@ function Table({ rows, edits }: { rows: PriceList[]; edits: boolean }) {
       >
         {strings.deleteEffect}
       </Confirm>
-    </section>
+    </>
   )
 }

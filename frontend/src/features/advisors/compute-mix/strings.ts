@@ -14,6 +14,7 @@ export const strings = {
   vmType: 'VM type',
   pricePerHour: 'Price per hour',
   serviceMs: 'Service time (ms)',
+  actions: 'Actions',
   remove: 'Remove',
   removeVmType: (name: string) => `Remove ${name}`,
   removePath: (source: string, target: string) => `Remove ${source} to ${target}`,

@@ -8,10 +8,11 @@ import type { Fairness } from '~/api/types'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount, NO_VALUE, threeDigits } from '~/lib/units'
 import { NumberField } from '~/ui/NumberField'
-import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
+import { LoadingPage, Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
+import { Records } from '~/ui/Records'
 import { ActionError, Empty, Failed, Notice } from '~/ui/State'
-import styles from '../advisors.module.css'
+import { AdvisorPage } from '../AdvisorPage'
 import { type FairnessOf, type FairnessSearch, OF } from './search'
 import { strings } from './strings'
 
@@ -45,7 +46,7 @@ export function FairnessPage({ search, onSearch }: Props) {
     target: search.target ?? vms[1],
   }
   return (
-    <Page title={strings.fairness} lead={strings.fairnessLead}>
+    <AdvisorPage title={strings.fairness} lead={strings.fairnessLead}>
       <div className={pageStyles.form}>
         <NativeSelect
           label={strings.mesh}
@@ -97,7 +98,7 @@ export function FairnessPage({ search, onSearch }: Props) {
           {strings.alertHookLead} <Code>/v1/advisors/fairness/metrics</Code>
         </p>
       </Panel>
-    </Page>
+    </AdvisorPage>
   )
 }
 
@@ -125,31 +126,17 @@ function Found({ found }: { found: Fairness }) {
       )}
       <p className={pageStyles.lead}>{strings.share(found.share)}</p>
       {found.members.length > 0 && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-        <section className={pageStyles.low} tabIndex={0} aria-label={strings.members}>
-          <table className={pageStyles.table} aria-label={strings.members}>
-            <thead>
-              <tr>
-                <th scope="col">{strings.member}</th>
-                <th scope="col" className={styles.number}>
-                  {strings.shareColumn}
-                </th>
-                <th scope="col" className={styles.number}>
-                  {strings.relative}
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {found.members.map(({ name, share, relative }) => (
-                <tr key={name}>
-                  <th scope="row">{name}</th>
-                  <td className={styles.number}>{threeDigits(share)}</td>
-                  <td className={styles.number}>{threeDigits(100 * relative)} %</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Records
+          low
+          label={strings.members}
+          rows={found.members}
+          id={({ name }) => name}
+          columns={[
+            { title: strings.member, cell: ({ name }) => name, as: 'head' },
+            { title: strings.shareColumn, cell: ({ share }) => threeDigits(share), as: 'number' },
+            { title: strings.relative, cell: ({ relative }) => `${threeDigits(100 * relative)} %`, as: 'number' },
+          ]}
+        />
       )}
       {found.left_out.length > 0 && <p className={pageStyles.lead}>{strings.leftOut(found.left_out.join(', '))}</p>}
     </Panel>
@@ -185,35 +172,25 @@ function Import() {
       </form>
       <ActionError error={compute.error} />
       {compute.data && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-        <section className={pageStyles.low} tabIndex={0} aria-label={strings.imported}>
-          <table className={pageStyles.table} aria-label={strings.imported}>
-            <thead>
-              <tr>
-                <th scope="col">{strings.group}</th>
-                {[strings.windows, strings.mean, strings.lowest].map((title) => (
-                  <th key={title} scope="col" className={styles.number}>
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {compute.data.groups.map(({ group, mean, windows }) => {
-                const known = windows.flatMap(({ index }) => (index === null ? [] : [index]))
-                return (
-                  <tr key={group}>
-                    <th scope="row">{group}</th>
-                    <td className={styles.number}>{formatCount(windows.length)}</td>
-                    <td className={styles.number}>{mean?.toFixed(4) ?? NO_VALUE}</td>
-                    <td className={styles.number}>{known.length > 0 ? Math.min(...known).toFixed(4) : NO_VALUE}</td>
-                  </tr>
-                )
-              })}
-            </tbody>
-          </table>
-        </section>
+        <Records
+          low
+          label={strings.imported}
+          rows={compute.data.groups}
+          id={({ group }) => group}
+          columns={[
+            { title: strings.group, cell: ({ group }) => group, as: 'head' },
+            { title: strings.windows, cell: ({ windows }) => formatCount(windows.length), as: 'number' },
+            { title: strings.mean, cell: ({ mean }) => mean?.toFixed(4) ?? NO_VALUE, as: 'number' },
+            { title: strings.lowest, cell: ({ windows }) => lowest(windows), as: 'number' },
+          ]}
+        />
       )}
     </Panel>
   )
+}
+
+/** Return the smallest index of the windows that have one. */
+function lowest(windows: readonly { index: number | null }[]): string {
+  const known = windows.flatMap(({ index }) => (index === null ? [] : [index]))
+  return known.length > 0 ? Math.min(...known).toFixed(4) : NO_VALUE
 }

@@ -7,9 +7,10 @@ import type { Patch } from '~/lib/searchParams'
 import { formatCount, formatDelay, threeDigits } from '~/lib/units'
 import { CopyText } from '~/ui/CopyText'
 import { NumberField } from '~/ui/NumberField'
-import { Page, Panel, pageStyles } from '~/ui/Page'
+import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Notice } from '~/ui/State'
+import { AdvisorPage } from '../AdvisorPage'
 import { COMMUNICATIONS, FIRST, MECHANISMS, requestOf, type ShapingSearch, type Trains, trainsOf } from './question'
 import { strings } from './strings'
 import { Tails } from './Tails'
@@ -40,7 +41,7 @@ export function ShapingPage({ search, onSearch }: Props) {
     />
   )
   return (
-    <Page title={strings.shaping} lead={strings.shapingLead}>
+    <AdvisorPage title={strings.shaping} lead={strings.shapingLead}>
       <Panel title={strings.bucket}>
         <Measure bursts={bursts} onChange={setBursts} />
         {!bursts && (
@@ -91,7 +92,7 @@ export function ShapingPage({ search, onSearch }: Props) {
         {(found) => <Finding found={found} search={{ ...FIRST, ...search }} />}
       </QueryResult>
       <Tails meshId={search.mesh} onMesh={(mesh) => onSearch({ mesh })} />
-    </Page>
+    </AdvisorPage>
   )
 }
 

@@ -5,6 +5,7 @@ import { meshesQuery } from '~/api/meshes'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
+import { Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
 import { strings } from './strings'
 
@@ -42,30 +43,21 @@ function Sources({ mesh }: { mesh: string }) {
             {strings.noSourcesLead}
           </Notice>
         ) : (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-          <section className={pageStyles.scroll} tabIndex={0} aria-label={strings.tails}>
-            <table className={pageStyles.table} aria-label={strings.tails}>
-              <thead>
-                <tr>
-                  {[strings.source, strings.verdict, strings.evidence, strings.cost].map((title) => (
-                    <th key={title} scope="col">
-                      {title}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((row) => (
-                  <tr key={row.metric_source_id}>
-                    <th scope="row">{row.name}</th>
-                    <td>{row.found ? strings.yes : strings.no}</td>
-                    <td>{row.evidence}</td>
-                    <td>{row.mean_cost_ms === null ? NO_VALUE : formatDelay(1e6 * row.mean_cost_ms)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </section>
+          <Records
+            label={strings.tails}
+            rows={rows}
+            id={({ metric_source_id: source }) => source}
+            columns={[
+              { title: strings.source, cell: ({ name }) => name, as: 'head' },
+              { title: strings.verdict, cell: ({ found }) => (found ? strings.yes : strings.no) },
+              { title: strings.evidence, cell: ({ evidence }) => evidence, as: 'wrap' },
+              {
+                title: strings.cost,
+                cell: ({ mean_cost_ms: cost }) => (cost === null ? NO_VALUE : formatDelay(1e6 * cost)),
+                as: 'number',
+              },
+            ]}
+          />
         )
       }
     </QueryResult>

@@ -43,7 +43,7 @@ test('a list is planned; a line that is no transfer is named', async () => {
   await showPage(<Harness />)
   expect(await screen.findByText(/Done in 10.1 s with planned connections, in 12.0 s/)).toBeTruthy()
   expect(screen.getByText(/No schedule is done before 10.0 s: the link into c sets it/)).toBeTruthy()
-  expect(within(screen.getByRole('table', { name: 'Planned transfers' })).getByText('7200 Mbit/s')).toBeTruthy()
+  expect(within(screen.getByRole('region', { name: 'Planned transfers' })).getByText('7200 Mbit/s')).toBeTruthy()
   expect(bodiesOf(sent, 'POST /v1/advisors/transfer-plans')[0]).toMatchObject({ sort: { workers: 16, size_gb: 10 } })
   const lines = screen.getByLabelText('Source, target, MB')
   await userEvent.type(lines, 'a, c, 9000{Enter}b, c')
@@ -63,7 +63,7 @@ test('a list is planned; a line that is no transfer is named', async () => {
 
 test('zones need a mesh and a list', () => {
   expect(rowsOf('a,b,1\n\nb,a,x')).toBe(3)
-  expect(requestOf({ topology: 'zones', mesh: 'm' })?.topology).toBe('star')
+  expect(requestOf({ topology: 'zones', mesh: 'm' })?.topology).toBe('two_rack')
   expect(requestOf({ topology: 'zones', mesh: 'm', list: 'a,b,1' })).toMatchObject({ topology: 'zones', mesh: 'm' })
   expect(requestOf({ list: 'a,b' })).toBe(null)
 })

@@ -7,14 +7,17 @@ import type { TransferPlan, TransferQuestion } from '~/api/types'
 import { formatShare } from '~/lib/performance'
 import { formatCount, formatDelay, threeDigits } from '~/lib/units'
 import { NumberField } from '~/ui/NumberField'
-import { Page, Panel, pageStyles } from '~/ui/Page'
+import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
+import { Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
+import { AdvisorPage } from '../AdvisorPage'
 import styles from '../advisors.module.css'
-import { FIRST, requestOf, rowsOf, TOPOLOGIES, type Topology, type TransferSearch } from './question'
+import { FIRST, FIRST_TOPOLOGY, requestOf, rowsOf, TOPOLOGIES, type Topology, type TransferSearch } from './question'
 import { strings } from './strings'
 
 const SHOWN = 100
+const GAIN_SHOWN_PERCENT = 0.1
 
 interface Props {
   search: TransferSearch
@@ -25,10 +28,10 @@ interface Props {
 export function TransfersPage({ search, onSearch }: Props) {
   const request = requestOf(search)
   return (
-    <Page title={strings.transfers} lead={strings.transfersLead}>
+    <AdvisorPage title={strings.transfers} lead={strings.transfersLead}>
       <Form search={search} onAsk={onSearch} />
       {request && <Plan request={request} />}
-    </Page>
+    </AdvisorPage>
   )
 }
 
@@ -62,7 +65,7 @@ function Form({ search, onAsk }: { search: TransferSearch; onAsk: (question: Tra
         <div className={pageStyles.form}>
           <NativeSelect
             label={strings.topology}
-            value={draft.topology ?? 'star'}
+            value={draft.topology ?? FIRST_TOPOLOGY}
             data={TOPOLOGIES.filter((value) => value !== 'zones' || (draft.mesh && draft.list)).map((value) => ({
               value,
               label: strings.topologies[value],
@@ -70,7 +73,7 @@ function Form({ search, onAsk }: { search: TransferSearch; onAsk: (question: Tra
             onChange={({ currentTarget }) => set({ topology: currentTarget.value as Topology })}
           />
           {number('capacity', strings.capacity, 0.001)}
-          {number('oversubscription', strings.oversubscription, 1)}
+          {(draft.topology ?? FIRST_TOPOLOGY) !== 'star' && number('oversubscription', strings.oversubscription, 1)}
         </div>
       </Panel>
       <Panel title={strings.list}>
@@ -125,56 +128,36 @@ function Plan({ request }: { request: TransferQuestion }) {
 
 const seconds = (s: number) => formatDelay(1e9 * s)
 
+function finishWords({ finish_s, fair_finish_s, gain_percent }: TransferPlan): string {
+  const finish = seconds(finish_s)
+  if (gain_percent < GAIN_SHOWN_PERCENT) return strings.nothingGained(finish)
+  return strings.finish(finish, seconds(fair_finish_s), formatShare(gain_percent / 100))
+}
+
 function Outcome({ plan }: { plan: TransferPlan }) {
   const rows = plan.transfers.slice(0, SHOWN)
   return (
     <Panel title={strings.plan}>
-      <Notice
-        tone="info"
-        title={strings.finish(
-          seconds(plan.finish_s),
-          seconds(plan.fair_finish_s),
-          formatShare(plan.gain_percent / 100),
-        )}
-      >
+      <Notice tone="info" title={finishWords(plan)}>
         {strings.bound(seconds(plan.bound_s), plan.bottleneck)} {strings.estimate}{' '}
         {plan.unmeasured > 0 ? strings.unmeasured(formatCount(plan.unmeasured)) : ''}
       </Notice>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
-      <section className={pageStyles.low} tabIndex={0} aria-label={strings.planned}>
-        <table className={pageStyles.table} aria-label={strings.planned}>
-          <thead>
-            <tr>
-              <th scope="col" className={styles.number}>
-                {strings.order}
-              </th>
-              <th scope="col">{strings.source}</th>
-              <th scope="col">{strings.target}</th>
-              {[strings.volume, strings.rate, strings.connections, strings.finishes, strings.fairFinishes].map(
-                (title) => (
-                  <th key={title} scope="col" className={styles.number}>
-                    {title}
-                  </th>
-                ),
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.order}>
-                <td className={styles.number}>{row.order}</td>
-                <td>{row.source}</td>
-                <td>{row.target}</td>
-                <td className={styles.number}>{threeDigits(row.size_bytes / 1e6)} MB</td>
-                <td className={styles.number}>{threeDigits(row.rate_mbit)} Mbit/s</td>
-                <td className={styles.number}>{row.connections}</td>
-                <td className={styles.number}>{seconds(row.finish_s)}</td>
-                <td className={styles.number}>{seconds(row.fair_finish_s)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Records
+        low
+        label={strings.planned}
+        rows={rows}
+        id={({ order }) => order}
+        columns={[
+          { title: strings.order, cell: ({ order }) => order, as: 'number' },
+          { title: strings.source, cell: ({ source }) => source },
+          { title: strings.target, cell: ({ target }) => target },
+          { title: strings.volume, cell: ({ size_bytes }) => `${threeDigits(size_bytes / 1e6)} MB`, as: 'number' },
+          { title: strings.rate, cell: ({ rate_mbit }) => `${threeDigits(rate_mbit)} Mbit/s`, as: 'number' },
+          { title: strings.connections, cell: ({ connections }) => connections, as: 'number' },
+          { title: strings.finishes, cell: ({ finish_s }) => seconds(finish_s), as: 'number' },
+          { title: strings.fairFinishes, cell: ({ fair_finish_s }) => seconds(fair_finish_s), as: 'number' },
+        ]}
+      />
       {plan.transfers.length > SHOWN && (
         <p className={pageStyles.lead}>{strings.shown(String(SHOWN), formatCount(plan.transfers.length))}</p>
       )}

@@ -19,6 +19,8 @@ export interface TransferSearch {
   oversubscription?: number
 }
 
+/** Racks behind uplinks, as most clouds are; on one switch a plan gains little. */
+export const FIRST_TOPOLOGY: Topology = 'two_rack'
 export const FIRST = { workers: 16, size: 10, skew: 0.8, capacity: 10, oversubscription: 4 } as const
 
 export const transferSearch = searchParser<TransferSearch>(
@@ -32,7 +34,7 @@ export const transferSearch = searchParser<TransferSearch>(
     capacity: number(0),
     oversubscription: number(1),
   },
-  { topology: 'star', ...FIRST },
+  { topology: FIRST_TOPOLOGY, ...FIRST },
 )
 
 export interface Row {
@@ -60,12 +62,12 @@ export function requestOf(search: TransferSearch): TransferQuestion | null {
   const rows = rowsOf(search.list ?? '')
   if (typeof rows === 'number') return null
   const isListed = rows.length > 0
-  const topology = search.topology ?? 'star'
+  const topology = search.topology ?? FIRST_TOPOLOGY
   const isMesh = isListed && search.mesh !== undefined
   return {
     transfers: rows,
     sort: isListed ? null : { workers: asked.workers, size_gb: asked.size, skew: asked.skew },
-    topology: topology === 'zones' && !isMesh ? 'star' : topology,
+    topology: topology === 'zones' && !isMesh ? FIRST_TOPOLOGY : topology,
     capacity_gbit: asked.capacity,
     capacities_gbit: {},
     oversubscription: asked.oversubscription,

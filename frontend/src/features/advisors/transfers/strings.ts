@@ -24,6 +24,7 @@ export const strings = {
   planTransfers: 'Plan transfers',
   finish: (finish: string, fair: string, gain: string) =>
     `Done in ${finish} with planned connections, in ${fair} with one connection each: ${gain} less.`,
+  nothingGained: (finish: string) => `Done in ${finish}, with planned connections as with one connection each.`,
   bound: (bound: string, bottleneck: string) => `No schedule is done before ${bound}: the link ${bottleneck} sets it.`,
   unmeasured: (count: string) => `${count} transfers have no measured round trip; nothing limits their connections.`,
   estimate: 'The estimate assumes that connections share a link equally and that all start at once.',

@@ -56,7 +56,7 @@ test('the advice names its rule, its measurement and its effect; other rules say
   expect(
     screen.getByText('Measured on this path: median round trip 80.0 µs, smallest round trip 60.0 µs, loss 0 %.'),
   ).toBeTruthy()
-  const rows = within(screen.getByRole('table', { name: 'Rules that fired' })).getAllByRole('row')
+  const rows = within(screen.getByRole('region', { name: 'Rules that fired' })).getAllByRole('row')
   expect(rows.map((row) => row.lastChild?.textContent)).toEqual(['Outcome', 'Chosen', 'Overridden by R2'])
   await userEvent.selectOptions(screen.getByLabelText('Mesh'), 'm')
   await userEvent.selectOptions(

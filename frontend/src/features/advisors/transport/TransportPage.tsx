@@ -6,9 +6,11 @@ import type { Transport } from '~/api/types'
 import type { Patch } from '~/lib/searchParams'
 import { formatDelay, formatRatio, threeDigits } from '~/lib/units'
 import { NumberField } from '~/ui/NumberField'
-import { Page, Panel, pageStyles } from '~/ui/Page'
+import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
+import { Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
+import { AdvisorPage } from '../AdvisorPage'
 import styles from '../advisors.module.css'
 import { CONSTRAINTS, ECN, PATTERNS, requestOf, type TransportSearch } from './question'
 import { strings } from './strings'
@@ -50,7 +52,7 @@ export function TransportPage({ search, onSearch }: Props) {
     />
   )
   return (
-    <Page title={strings.transport} lead={strings.transportLead}>
+    <AdvisorPage title={strings.transport} lead={strings.transportLead}>
       <Panel title={strings.path}>
         <div className={pageStyles.form}>
           <NativeSelect
@@ -108,7 +110,7 @@ export function TransportPage({ search, onSearch }: Props) {
       <QueryResult query={query} what={strings.transportLower}>
         {(found) => <Advice found={found} />}
       </QueryResult>
-    </Page>
+    </AdvisorPage>
   )
 }
 
@@ -131,33 +133,21 @@ function Advice({ found }: { found: Transport }) {
         <p className={pageStyles.lead}>{strings.source(found.source)}</p>
       </Panel>
       <Panel title={strings.rules}>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
-        <section className={pageStyles.scroll} tabIndex={0} aria-label={strings.rules}>
-          <table className={pageStyles.table} aria-label={strings.rules}>
-            <thead>
-              <tr>
-                {[strings.rule, strings.condition, strings.measurement, strings.choice, strings.outcome].map(
-                  (title) => (
-                    <th key={title} scope="col">
-                      {title}
-                    </th>
-                  ),
-                )}
-              </tr>
-            </thead>
-            <tbody>
-              {found.fired.map((fired) => (
-                <tr key={fired.rule}>
-                  <th scope="row">{fired.rule}</th>
-                  <td>{fired.condition}</td>
-                  <td>{fired.measurement}</td>
-                  <td>{fired.choice}</td>
-                  <td>{fired.overridden_by === null ? strings.wins : strings.overridden(fired.overridden_by)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Records
+          label={strings.rules}
+          rows={found.fired}
+          id={({ rule }) => rule}
+          columns={[
+            { title: strings.rule, cell: ({ rule }) => rule, as: 'head' },
+            { title: strings.condition, cell: ({ condition }) => condition, as: 'wrap' },
+            { title: strings.measurement, cell: ({ measurement }) => measurement, as: 'wrap' },
+            { title: strings.choice, cell: ({ choice }) => choice },
+            {
+              title: strings.outcome,
+              cell: ({ overridden_by: by }) => (by === null ? strings.wins : strings.overridden(by)),
+            },
+          ]}
+        />
       </Panel>
     </div>
   )

@@ -7,7 +7,7 @@ import type { SavedView } from '~/api/savedViews'
 import type { Mesh, Roster, Vm } from '~/api/types'
 import { ApplicationsIcon, CurvesIcon, IncidentsIcon, MeshesIcon, PathIcon, StarIcon, VmsIcon } from '~/ui/icons'
 import { SEVERITIES } from '~/ui/severity'
-import { placeGroups } from '../places'
+import { type Place, placeGroups } from '../places'
 import { strings } from '../strings'
 import { type Findable, type Found, findPaths } from './find'
 
@@ -83,8 +83,19 @@ export const pathEntries = (mesh: Mesh, { vms }: Roster, words: readonly string[
     },
   }))
 
-/** Return the pages of the navigation; the detail is their group. */
+const pageEntry = ({ name, Icon, link }: Place, detail: string): Entry => ({
+  id: `page ${name}`,
+  name,
+  detail,
+  Icon,
+  act: link,
+})
+
+/** Return the pages of the product; the detail is their group, or the page that leads to them. */
 export const pageEntries = (meshId: string | undefined): Entry[] =>
   placeGroups(meshId).flatMap((group) =>
-    group.places.map(({ name, Icon, link }) => ({ id: `page ${name}`, name, detail: group.name, Icon, act: link })),
+    group.places.flatMap((place) => [
+      pageEntry(place, group.name),
+      ...(place.pages ?? []).map((page) => pageEntry(page, place.name)),
+    ]),
   )

@@ -1,0 +1,27 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { showPage } from '~/testing/render'
+import { ADVISORS } from '~/ui/advisors'
+import { AdvisorPage } from './AdvisorPage'
+import { AdvisorsPage } from './AdvisorsPage'
+
+test('every advisor is listed with the question that it answers', async () => {
+  await showPage(<AdvisorsPage />)
+  for (const { name, link } of ADVISORS) {
+    expect(screen.getByRole('link', { name }).getAttribute('href')).toBe(link.to)
+  }
+  const questions = screen.getAllByRole('listitem').map((item) => item.querySelector('p')?.textContent)
+  expect(questions).toHaveLength(ADVISORS.length)
+  for (const question of questions) expect(question).toMatch(/\?$/)
+})
+
+test('each advisor leads to the others', async () => {
+  await showPage(
+    <AdvisorPage title="Fairness" lead="Shares.">
+      <p>The index</p>
+    </AdvisorPage>,
+  )
+  const links = within(screen.getByRole('navigation', { name: 'Advisors' })).getAllByRole('link')
+  expect(links.map((link) => link.textContent)).toEqual(ADVISORS.map(({ name }) => name))
+})
