@@ -5,9 +5,9 @@ import { type FormEvent, type ReactNode, useId } from 'react'
 import { sessionQuery, signIn, signOut } from '~/api/access'
 import { acceptInvitation, type InvitationPreview, lookUpInvitation, switchTenant } from '~/api/members'
 import { Problem } from '~/lib/problem'
+import { CentredPage, centredStyles } from '~/ui/CentredPage'
 import { Mark } from '~/ui/Logo'
 import { ActionError, errorText, Loading } from '~/ui/State'
-import styles from './invitation.module.css'
 import { strings } from './strings'
 
 /** The page behind an invitation link. `onJoined` opens the tenant. */
@@ -23,9 +23,9 @@ export function InvitationPage({ token, onJoined }: { token: string | undefined;
   if (preview.error) return <Invalid title={strings.invalid}>{errorText(preview.error)}</Invalid>
   if (!preview.data || session.isPending) {
     return (
-      <main className={styles.page}>
+      <CentredPage>
         <Loading what={strings.invitationLower} />
-      </main>
+      </CentredPage>
     )
   }
   const invitation = preview.data
@@ -54,13 +54,13 @@ export function InvitationPage({ token, onJoined }: { token: string | undefined;
 function Frame({ title, children }: { title: string; children: ReactNode }) {
   const heading = useId()
   return (
-    <main className={styles.page}>
-      <section className={styles.form} aria-labelledby={heading}>
+    <CentredPage>
+      <section className={centredStyles.form} aria-labelledby={heading}>
         <Mark size={36} />
         <h1 id={heading}>{title}</h1>
         {children}
       </section>
-    </main>
+    </CentredPage>
   )
 }
 
@@ -122,7 +122,7 @@ function NewAccount(props: { token: string; invitation: InvitationPreview; onJoi
   }
 
   return (
-    <form className={styles.fields} onSubmit={submit}>
+    <form className={centredStyles.fields} onSubmit={submit}>
       <TextInput label={strings.email} type="email" autoComplete="username" value={invitation.email} readOnly />
       <TextInput
         label={strings.yourName}

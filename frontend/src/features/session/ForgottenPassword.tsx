@@ -1,16 +1,16 @@
 import { Button, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { requestPasswordReset } from '~/api/access'
+import { centredStyles } from '~/ui/CentredPage'
 import { ActionError, Notice } from '~/ui/State'
 import { SessionForm } from './SessionForm'
-import styles from './session.module.css'
 import { strings } from './strings'
 
 export function ForgottenPassword({ onBack }: { onBack: () => void }) {
   const request = useMutation({ mutationFn: requestPasswordReset })
   return (
     <SessionForm title={strings.resetTitle} onSubmit={(value) => request.mutate(value('email').trim())}>
-      <p className={styles.lead}>{strings.resetLead}</p>
+      <p className={centredStyles.lead}>{strings.resetLead}</p>
       <TextInput
         label={strings.email}
         name="email"

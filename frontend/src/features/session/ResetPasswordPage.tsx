@@ -2,9 +2,9 @@ import { Button, PasswordInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { redeemPasswordReset } from '~/api/access'
 import { Problem } from '~/lib/problem'
+import { CentredPage, centredStyles } from '~/ui/CentredPage'
 import { ActionError, Notice } from '~/ui/State'
 import { SessionForm } from './SessionForm'
-import styles from './session.module.css'
 import { strings } from './strings'
 
 /** The page that a reset link opens. `token` comes after "#", so that no server receives it with the page. */
@@ -12,7 +12,7 @@ export function ResetPasswordPage({ token, onDone }: { token: string; onDone: ()
   const reset = useMutation({ mutationFn: (password: string) => redeemPasswordReset(token, password) })
   const field = reset.error instanceof Problem ? reset.error.field('password') : undefined
   return (
-    <main className={styles.page}>
+    <CentredPage>
       <SessionForm
         title={strings.newPasswordTitle}
         onSubmit={(value) => (reset.isSuccess ? onDone() : reset.mutate(value('password')))}
@@ -20,7 +20,7 @@ export function ResetPasswordPage({ token, onDone }: { token: string; onDone: ()
         {!token && <Notice tone="bad">{strings.linkIncomplete}</Notice>}
         {token && !reset.isSuccess && (
           <>
-            <p className={styles.lead}>{strings.newPasswordLead}</p>
+            <p className={centredStyles.lead}>{strings.newPasswordLead}</p>
             <PasswordInput
               label={strings.newPassword}
               description={strings.passwordHint}
@@ -48,6 +48,6 @@ export function ResetPasswordPage({ token, onDone }: { token: string; onDone: ()
           </>
         )}
       </SessionForm>
-    </main>
+    </CentredPage>
   )
 }

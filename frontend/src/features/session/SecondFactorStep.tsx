@@ -3,9 +3,9 @@ import { useMutation } from '@tanstack/react-query'
 import { sendSecondFactor } from '~/api/access'
 import { passkeyError, passkeysSupported, sendPasskey } from '~/api/passkeys'
 import type { Factor, Session } from '~/api/types'
+import { centredStyles } from '~/ui/CentredPage'
 import { ActionError } from '~/ui/State'
 import { SessionForm } from './SessionForm'
-import styles from './session.module.css'
 import { strings } from './strings'
 
 interface Props {
@@ -19,7 +19,7 @@ export function SecondFactorStep({ factors, onSignedIn, onBack }: Props) {
   const passkey = useMutation({ mutationFn: sendPasskey, onSuccess: onSignedIn })
   return (
     <SessionForm title={strings.secondFactor} onSubmit={(value) => attempt.mutate(value('code').trim())}>
-      <p className={styles.lead}>
+      <p className={centredStyles.lead}>
         {factors.includes('totp') ? strings.secondFactorLead : strings.secondFactorOfPasskey}
       </p>
       <TextInput

@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useId } from 'react'
+import { centredStyles } from '~/ui/CentredPage'
 import { Mark } from '~/ui/Logo'
-import styles from './session.module.css'
 
 interface Props {
   title: string
@@ -20,7 +20,7 @@ export function SessionForm({ title, children, onSubmit }: Props) {
   }
 
   return (
-    <form className={styles.form} onSubmit={submit} aria-labelledby={heading}>
+    <form className={centredStyles.form} onSubmit={submit} aria-labelledby={heading}>
       <Mark size={36} />
       <h1 id={heading}>{title}</h1>
       {children}

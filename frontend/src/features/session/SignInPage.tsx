@@ -2,11 +2,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { sessionQuery } from '~/api/access'
 import type { Factor, Session } from '~/api/types'
+import { CentredPage } from '~/ui/CentredPage'
 import { ForgottenPassword } from './ForgottenPassword'
 import { PasswordStep } from './PasswordStep'
 import { SecondFactorStep } from './SecondFactorStep'
 import type { SignInSearch } from './search'
-import styles from './session.module.css'
 
 type Step = 'password' | 'second factor' | 'forgotten password'
 
@@ -28,7 +28,7 @@ export function SignInPage({ search, onSignedIn }: Props) {
   }
 
   return (
-    <main className={styles.page}>
+    <CentredPage>
       {step === 'password' && (
         <PasswordStep
           search={search}
@@ -44,6 +44,6 @@ export function SignInPage({ search, onSignedIn }: Props) {
         <SecondFactorStep factors={factors} onSignedIn={open} onBack={() => setStep('password')} />
       )}
       {step === 'forgotten password' && <ForgottenPassword onBack={() => setStep('password')} />}
-    </main>
+    </CentredPage>
   )
 }
