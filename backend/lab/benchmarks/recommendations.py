@@ -31,8 +31,8 @@ from sinemora.curves.core.band import TRANSFER_FACTOR, transfer_band
 from sinemora.curves.core.curve import Curve, Floats
 from sinemora.curves.core.library import LIBRARY
 from sinemora.recommendations.core import optimize, split
-from sinemora.recommendations.core.holdout import PerformanceSeries, estimate_gain, performance_series
-from sinemora.recommendations.core.instance import Deployment, Instance, Machine, TaskDemand
+from sinemora.recommendations.core.holdout import estimate_gain, performance_series
+from sinemora.recommendations.core.instance import Deployment, Instance, Machine, PerformanceSeries, TaskDemand
 
 WORLDS = 3_000
 TENANTS = 500

@@ -10,15 +10,13 @@ import numpy as np
 from sinemora.placement.plan import Plan
 from sinemora.placement.policies import limits, search, vector_packing
 from sinemora.placement.policies.limits import InfeasibleError
-from sinemora.placement.policies.search import LEVELS, NO_LIMIT, PROPOSALS_LEAST, SearchProblem, SearchSolution
+from sinemora.placement.policies.search import LEVELS, NO_LIMIT, SearchProblem, SearchSolution
 from sinemora.placement.problem import ANYWHERE, Problem, Resources
 
 LEVEL_WORDS = {level: level for level in LEVELS} | {"place": "machine"}
 """Names of the levels, and of the machines allowed to a job."""
 TRIED_MOST = 20
 """Maximum number of limits relaxed one at a time."""
-_WORK = 1_000_000
-"""Work of branch and bound for each."""
 _OTHERS_TRIED = 3
 """Maximum number of jobs without waiting tasks that are unpinned."""
 _PACK_S = 1.0
@@ -89,7 +87,11 @@ def require_all_found(
         loose = replace(problem, most_moves=NO_LIMIT, move_price=0.0)
         most = problem.most_moves if problem.most_moves < NO_LIMIT else None
         relax, tried = _relaxations(
-            problem, loose, most, _all_found, lambda base: _of_search_problem(base, waits, waiting_jobs, jobs, words)
+            problem,
+            loose,
+            most,
+            lambda looser: search.can_start_all(looser, search_solution.at),
+            lambda base: _of_search_problem(base, waits, waiting_jobs, jobs, words),
         )
     raise _refused(missing, [jobs[int(job)] for job in waiting_jobs], short, relax, tried)
 
@@ -131,11 +133,6 @@ def _all_placed(problem: Problem) -> bool:
     except InfeasibleError:
         return False
     return int(plan.waiting.sum()) == 0
-
-
-def _all_found(problem: SearchProblem) -> bool:
-    solution = search.solve(problem, proposals=PROPOSALS_LEAST, rounds=0, work=_WORK)
-    return not ((solution.at < 0) & problem.movable).any()
 
 
 def _of_problem(problem: Problem, waits: np.ndarray, words: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:

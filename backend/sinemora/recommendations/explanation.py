@@ -304,10 +304,11 @@ def _rejected(instance: Instance, group: Group) -> str:
 
 def _disturbed(instance: Instance, move: TaskMove) -> list[str]:
     """Return other applications with tasks on the VMs of a move."""
+    machines = [machine for machine in (move.source, move.target) if machine >= 0]
     return [
         application.name
         for place, application in enumerate(instance.applications)
-        if place != move.task[0] and np.isin(application.at[application.at >= 0], (move.source, move.target)).any()
+        if place != move.task[0] and any((application.at == machine).any() for machine in machines)
     ]
 
 

@@ -15,8 +15,14 @@ from sinemora.measurements.schemas import Span
 from sinemora.placement.costs import Objective
 from sinemora.recommendations import explanation, load_instance
 from sinemora.recommendations.core import constraints
-from sinemora.recommendations.core.holdout import PerformanceSeries, estimate_gain, estimate_mean, performance_series
-from sinemora.recommendations.core.instance import WAITING, Instance, NothingMeasured, impute
+from sinemora.recommendations.core.holdout import estimate_gain, estimate_mean, performance_series
+from sinemora.recommendations.core.instance import (
+    WAITING,
+    Instance,
+    NothingMeasured,
+    PerformanceSeries,
+    impute,
+)
 from sinemora.recommendations.core.joint_placement import place_jointly
 from sinemora.recommendations.core.optimize import apply_moves
 from sinemora.recommendations.schemas import RecommendationRequest

@@ -16,10 +16,9 @@ from sinemora.recommendations.core.holdout import (
     Estimate,
     Forecast,
     Gain,
-    PerformanceSeries,
     performance_series,
 )
-from sinemora.recommendations.core.instance import Deployment, Instance, Trips
+from sinemora.recommendations.core.instance import Deployment, Instance, PerformanceSeries, Trips
 from sinemora.recommendations.core.optimize import expected_gain
 
 DRAWS = 400

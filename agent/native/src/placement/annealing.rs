@@ -4,12 +4,14 @@ use super::problem::Problem;
 use super::random::Random;
 use super::relaxation::neighbours;
 use super::state::State;
+use super::waiting::{any_waits, place_waiting};
 
 /// Return the best placement seen in `proposals` proposals: a task moves to a free slot or swaps with another.
 ///
 /// `None` where arrays do not fit one another, or nothing may move.
 ///
-/// The state begins at the placement `begin`, which keeps all limits.
+/// The state begins at the placement `begin`, which keeps all limits. Tasks that wait there are placed first. Without
+/// links and a price of moves, the search ends when no task waits.
 pub fn anneal(
     problem: &Problem<'_>,
     begin: &[i64],
@@ -24,9 +26,18 @@ pub fn anneal(
     if movers.is_empty() {
         return None;
     }
+    place_waiting(&mut state);
+    let only_starts = problem.other.is_empty() && problem.price <= 0.0;
+    if only_starts && !any_waits(&state) {
+        return Some(state.at);
+    }
     let mut random = Random::new(seed);
     let machines = state.sizes.machines;
-    let near = neighbours(problem, machines);
+    let near = if problem.other.is_empty() {
+        Vec::new()
+    } else {
+        neighbours(problem, machines)
+    };
     let (mut now, mut best) = (0.0, 0.0);
     let mut chosen = state.at.clone();
     // The temperature starts near what a proposal changes and ends where nothing worse is accepted.
@@ -112,6 +123,9 @@ pub fn anneal(
             if now < best - 1e-9 {
                 best = now;
                 chosen.copy_from_slice(&state.at);
+                if only_starts && !any_waits(&state) {
+                    break;
+                }
             }
         } else if let Some((r, from, _)) = undone {
             state.take(r);

@@ -16,6 +16,7 @@ pub mod simplex;
 pub mod start;
 mod state;
 pub mod tree;
+mod waiting;
 
 /// Define a function that uses the vector instructions of AVX2 where the processor has them.
 macro_rules! vectorized {

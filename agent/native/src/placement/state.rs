@@ -25,6 +25,8 @@ pub(super) struct State<'a> {
     place_of: Vec<i64>,
     /// Number of tasks of each job that have moved.
     moved_of: Vec<i64>,
+    /// Jobs that must not share a machine with each job.
+    rivals: Vec<Vec<u32>>,
 }
 
 impl<'a> State<'a> {
@@ -44,6 +46,7 @@ impl<'a> State<'a> {
             away: Vec::new(),
             place_of: vec![-1; sizes.tasks],
             moved_of: vec![0; sizes.jobs],
+            rivals: rivals(problem, sizes.jobs),
             sizes,
         };
         let home = problem.at;
@@ -202,10 +205,10 @@ impl<'a> State<'a> {
     fn is_allowed(&self, task: usize, machine: usize) -> bool {
         let (problem, machines) = (self.problem, self.sizes.machines);
         let job = problem.owner[task] as usize;
-        let apart = &problem.apart[job * self.sizes.jobs..][..self.sizes.jobs];
         problem.allowed[job * machines + machine] != 0
-            && (0..self.sizes.jobs)
-                .all(|rival| apart[rival] == 0 || self.present[rival * machines + machine] <= 0)
+            && self.rivals[job]
+                .iter()
+                .all(|rival| self.present[*rival as usize * machines + machine] <= 0)
     }
 
     /// Return the cost of a link of `task` between two machines, without its weight.
@@ -304,4 +307,15 @@ impl<'a> State<'a> {
             sum <= 0 || self.moved_of[job as usize] + sum <= problem.most_moves_of[job as usize]
         })
     }
+}
+
+/// Return the jobs that each job must not share a machine with.
+fn rivals(problem: &Problem<'_>, jobs: usize) -> Vec<Vec<u32>> {
+    let row = |job: usize| {
+        let apart = &problem.apart[job * jobs..][..jobs];
+        (0..jobs as u32)
+            .filter(|rival| apart[*rival as usize] != 0)
+            .collect()
+    };
+    (0..jobs).map(row).collect()
 }

@@ -7,7 +7,7 @@ VMs, anti-affinity, spread limits, pins, move price and move budgets hold at eve
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,8 @@ BOUND_ROUNDS = 201
 BRANCH_WORK = 20_000_000
 """Maximum number of machines that branch and bound looks at, over all tasks."""
 _TOLERANCE = 1e-9
+# Work to find whether all tasks can run: it is done for each limit that may be in their way.
+_START_PROPOSALS, _START_WORK = 50_000, 1_000_000
 # Annealing of few tasks ends in the first local optimum: several short runs find more than a long one. That of many
 # ends far from the bound: the best of some runs is nearer.
 _FEW_TASKS, _FEW_STARTS = 20, 8
@@ -152,6 +154,27 @@ def solve(
         time.perf_counter() - started,
         prices[:, 0],
     )
+
+
+def can_start_all(problem: SearchProblem, begin: Ints) -> bool:
+    """Return whether a placement was found in which no movable task waits, from that of `begin` on.
+
+    Only limits count, not links. False does not prove that there is none.
+    """
+    if not _waits(problem, begin):
+        return True
+    nothing = np.empty(0, np.int64)
+    problem = replace(problem, source=nothing, target=nothing, weight=np.empty(0), move_price=0.0)
+    links, waiting_cost = _links(problem), _waiting_cost(problem)
+    at = sinemora_native.anneal(problem, links, waiting_cost, begin, _START_PROPOSALS, 0)
+    if _waits(problem, at) and problem.movable.sum() <= _MANY_TASKS:
+        prices = np.zeros(problem.room.size)
+        at, _ = sinemora_native.branch(problem, links, waiting_cost, at, prices, _START_WORK)
+    return not _waits(problem, at)
+
+
+def _waits(problem: SearchProblem, at: Ints) -> bool:
+    return bool(((at < 0) & problem.movable).any())
 
 
 def _check(problem: SearchProblem) -> None:

@@ -22,7 +22,7 @@ import scipy
 from sinemora.applications.performance import Indices, Links, Sensitivity
 from sinemora.curves.core.band import DRAWS
 from sinemora.curves.core.curve import Floats
-from sinemora.recommendations.core.instance import ELSEWHERE, WAITING
+from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, PerformanceSeries
 from sinemora.recommendations.core.recency import STRETCH_S, Recency, newest_changed, unknown_share
 from sinemora.recommendations.core.split import BLOCKS_LEAST
 from sinemora.recommendations.core.tail_risk import RiskModel, drawn_performance, link_performance
@@ -65,17 +65,6 @@ class Gain:
     probability: float
     blocks: int
     doubts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PerformanceSeries:
-    """Performance of an application in each window (NaN is unknown), and by each draw of its curve's band.
-
-    Shapes (windows,) and (DRAWS, windows).
-    """
-
-    performance: Floats
-    draws: Floats
 
 
 def performance_series(

@@ -1,6 +1,7 @@
 """Placement instance: VMs of a mesh, applications on them, and round trips in training and hold-out windows."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -84,6 +85,17 @@ class Deployment:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PerformanceSeries:
+    """Performance of an application in each window (NaN is unknown), and by each draw of its curve's band.
+
+    Shapes (windows,) and (draws, windows).
+    """
+
+    performance: Floats
+    draws: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Instance:
     """VMs of a mesh, its applications, and round trips in training and hold-out windows.
 
@@ -107,25 +119,30 @@ class Instance:
     training_risk: RiskModel | None = None
     holdout_risk: RiskModel | None = None
 
-    @property
+    @cached_property
     def racks(self) -> Indices:
         """Return the host of each machine; a machine without a stated host is its own."""
         return numbered([machine.host or machine.id for machine in self.machines])
 
-    @property
+    @cached_property
     def zones(self) -> Indices:
         """Return the zone of each machine."""
         return numbered([machine.zone_id for machine in self.machines])
 
-    @property
+    @cached_property
     def room(self) -> Ints:
         """Return the capacity of each machine, shape (machines, 3): slots, millicores, MiB."""
         rows = [(machine.slots, machine.cpu_millicores, machine.memory_mib) for machine in self.machines]
         return np.array([[UNLIMITED if part is None else part for part in row] for row in rows], np.int64)
 
+    @cached_property
+    def known_series(self) -> dict[tuple[int, bytes], PerformanceSeries]:
+        """Return the performance on held-out windows that was computed already, by application and its placement."""
+        return {}
+
     def free(self, at: tuple[Indices, ...] | None = None) -> Ints:
         """Return the free capacity for the placement `at` (default: the current one)."""
-        left = self.room
+        left = self.room.copy()
         for place, application in enumerate(self.applications):
             for need, machine in zip(
                 application.tasks, (application.at if at is None else at[place]).tolist(), strict=True

@@ -23,13 +23,19 @@ from sinemora.recommendations.core.constraints import Violation, first_violation
 from sinemora.recommendations.core.formulate import formulate, solvable_stars, task_moves
 from sinemora.recommendations.core.holdout import (
     Gain,
-    PerformanceSeries,
     block_errors,
     estimate_gain,
     performance_series,
 )
 from sinemora.recommendations.core.infeasibility import diagnose_unplaced
-from sinemora.recommendations.core.instance import WAITING, Deployment, ImputedMatrix, Instance, impute
+from sinemora.recommendations.core.instance import (
+    WAITING,
+    Deployment,
+    ImputedMatrix,
+    Instance,
+    PerformanceSeries,
+    impute,
+)
 from sinemora.recommendations.core.joint_placement import SearchResult, movable_tasks, place_jointly
 from sinemora.recommendations.core.racks import RackSource, racks_of
 from sinemora.recommendations.core.split import BLOCKS_LEAST
@@ -193,11 +199,7 @@ def expected_gain(
 ) -> Gain | None:
     """Estimate the gain of applications `places` between two placements, on hold-out windows."""
     chosen = list(places)
-    first = [_series(instance, place, before[place]) for place in chosen]
-    then = [
-        series if np.array_equal(before[place], after[place]) else _series(instance, place, after[place])
-        for place, series in zip(chosen, first, strict=True)
-    ]
+    first, then = ([_series(instance, place, side[place]) for place in chosen] for side in (before, after))
     return estimate_gain(first, then, price, instance.holdout_blocks, instance.recency)
 
 
@@ -246,10 +248,12 @@ def _of_star(application: Deployment, by: RiskModel | None) -> RiskModel | None:
 
 
 def _series(instance: Instance, place: int, at: Indices) -> PerformanceSeries:
-    application = instance.applications[place]
-    return performance_series(
-        application.links, at, instance.holdout, application.sensitivity, _of_star(application, instance.holdout_risk)
-    )
+    application, known = instance.applications[place], instance.known_series
+    key = (place, at.tobytes())
+    if key not in known:
+        by = _of_star(application, instance.holdout_risk)
+        known[key] = performance_series(application.links, at, instance.holdout, application.sensitivity, by)
+    return known[key]
 
 
 def _evaluate_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: float | None, noise: float) -> Group:
