@@ -20,13 +20,14 @@ from lab.benchmarks.figures import comment
 from lab.benchmarks.securing import callers_load, isolation, stalls, walk
 from lab.benchmarks.securing.fuzz import fuzzed, fuzzed_over_http
 from lab.benchmarks.securing.in_process import started
-from lab.benchmarks.securing.tenant import furnished, known_ids, measured
+from lab.benchmarks.securing.tenant import eventful, furnished, known_ids, measured
 from lab.benchmarks.storing.product import OWNER, Product, World, key_of, running
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.main import create_app
+from sinemora.tenants.models import Role
 from sinemora.tenants.service import create_owner
 
 REQUESTS = 200_000
@@ -103,12 +104,15 @@ def fuzz(product: Product) -> None:
     app = _in_process()
     contract = app.openapi()
     editor = _key(product, "write")
-    callers = {"editor": editor, "agent": [("authorization", f"Bearer {world.credentials[0]}")]}
+
+    def callers() -> dict[str, Any]:
+        agent = [("authorization", f"Bearer {world.credentials[0]}")]
+        return {"editor": editor, "agent": agent, "owner": walk.session_of(product.tenant_id, Role.owner)}
 
     async def run() -> tuple[Any, dict[str, list[str]]]:
         async with started(app) as api:
-            await furnished(api, contract, editor, world)
-            ids = await known_ids(api, contract, editor)
+            await furnished(api, contract, callers()["owner"], world)
+            ids = await known_ids(api, contract, callers()["owner"])
             comment(f"known ids: {', '.join(f'{noun} {len(known)}' for noun, known in sorted(ids.items()))}")
             return await fuzzed(api, contract, callers, requests, seed), ids
 
@@ -124,7 +128,7 @@ def fuzz(product: Product) -> None:
 
 def _measured_world(product: Product, name: str) -> World:
     world = product.world(name, 4)
-    measured(product, world)
+    eventful(product, world, measured(product, world))
     return world
 
 

@@ -22,6 +22,7 @@ from lab.benchmarks.recommending.api import Api
 from lab.benchmarks.recommending.tenants import declare, large
 from lab.benchmarks.storing import product
 from sinemora.embedded.data_folder import DataFolder
+from sinemora.embedded.servers.service_user import caller
 from sinemora.embedded.services import services
 from sinemora.jobs import tasks
 from sinemora.kit.celery import celery
@@ -106,7 +107,8 @@ def _await_solver() -> None:
 @contextmanager
 def _program(name: str, folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """Run a worker as the supervisor starts it."""
-    (program,) = [one for one in services(settings(), DataFolder(folder), {**os.environ}) if one.name == name]
+    programs = services(settings(), DataFolder(folder), {**os.environ}, caller())
+    (program,) = [one for one in programs if one.name == name]
     with (folder / f"{name}.log").open("ab") as log:
         process = subprocess.Popen(
             program.command, start_new_session=True, env=program.environment, stdout=log, stderr=log

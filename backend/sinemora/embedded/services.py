@@ -15,6 +15,7 @@ from sinemora.embedded.programs import Program
 from sinemora.embedded.servers import valkey
 from sinemora.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from sinemora.embedded.servers.service_user import ServiceUser, service_user
+from sinemora.embedded.servers.sockets import private_dir
 from sinemora.embedded.servers.valkey import ValkeyServer
 from sinemora.kit import config
 from sinemora.kit.config import Settings
@@ -136,10 +137,11 @@ def shared(env: dict[str, str]) -> dict[str, str]:
     return {key: value for key, value in env.items() if key not in _PRIVATE}
 
 
-def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> list[Program]:
-    """Return the programs of API, workers and beat."""
+def services(settings: Settings, folder: DataFolder, env: dict[str, str], user: ServiceUser) -> list[Program]:
+    """Return the programs of API, workers and beat, which run as `user`."""
     own = shared(env)
     here = Path.cwd()
+    place = private_dir(folder.path / "run" / "services", user)
     engines = ("postgres", "valkey")
     redis_url = env.get("SINEMORA_REDIS_URL", settings.redis_url)
     return [
@@ -149,15 +151,16 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> lis
             command=[sys.executable, "-m", "sinemora.cli", "serve"],
             cwd=here,
             environment=own,
+            user=user,
             needs=engines,
             ready=lambda: answers(local_address(settings) + "/readyz"),
             responds=lambda: answers(local_address(settings) + "/healthz", timeout_s=10),
             stop_timeout_s=6,
         ),
         # Small machines have two cores. What must never wait, and long computations, have workers to themselves.
-        _worker("watcher", "Watcher", "watch", 1, own, folder, redis_url),
-        _worker("worker", "Worker", "fast,bulk", 2, own, folder, redis_url),
-        _worker("solver", "Solver", "solve", 1, own, folder, redis_url),
+        _worker("watcher", "Watcher", "watch", 1, own, place, redis_url, user),
+        _worker("worker", "Worker", "fast,bulk", 2, own, place, redis_url, user),
+        _worker("solver", "Solver", "solve", 1, own, place, redis_url, user),
         Program(
             name="beat",
             title="Beat",
@@ -165,20 +168,28 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> lis
                 *_CELERY,
                 "beat",
                 "--loglevel=INFO",
-                f"--schedule={folder.path / 'run' / 'beat-schedule'}",
+                f"--schedule={place / 'beat-schedule'}",
                 "--pidfile=",
             ],
             cwd=here,
             environment=own,
+            user=user,
             needs=engines,
         ),
     ]
 
 
 def _worker(
-    name: str, title: str, queues: str, processes: int, env: dict[str, str], folder: DataFolder, redis_url: str
+    name: str,
+    title: str,
+    queues: str,
+    processes: int,
+    env: dict[str, str],
+    place: Path,
+    redis_url: str,
+    user: ServiceUser,
 ) -> Program:
-    pulse = folder.path / "run" / f"{name}-pulse"
+    pulse = place / f"{name}-pulse"
     return Program(
         name=name,
         title=title,
@@ -194,6 +205,7 @@ def _worker(
         ],
         cwd=Path.cwd(),
         environment=env | {"SINEMORA_WORKER_PULSE_FILE": str(pulse)},
+        user=user,
         needs=("postgres", "valkey"),
         before_start=lambda: pulse.unlink(missing_ok=True),
         # A missing pulse is no hang while the worker loads, or while its broker is unavailable.

@@ -20,7 +20,7 @@ from sinemora.embedded.demo import machines as demo
 from sinemora.embedded.demo import programs as demo_programs
 from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.programs import Program
-from sinemora.embedded.servers.service_user import service_user
+from sinemora.embedded.servers.service_user import ServiceUser, hand_over, product_user, service_user
 from sinemora.embedded.services import Engines, environment, local_address, services, shared
 from sinemora.embedded.story.chapters import MACHINES
 from sinemora.embedded.supervisor import StopRequestedError, Supervisor
@@ -75,9 +75,12 @@ def up(settings: Settings) -> int:
         print(f"Data folder: {path}" + (f" ({why})" if why else ""))
         if user.warning:
             print(user.warning)
+        runner, reason = product_user(user, settings.port)
+        if reason:
+            print(f"API, workers and agents run as root: {reason}. Only the database does not.")
         supervisor = Supervisor(folder, settings.public_url, _report, local_address(settings))
         supervisor.install()
-        launch = _Launch(settings, folder, supervisor, Engines.of(settings, folder, user))
+        launch = _Launch(settings, folder, supervisor, Engines.of(settings, folder, user), runner)
         try:
             launch.run()
             supervisor.run()
@@ -95,8 +98,11 @@ def up(settings: Settings) -> int:
 class _Launch:
     """Start of the product; the steps share their results."""
 
-    def __init__(self, settings: Settings, folder: DataFolder, supervisor: Supervisor, engines: Engines) -> None:
+    def __init__(
+        self, settings: Settings, folder: DataFolder, supervisor: Supervisor, engines: Engines, user: ServiceUser
+    ) -> None:
         self.settings = settings
+        self.user = user
         self.folder = folder
         self.supervisor = supervisor
         self.engines = engines
@@ -124,6 +130,8 @@ class _Launch:
         self.supervisor.add(programs)
         self.supervisor.wait_up([program.name for program in programs], timeout_s=120)
         self.env = environment(self.settings, self.folder, self.engines)
+        if not self.user.is_caller:
+            self.env["HOME"] = str(self.folder.path)  # that of root is closed to the user
         if (
             self._plays_story()
             and "receiver_networks" not in self.settings.model_fields_set
@@ -155,7 +163,7 @@ class _Launch:
 
     def start_services(self) -> str:
         """Start the API, then workers and beat: an API that has the cores to itself is ready sooner."""
-        programs = services(self.settings, self.folder, self.env)
+        programs = services(self.settings, self.folder, self.env, self.user)
         api = [program for program in programs if program.name == "api"]
         for group in (api, [program for program in programs if program not in api]):
             self.supervisor.add(group)
@@ -172,7 +180,8 @@ class _Launch:
             count, net = self.settings.demo_agents, self._network()
             machines = demo.machines(count, self.folder, net, demo.free_event_port(count, self.folder, net))
             place = self.folder.path / "demo"
-            programs = [demo_programs.network(machines, place, shared(self.env), needs, story=self._plays_story())]
+            story = self._plays_story()
+            programs = [demo_programs.network(machines, place, shared(self.env), needs, self.user, story=story)]
             programs += demo_programs.agents(
                 machines,
                 self.first_run["token"],
@@ -180,7 +189,9 @@ class _Launch:
                 local_address(self.settings),
                 self.env,
                 (*needs, demo_programs.NETWORK),
+                self.user,
             )
+            hand_over(place, self.user)
             self.supervisor.add(programs)
             if self.agent_is_being_built:
                 return "they start when the agent is built"
@@ -230,7 +241,7 @@ class _Launch:
         """Run a module of the product to its end and return its output. Standard error goes to a log."""
         log = self.folder.logs / log_name
         with log.open("w") as complaints:
-            process = subprocess.Popen(
+            process: subprocess.Popen[str] = subprocess.Popen(
                 [sys.executable, "-m", module, *arguments],
                 env=self.env,
                 stdin=subprocess.DEVNULL,
@@ -238,6 +249,7 @@ class _Launch:
                 stderr=complaints,
                 text=True,
                 process_group=0,
+                **self.user.popen_identity(),  # type: ignore[call-overload]
             )
             printed, _ = process.communicate()
         if process.returncode != 0:

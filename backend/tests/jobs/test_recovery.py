@@ -13,6 +13,7 @@ from redis import Redis
 from sqlalchemy import text
 
 from sinemora.embedded.data_folder import DataFolder
+from sinemora.embedded.servers.service_user import caller
 from sinemora.embedded.services import services
 from sinemora.jobs import tasks
 from sinemora.kit.config import settings
@@ -25,7 +26,8 @@ LARGE = {"name": "Large", "machines": 1250, "hours": 6, "policies": ["gang_budge
 @contextmanager
 def running_program(name: str, folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """Run a worker as the supervisor starts it."""
-    (program,) = [one for one in services(settings(), DataFolder(folder), {**os.environ}) if one.name == name]
+    programs = services(settings(), DataFolder(folder), {**os.environ}, caller())
+    (program,) = [one for one in programs if one.name == name]
     process = subprocess.Popen(program.command, start_new_session=True, env=program.environment)
     try:
         yield process

@@ -3,25 +3,32 @@
 import json
 import random
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import zstandard
 
+from lab.benchmarks.recommending.api import Api
 from lab.benchmarks.securing.bad_requests import BadRequest, operations
 from lab.benchmarks.securing.in_process import InProcess
 from lab.benchmarks.securing.samples import Samples
 from lab.benchmarks.storing.load import Load, request_of
 from lab.benchmarks.storing.product import Product, World
 from lab.benchmarks.storing.worlds import report, window
+from sinemora.alerts.detection import evaluator
+from sinemora.alerts.rules.service import create_default_rules
+from sinemora.inventory.models import Vm
+from sinemora.kit.db import tenant_session
+from sinemora.meshes.models import Mesh
 
 _TRIES = 8
 _CURVE = b"rtt_us,performance\n0,1.0\n50,0.9\n100,0.8\n200,0.7\n400,0.5\n"
 _HARMLESS = ("webhook", {"url": "https://receiver.example/hook"})
 
 
-def measured(product: Product, world: World, windows: int = 12) -> None:
-    """Report `windows` windows of all paths of a mesh, the last of which ends now."""
+def measured(product: Product, world: World, windows: int = 12) -> int:
+    """Report `windows` windows of all paths of a mesh, the last of which ends now; return its end, Unix s."""
     rng = np.random.default_rng(1)
     compressor = zstandard.ZstdCompressor()
     end = int(time.time()) // 10 * 10
@@ -33,6 +40,30 @@ def measured(product: Product, world: World, windows: int = 12) -> None:
             message.sequence, message.windows[0].started_at_s = n + 1, end - 10 * (windows - n)
             sent.append(request_of(credential, compressor.compress(message.SerializeToString())))
     Load(product.port, sent, connections=4).wait()
+    return end
+
+
+def eventful(product: Product, world: World, ended_at_s: int) -> None:
+    """Create an application, a recommendation for it, and an incident with its timeline.
+
+    The mesh is measured until `ended_at_s`.
+    """
+    api = Api(product, f"eventful {world.mesh_id}")
+    with tenant_session(product.tenant_id) as session:
+        mesh = session.get_one(Mesh, world.mesh_id).name
+        names = [session.get_one(Vm, id).name for id in world.vm_ids]
+    tasks = [{"name": f"task-{n}", "vm": name, "root": n == 0} for n, name in enumerate(names[:3])]
+    api.send("POST", "/v1/applications", {"name": mesh, "mesh": mesh, "curve": "memcached-server", "tasks": tasks})
+    api.recommendation({"mesh": mesh})
+    always = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 1}
+    api.send("POST", "/v1/alert-rules", {"mesh_id": str(world.mesh_id), "name": "always", "condition": always})
+    with tenant_session(product.tenant_id) as session:
+        create_default_rules(session, world.mesh_id)
+    for back in range(3, -1, -1):
+        with tenant_session(product.tenant_id) as session:
+            evaluator.evaluate(session, world.mesh_id, ended_at_s - 10 * back, datetime.now(UTC))
+    if not api.send("GET", f"/v1/incidents?mesh_id={world.mesh_id}")["items"]:
+        raise RuntimeError("the rule opened no incident")
 
 
 async def furnished(api: InProcess, contract: dict[str, Any], headers: list[tuple[str, str]], world: World) -> None:
@@ -69,7 +100,10 @@ async def known_ids(api: InProcess, contract: dict[str, Any], headers: list[tupl
         status, body = await api.send(BadRequest("", "GET", operation.path + "?limit=20"), headers)
         if status != 200:
             continue
-        items = json.loads(body).get("items", []) if body[:1] == b"{" else []
+        try:
+            items = json.loads(body).get("items", [])
+        except (ValueError, AttributeError):  # another form than a page of JSON
+            continue
         found = [str(item["id"]) for item in items if isinstance(item, dict) and "id" in item]
         if found:
             noun = operation.path.rsplit("/", 1)[1].removesuffix("s").replace("-", "_")

@@ -111,7 +111,7 @@ def every_caller(tenant_id: UUID, other_tenant_id: UUID, credential: str) -> lis
 
 
 def session_of(tenant_id: UUID, role: Role) -> Headers:
-    """Return the headers of a new person signed in with a role."""
+    """Return the headers of a new person who has just signed in with a role and a second factor."""
     secret = secrets.token_urlsafe(32)
     with system_session() as session:
         user = User(email=f"{uuid4().hex[:12]}@bench.example", password_hash="no password")
@@ -119,9 +119,14 @@ def session_of(tenant_id: UUID, role: Role) -> Headers:
         session.flush()
         session.add(Membership(tenant_id=tenant_id, user_id=user.id, role=role))
         session.flush()
-        expires_at = datetime.now(UTC) + timedelta(hours=12)
         session.add(
-            BrowserSession(tenant_id=tenant_id, user_id=user.id, secret_digest=digest(secret), expires_at=expires_at)
+            BrowserSession(
+                tenant_id=tenant_id,
+                user_id=user.id,
+                secret_digest=digest(secret),
+                expires_at=datetime.now(UTC) + timedelta(hours=12),
+                second_factor=True,
+            )
         )
     return [("cookie", f"{SESSION_COOKIE}={secret}"), (CSRF_HEADER, csrf_token(secret))]
 

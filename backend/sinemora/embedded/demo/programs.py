@@ -9,15 +9,22 @@ from sinemora.embedded.demo.network import write_relay_file
 from sinemora.embedded.demo.stage import Stage
 from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.programs import Program
+from sinemora.embedded.servers.service_user import ServiceUser
 
 BUILD = "build-agent"  # the program that builds the agent while the product runs already
 NETWORK = "demo-network"
 
 
 def network(
-    simulated: list[Machine], folder: Path, env: dict[str, str], needs: tuple[str, ...], *, story: bool
+    simulated: list[Machine],
+    folder: Path,
+    env: dict[str, str],
+    needs: tuple[str, ...],
+    user: ServiceUser,
+    *,
+    story: bool,
 ) -> Program:
-    """Return the network between the machines, with the story or without one, as a program.
+    """Return the network between the machines, with the story or without one, as a program of `user`.
 
     EmbeddedError when delaybox is not built and `BUILD` is not in `needs`.
     """
@@ -27,7 +34,7 @@ def network(
     if story:
         stage.write(folder / "stage.json")
         command = [sys.executable, "-m", "sinemora.embedded.story.play", str(folder / "stage.json")]
-    return Program(NETWORK, "Demonstration", command, Path.cwd(), env, needs=needs, stop_timeout_s=6)
+    return Program(NETWORK, "Demonstration", command, Path.cwd(), env, user, needs=needs, stop_timeout_s=6)
 
 
 def agents(
@@ -37,8 +44,9 @@ def agents(
     backend: str,
     env: dict[str, str],
     needs: tuple[str, ...],
+    user: ServiceUser,
 ) -> list[Program]:
-    """Return the agents as programs; the `unenrolled` ones enrol with `token` and lose an earlier identity.
+    """Return the agents as programs of `user`; the `unenrolled` ones enrol with `token` and lose an earlier identity.
 
     `needs` names programs that must be up first. EmbeddedError when the agent is not built and `BUILD` is not one.
     """
@@ -54,6 +62,7 @@ def agents(
             command=[str(binary), "run"],
             cwd=machine.state_dir.parent,
             environment=clean | _settings(machine, token if machine.name in unenrolled else "", backend),
+            user=user,
             needs=needs,
             stop_timeout_s=3,
         )

@@ -1,6 +1,6 @@
-"""Operating-system user of the embedded servers.
+"""Operating-system user of the product's processes.
 
-PostgreSQL refuses to run as root, and no server should. Started by root, the servers run as a dedicated unprivileged
+PostgreSQL refuses to run as root, and no server should. Started by root, all processes run as a dedicated unprivileged
 user; started by another user, they run as that user.
 """
 
@@ -9,6 +9,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def service_user(name: str | None = None) -> ServiceUser:
     Raises EmbeddedError when root finds no unprivileged user.
     """
     if os.geteuid() != 0:
-        return _of(pwd.getpwuid(os.geteuid()))
+        return caller()
     name = name or DEFAULT_NAME
     try:
         user = _of(pwd.getpwnam(name))
@@ -66,6 +67,49 @@ def service_user(name: str | None = None) -> ServiceUser:
             "Set SINEMORA_SERVICE_USER to an unprivileged user, or leave it out.",
         )
     return user
+
+
+def caller() -> ServiceUser:
+    """Return the user of this process."""
+    return _of(pwd.getpwuid(os.geteuid()))
+
+
+def product_user(user: ServiceUser, port: int) -> tuple[ServiceUser, str]:
+    """Return the user of the API, the workers and the agents: `user` if possible, else the caller and the reason.
+
+    PostgreSQL's programs are copied to where its user can read them. Python, the backend and the agent are not.
+    """
+    if user.is_caller:
+        return user, ""
+    if port < _first_free_port():
+        return caller(), f"no other user may listen on port {port}"
+    for path in (Path(sys.executable), Path(sys.executable).resolve(), Path(os.__file__), Path(__file__), Path.cwd()):
+        if not user.can("-r", path):
+            return caller(), f"{_closed(path, user)} is closed to the user {user.name}"
+    return user, ""
+
+
+def _first_free_port() -> int:
+    try:
+        return int(Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text())
+    except (OSError, ValueError):
+        return 1024
+
+
+def _closed(path: Path, user: ServiceUser) -> Path:
+    """Return the first folder on the way to `path` that `user` cannot enter; `path` itself without one."""
+    return next((folder for folder in reversed(path.parents) if not user.can("-x", folder)), path)
+
+
+def hand_over(folder: Path, user: ServiceUser) -> None:
+    """Give `folder` and all in it to `user`: an earlier start may have created it as root. Links are not followed."""
+    if os.geteuid() != 0:
+        return
+    os.chown(folder, user.uid, user.gid, follow_symlinks=False)
+    # By open folders, not by paths: the user may put a link into a path while this runs.
+    for _, folders, files, parent in os.fwalk(folder):
+        for name in (*folders, *files):
+            os.chown(name, user.uid, user.gid, dir_fd=parent, follow_symlinks=False)
 
 
 def _of(entry: pwd.struct_passwd, warning: str | None = None) -> ServiceUser:

@@ -14,7 +14,7 @@ from sinemora.measurements.aggregate.matrix import NONE, positions_of
 from sinemora.measurements.codec.unpacking import DIRECTIONS
 from sinemora.measurements.query.budget import Budget
 from sinemora.measurements.query.matrix import keys_of
-from sinemora.measurements.query.ranges import check_range, read_frames, tiers, utc
+from sinemora.measurements.query.ranges import check_range, check_time, read_frames, tiers, utc
 from sinemora.measurements.query.requests import QueryRequest
 from sinemora.measurements.query.tables import ResultTable
 from sinemora.measurements.schemas import Span
@@ -63,10 +63,8 @@ class Range:
 def range_of(question: QueryRequest) -> Range:
     """Return the range of a query. ProductError `range_invalid`."""
     end = question.to or datetime.now(UTC)
-    start = question.from_
-    if start is None:
-        check_range(end - DEFAULT_SPAN, end)
-        start = end - DEFAULT_SPAN
+    check_time(end)  # first: nothing is before the first year
+    start = question.from_ or end - DEFAULT_SPAN
     check_range(start, end)
     return Range(start, end)
 
