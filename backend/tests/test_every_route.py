@@ -122,3 +122,16 @@ def test_what_is_another_tenants_does_not_exist(owner: Member, other_owner: Memb
             assert owner.get(path).status_code == 200
     assert tried
     assert [entry["id"] for entry in owner.get(f"/v1/{kind}").json()["items"]] == [entry["id"] for entry in mine]
+
+
+def test_a_parameter_that_a_route_does_not_have_is_refused(owner: Member):
+    for method, path, operation in operations():
+        known = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
+        if method != "get" or (method, path) in PUBLIC or path.startswith("/v1/agents/self"):
+            continue
+        mistyped = f"{known[0]}x" if known else "form"
+        answer = owner.get(filled(path, uuid4()), params={mistyped: "1"})
+        assert answer.status_code == 422, (path, answer.text)
+        (error,) = answer.json()["errors"]
+        assert error["pointer"] == f"#/query/{mistyped}", path
+        assert not known or "Did you mean" in error["message"], (path, error)

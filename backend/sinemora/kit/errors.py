@@ -17,6 +17,8 @@ from sqlalchemy import exc
 from sqlalchemy.orm.exc import StaleDataError
 from starlette.exceptions import HTTPException
 
+from sinemora.kit.field_errors import field_errors
+
 log = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
@@ -57,6 +59,11 @@ class BodyError(HTTPException):
         super().__init__(422)
         self.pointer = pointer
         self.message = message
+
+
+def invalid(fields: list[dict[str, str]]) -> ProductError:
+    """Return the refusal of a request for these `FieldError`s."""
+    return ProductError("request_invalid", 422, "Invalid request: see `errors`.", errors=fields)
 
 
 def body_too_large(limit_bytes: int) -> HTTPException:
@@ -165,21 +172,6 @@ _FRAMEWORK = {
 }
 
 
-def _pointer(location: tuple[int | str, ...]) -> str:
-    source, *path = location or ("body",)
-    parts = path if source == "body" else [source, *path]
-    return "#/" + "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in parts) if parts else "#"
-
-
-def _field_error(error: Mapping[str, Any]) -> dict[str, str]:
-    """Return a validation error of the framework as a `FieldError`."""
-    if error["type"] == "json_invalid":  # its location ends with a position in the text, which is no pointer
-        return {"pointer": "#", "message": f"not JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
-    if error["type"] == "missing" and tuple(error["loc"]) == ("body",):
-        return {"pointer": "#", "message": "The body is empty."}
-    return {"pointer": _pointer(error["loc"]), "message": str(error["msg"]).removeprefix("Value error, ")}
-
-
 def _is_unparsed(error: Mapping[str, Any]) -> bool:
     """Return whether the framework did not read the body as JSON because of its media type."""
     return tuple(error["loc"]) == ("body",) and error["type"] in {"model_attributes_type", "dict_type", "list_type"}
@@ -194,8 +186,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(BodyError)
     async def _body(request: Request, error: BodyError) -> JSONResponse:
-        fields = [{"pointer": error.pointer, "message": error.message}]
-        return problem(request, ProductError("request_invalid", 422, "Invalid request: see `errors`.", errors=fields))
+        return problem(request, invalid([{"pointer": error.pointer, "message": error.message}]))
 
     @app.exception_handler(HTTPException)
     async def _http(request: Request, error: HTTPException) -> JSONResponse:
@@ -212,8 +203,7 @@ def install(app: FastAPI) -> None:
                     "media_type_unsupported", 415, f"Unsupported media type: send application/json, not {media_type}."
                 ),
             )
-        fields = [_field_error(field) for field in error.errors()]
-        return problem(request, ProductError("request_invalid", 422, "Invalid request: see `errors`.", errors=fields))
+        return problem(request, invalid(field_errors(error.errors(), error.body)))
 
     @app.exception_handler(StaleDataError)
     async def _stale(request: Request, error: StaleDataError) -> JSONResponse:

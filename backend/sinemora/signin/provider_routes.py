@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse
 
 from sinemora.kit.errors import ProductError, responses
 from sinemora.kit.http import rate_limit
-from sinemora.kit.http.routes import BoundedRoute
+from sinemora.kit.http.routes import ForeignRoute
 from sinemora.signin import cookies, single_sign_on
 from sinemora.signin.schemas import ProviderRead
 from sinemora.signin.service import Pending
@@ -17,7 +17,7 @@ from sinemora.signin.service import Pending
 _OWN_PATH = re.compile(r"/(?![/\\])[^\s]*")
 _SIGN_IN = "/sign-in"
 
-router = APIRouter(prefix="/v1/auth/provider", route_class=BoundedRoute, tags=["auth"])
+router = APIRouter(prefix="/v1/auth/provider", route_class=ForeignRoute, tags=["auth"])
 
 
 @router.get("")

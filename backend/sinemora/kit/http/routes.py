@@ -5,15 +5,18 @@ body would be parsed, and a large one would delay all other requests.
 """
 
 import json
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
+from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from fastapi import Request, Response
+from fastapi.dependencies.utils import get_flat_params
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.kit.config import Settings, settings
-from sinemora.kit.errors import BodyError, body_too_large
+from sinemora.kit.errors import BodyError, Problem, body_too_large, invalid
+from sinemora.kit.field_errors import pointer_of
 from sinemora.kit.http import rate_limit, strict_json
 
 PUBLIC_BODY_BYTES = 16 << 10
@@ -64,13 +67,21 @@ class BoundedRoute(APIRoute):
     """Route that authenticates before it reads a body, and limits the body's size.
 
     Without authentication the caller's address is limited, and the body is at most `PUBLIC_BODY_BYTES` long.
+    A parameter that it does not have is refused: ignored, a mistyped one would answer another question than was asked.
     """
+
+    any_parameter = False
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        options["responses"] = {**(options.get("responses") or {}), 422: {"model": Problem}}
+        super().__init__(path, endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return a handler that authenticates, then calls the route."""
         handler = super().get_route_handler()
         early = [_early[one.dependency] for one in self.dependencies if one.dependency in _early]
         limit = body_limit(self.endpoint)
+        known = None if self.any_parameter else {one.alias for one in get_flat_params(self.dependant)}
         anonymous = not early and self.methods is not None and "POST" in self.methods
 
         async def handle(request: Request) -> Response:
@@ -79,6 +90,8 @@ class BoundedRoute(APIRoute):
                 request.state.body_limit_bytes = PUBLIC_BODY_BYTES
             for authenticate in early:
                 await authenticate(request)
+            if known is not None and (unknown := [name for name in request.query_params if name not in known]):
+                raise invalid([_unknown_parameter(name, known) for name in unknown])
             if limit is not None:
                 request.state.body_limit_bytes = limit(settings())
             # At once: a stream would have begun before it notices.
@@ -87,3 +100,15 @@ class BoundedRoute(APIRoute):
             return await handler(StrictRequest(request.scope, request.receive))
 
         return handle
+
+
+class ForeignRoute(BoundedRoute):
+    """Route for other products' clients (Grafana, OpenID providers): parameters that it does not have are ignored."""
+
+    any_parameter = True
+
+
+def _unknown_parameter(name: str, known: Collection[str]) -> dict[str, str]:
+    near = get_close_matches(name, known, n=1)
+    hint = f" Did you mean `{near[0]}`?" if near else ""
+    return {"pointer": pointer_of(("query", name)), "message": f"Unknown parameter.{hint}"}

@@ -17,16 +17,17 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import ProductError
-from sinemora.kit.http.routes import BoundedRoute
+from sinemora.kit.http.routes import ForeignRoute
 from sinemora.measurements.prometheus import promql, samples
 from sinemora.measurements.prometheus.promql import NAME, Expression, Labels, PromQlError, Selector, Vector
 from sinemora.tenants.access import SignedIn, Viewer
 
 # Prometheus documents these routes, so openapi.json does not contain them.
+
 router = APIRouter(
     prefix="/v1/prometheus",
     dependencies=[SignedIn],
-    route_class=BoundedRoute,
+    route_class=ForeignRoute,
     include_in_schema=False,
     tags=["measurements"],
 )
