@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from sqlalchemy.orm import configure_mappers
 from starlette.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
 
 from sinemora.advisors.compute_mix import routes as compute_mix
 from sinemora.advisors.fairness import routes as fairness
@@ -46,7 +47,7 @@ from sinemora.learning import routes as learning
 from sinemora.measurements import query_routes
 from sinemora.measurements import routes as measurements
 from sinemora.measurements.ingest import pipeline
-from sinemora.measurements.ingest.middleware import ReportMiddleware
+from sinemora.measurements.ingest.dispatch import ReportDispatch
 from sinemora.measurements.pins import routes as pins
 from sinemora.measurements.prometheus import routes as prometheus
 from sinemora.measurements.store import backlog_metrics
@@ -141,9 +142,31 @@ def _prepare(app: FastAPI) -> None:
         route.matches(nowhere)
 
 
+class Api(FastAPI):
+    """The API. Reports pass none of Starlette's middleware, except in a process that is traced."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        http: dict[str, Any] = {
+            "hsts": settings().public_url.startswith("https://"),
+            "body_limit_bytes": settings().body_limit_bytes,
+        }
+        self.add_middleware(HttpMiddleware, **http)
+        self._reports = ReportDispatch(measurements.report_route)
+        self._answer_report = HttpMiddleware(self._reports, **http)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request, or the lifespan."""
+        if tracing.is_on() or not self._reports.takes(scope):
+            await super().__call__(scope, receive, send)
+            return
+        scope["app"] = self
+        await self._answer_report(scope, receive, send)
+
+
 def create_app() -> FastAPI:
     """Return the API, configured by the settings."""
-    app = FastAPI(
+    app = Api(
         title="Sinemora",
         version="1",
         description="Network delay between VMs, measured by a cloud tenant. Conventions: docs/api/README.md.",
@@ -156,12 +179,6 @@ def create_app() -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     errors.install(app)
-    app.add_middleware(ReportMiddleware, route=measurements.report_route)
-    app.add_middleware(
-        HttpMiddleware,
-        hsts=settings().public_url.startswith("https://"),
-        body_limit_bytes=settings().body_limit_bytes,
-    )
     for router in ROUTERS:
         app.include_router(router)
     describe = app.openapi

@@ -16,6 +16,8 @@ const WINDOWS: u32 = 4;
 const PEER_KEYS: u32 = 4;
 const FLOWS: u32 = 5;
 const FIRST_DIRECTION: u32 = 6;
+/// The origins of delays, and the flows of both directions.
+const NOT_PLAIN: [u32; 3] = [10, 14, 15];
 const LARGEST: i64 = i32::MAX as i64;
 const WORDS_MAX: i64 = 1 << 16;
 const INTEGERS: usize = M2;
@@ -97,6 +99,8 @@ pub fn read(body: &[u8], own_key: i64, fields_max: usize) -> Result<Contents, No
 pub struct Window {
     /// The message without its columns.
     pub rest: Vec<u8>,
+    /// True when no flows are reported one by one and all delays have an assumed origin.
+    pub plain: bool,
     /// `None` without peers.
     pub table: Option<Result<Table, Fault>>,
 }
@@ -133,13 +137,16 @@ impl Table {
 
 /// Read the columns of a window that the VM `own_key` reports. `None` when a library has to write it again first.
 pub fn read_window(message: &[u8], own_key: i64) -> Option<Window> {
-    let mut rest = Vec::new();
+    let (mut rest, mut plain) = (Vec::new(), true);
     let mut parts: [Option<&[u8]>; 2 + DIRECTIONS] = [None; 2 + DIRECTIONS];
     for field in Fields::of(message) {
         let field = field.ok()?;
         match field.number {
             PEER_KEYS..=8 => take(&mut parts[(field.number - PEER_KEYS) as usize], &field)?,
-            _ => rest.extend_from_slice(field.whole),
+            number => {
+                plain &= !NOT_PLAIN.contains(&number);
+                rest.extend_from_slice(field.whole);
+            }
         }
     }
     const { assert!(FLOWS == PEER_KEYS + 1 && FIRST_DIRECTION == PEER_KEYS + 2) };
@@ -153,11 +160,13 @@ pub fn read_window(message: &[u8], own_key: i64) -> Option<Window> {
         directions.push(Columns::read(part.unwrap_or_default())?);
     }
     if targets.is_empty() {
-        return Some(Window { rest, table: None });
+        let table = None;
+        return Some(Window { rest, plain, table });
     }
     let table = Sent::new(targets, flows, directions).and_then(|sent| sent.checked(own_key));
     Some(Window {
         rest,
+        plain,
         table: Some(table),
     })
 }
@@ -257,6 +266,17 @@ struct Sent {
     /// Shape (3, n).
     lengths: Vec<i64>,
     words: Vec<u16>,
+}
+
+/// Report whether all `keys` are among `known`; both ascend.
+pub fn are_among(keys: &[i64], mut known: &[i64]) -> bool {
+    keys.iter().all(|key| {
+        // Neighbours in a mesh are mostly neighbours here.
+        let near = known.iter().take(8).position(|other| other >= key);
+        let at = near.unwrap_or_else(|| known.partition_point(|other| other < key));
+        known = &known[at..];
+        known.first() == Some(key)
+    })
 }
 
 /// A rule about a direction of a peer.

@@ -6,12 +6,14 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Depends, Request, Response, Security
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.utils import get_authorization_scheme_param
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
@@ -23,6 +25,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http import rate_limit
+from sinemora.kit.http.raw import text_of
 from sinemora.kit.http.routes import before_body, body_limit
 from sinemora.kit.lru_cache import LruCache
 from sinemora.kit.security import digest, shown_prefix
@@ -57,6 +60,11 @@ class AgentIdentity:
     vm_id: UUID
     vm_key: int
 
+    @cached_property
+    def caller(self) -> str:
+        """Name of the agent in records of what it did."""
+        return f"agent:{self.agent_id}"
+
 
 # Identities by digest of the credential, each with the time of its lookup (monotonic, s).
 _identities: LruCache[bytes, tuple[float, AgentIdentity]] = LruCache(_CACHE_SIZE)
@@ -72,18 +80,21 @@ async def authenticate(request: Request) -> AgentIdentity:
 
     ProductError `sign_in_required`, `agent_credential_unknown`, `agent_revoked` (401), `too_many_requests` (429).
     """
-    credential = await _credential(request)
+    scheme, credential = get_authorization_scheme_param(text_of(request.scope, b"authorization"))
     try:
-        if credential is None:
+        if scheme.lower() != "bearer" or not credential:
             raise ProductError("sign_in_required", 401, "Not signed in: send the agent's credential.", headers=_BEARER)
-        identity = await identify(credential.credentials)
+        identity = await identify(credential)
     except ProductError as error:
         if error.status == 401:
             await run_in_threadpool(rate_limit.limit_address, request)
         raise
-    request.state.tenant_id, request.state.tenant_key = identity.tenant_id, identity.tenant_key
-    request.state.caller = f"agent:{identity.agent_id}"
-    request.state.agent = identity
+    request.scope["state"] |= {
+        "tenant_id": identity.tenant_id,
+        "tenant_key": identity.tenant_key,
+        "caller": identity.caller,
+        "agent": identity,
+    }
     return identity
 
 

@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect
 from sinemora.inventory.agents import AgentDep, AgentRoute
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
+from sinemora.kit.http.raw import body_of, text_of
 from sinemora.kit.http.routes import BoundedRoute, accepts
 from sinemora.kit.http.server_time import time_headers
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
@@ -68,20 +69,21 @@ _REPORT_BODY = {
 async def create_report(request: Request, agent: AgentDep) -> Response:
     """Store a report of an agent. The response follows the commit and carries the backend's time, as a plan does."""
     arrived_ns = time.monotonic_ns()
-    headers = request.headers
-    media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
-    encoding = headers.get("content-encoding", "").strip().lower()
+    media_type = text_of(request.scope, b"content-type").partition(";")[0].strip().lower()
+    encoding = text_of(request.scope, b"content-encoding").lower()
     try:
-        body = await request.body()
+        body = await body_of(request.receive)
     except ClientDisconnect as error:
         raise HTTPException(400) from error
     skipped = await request.app.state.ingest.take(agent, body, media_type, encoding)
-    more = {"Sinemora-Skipped-Windows": str(skipped)} if skipped else {}
-    return Response(status_code=204, headers={**time_headers(arrived_ns), **more})
+    headers = time_headers(arrived_ns)
+    if skipped:
+        headers["Sinemora-Skipped-Windows"] = str(skipped)
+    return Response(status_code=204, headers=headers)
 
 
 report_route = next(route for route in agent_router.routes if isinstance(route, AgentRoute))
-"""The route of reports, which `ReportMiddleware` calls directly."""
+"""The route of reports, which `ReportDispatch` calls directly."""
 
 
 @router.get("/worst-paths")

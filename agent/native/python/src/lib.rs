@@ -33,6 +33,7 @@ fn refused(error: sinemora_native::frame::FrameError) -> PyErr {
 #[pyo3(name = "sinemora_native")]
 mod module {
     use std::borrow::Cow;
+    use std::cell::RefCell;
 
     use pyo3::IntoPyObjectExt;
     use pyo3::exceptions::PyOverflowError;
@@ -46,6 +47,7 @@ mod module {
     use sinemora_native::matrix::{self, Cells, Described, Measured, Statistic, Table};
     use sinemora_native::report::{self, NotSplit};
     use sinemora_native::threads;
+    use zstd::bulk::Decompressor;
     use zstd::zstd_safe;
 
     #[pymodule_export]
@@ -533,6 +535,8 @@ mod module {
     #[pyclass(frozen)]
     struct WindowColumns {
         table: report::Table,
+        /// Of a plain window: encoded where it was read, on the thread that read it.
+        blocks: Option<Vec<frame::Blocks>>,
     }
 
     #[pymethods]
@@ -570,6 +574,19 @@ mod module {
             one_dimensional(py, &self.table.words)
         }
 
+        /// Stats and sketches of each block of a plain window; `None` for another one.
+        fn blocks<'py>(&self, py: Python<'py>) -> Option<Vec<EncodedBlock<'py>>> {
+            let encode = |(stats, sketches): &frame::Blocks| {
+                (PyBytes::new(py, stats), PyBytes::new(py, sketches))
+            };
+            Some(self.blocks.as_ref()?.iter().map(encode).collect())
+        }
+
+        /// Report whether all peers are among `keys`, which ascend.
+        fn are_among(&self, keys: Input<i64>) -> bool {
+            report::are_among(&self.table.targets, keys.slice())
+        }
+
         /// Number of values that did not fit 32 bits.
         #[getter]
         fn clamped(&self) -> usize {
@@ -597,16 +614,22 @@ mod module {
                 } else {
                     Cow::Borrowed(&**body)
                 };
-                report::read(&body, *own_key, fields_max)
+                let contents = report::read(&body, *own_key, fields_max)?;
+                let windows = contents.windows.into_iter().map(|window| {
+                    let table = window.table;
+                    let columns =
+                        table.map(|read| read.map(|table| columns_of(table, window.plain)));
+                    (window.rest, columns)
+                });
+                Ok((contents.rest, windows.collect::<Vec<ReadWindow>>()))
             })
         });
         read.into_iter()
             .map(|contents| match contents {
-                Ok(contents) => {
-                    let windows = contents.windows.into_iter();
-                    let windows: PyResult<Vec<_>> =
-                        windows.map(|window| window_in(py, window)).collect();
-                    (PyBytes::new(py, &contents.rest), windows?).into_bound_py_any(py)
+                Ok((rest, windows)) => {
+                    let windows = windows.into_iter();
+                    let windows: Vec<_> = windows.map(|window| window_in(py, window)).collect();
+                    (PyBytes::new(py, &rest), windows).into_bound_py_any(py)
                 }
                 Err(NotSplit::Otherwise) => Ok(py.None().into_bound(py)),
                 Err(NotSplit::TooMany) => Ok(PyOverflowError::new_err(fields_max)
@@ -615,6 +638,18 @@ mod module {
                     .into_any()),
             })
             .collect()
+    }
+
+    /// The columns of a window, with the blocks of a plain one.
+    fn columns_of(table: report::Table, plain: bool) -> WindowColumns {
+        let blocks = if plain { table.encode().ok() } else { None };
+        WindowColumns { table, blocks }
+    }
+
+    thread_local! {
+        /// Creating a context costs more than a short body.
+        static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> =
+            RefCell::new(Decompressor::new().ok());
     }
 
     /// Decompress one zstd frame that declares its size, at most `bytes_max`.
@@ -626,7 +661,7 @@ mod module {
         if zstd_safe::find_frame_compressed_size(body) != Ok(body.len()) {
             return None;
         }
-        zstd::bulk::decompress(body, size).ok()
+        DECOMPRESSOR.with_borrow_mut(|kept| kept.as_mut()?.decompress(body, size).ok())
     }
 
     /// A window without its columns, and these, or the field and the rule that they break.
@@ -636,41 +671,18 @@ mod module {
         Option<(String, String)>,
     );
 
-    fn window_in(py: Python<'_>, window: report::Window) -> PyResult<WindowParts<'_>> {
-        let (columns, fault) = match window.table {
+    /// A window without its columns, and these: `None` without peers.
+    type ReadWindow = (Vec<u8>, Option<Result<WindowColumns, report::Fault>>);
+
+    fn window_in(py: Python<'_>, (rest, columns): ReadWindow) -> WindowParts<'_> {
+        let (columns, fault) = match columns {
             None => (None, None),
-            Some(Ok(table)) => (Some(WindowColumns { table }), None),
+            Some(Ok(columns)) => (Some(columns), None),
             Some(Err(fault)) => (None, Some((fault.field, fault.complaint))),
         };
-        Ok((PyBytes::new(py, &window.rest), columns, fault))
+        (PyBytes::new(py, &rest), columns, fault)
     }
 
-    /// Targets, stats and sketches of one block after the other.
-    type EncodedBlocks<'py> = Vec<(Array<'py>, Bound<'py, PyBytes>, Bound<'py, PyBytes>)>;
-
-    /// Encode windows whose flows are not stored one by one and whose one-way delays have an assumed origin.
-    #[pyfunction]
-    fn encode_windows<'py>(
-        py: Python<'py>,
-        windows: Vec<Py<WindowColumns>>,
-    ) -> PyResult<Vec<EncodedBlocks<'py>>> {
-        let tables: Vec<&report::Table> =
-            windows.iter().map(|window| &window.get().table).collect();
-        let encoded = py.detach(|| threads::map(&tables, |table| table.encode()));
-        let mut rows = Vec::with_capacity(tables.len());
-        for (table, blocks) in tables.iter().zip(encoded) {
-            let targets = table.targets.chunks(frame::TARGETS_MAX);
-            let blocks = targets.zip(blocks.map_err(refused)?);
-            let block = |(targets, (stats, sketches)): (&[i64], frame::Blocks)| {
-                let targets = one_dimensional(py, targets)?;
-                Ok((
-                    targets,
-                    PyBytes::new(py, &stats),
-                    PyBytes::new(py, &sketches),
-                ))
-            };
-            rows.push(blocks.map(block).collect::<PyResult<_>>()?);
-        }
-        Ok(rows)
-    }
+    /// Stats and sketches of a block.
+    type EncodedBlock<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 }

@@ -15,7 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sinemora.kit.errors import ProductError, body_too_large, internal_error, problem
 from sinemora.kit.http.origin import set_origin
+from sinemora.kit.http.raw import header_of
 from sinemora.kit.observability import tracing
+from sinemora.kit.observability.logging import set_request_id
 from sinemora.kit.observability.telemetry import REQUEST_SECONDS, REQUESTS
 
 log = structlog.get_logger(__name__)
@@ -56,6 +58,7 @@ class HttpMiddleware:
         self._security = [
             (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in security_headers(hsts).items()
         ]
+        self._secured = {name for name, _ in self._security}
         self.body_limit_bytes = body_limit_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -69,8 +72,7 @@ class HttpMiddleware:
         response_headers: dict[str, str] = {}
         state["response_headers"] = response_headers
         set_origin(scope["client"][0] if scope.get("client") else None)
-        structlog.contextvars.clear_contextvars()
-        structlog.contextvars.bind_contextvars(request_id=request_id)
+        set_request_id(request_id)
         if tracing.is_on():
             tracing.set_attributes(**{"sinemora.request_id": request_id})
         started = time.perf_counter()
@@ -112,11 +114,11 @@ class HttpMiddleware:
         self, message: Message, request_id: str, response_headers: dict[str, str], *, frameable: bool
     ) -> None:
         raw = message["headers"] = list(message.get("headers", ()))
-        present = {name for name, _ in raw}
+        present = self._secured.intersection([name for name, _ in raw])
         if frameable:
             present.add(b"x-frame-options")
         raw.append((b"x-request-id", request_id.encode("latin-1")))
-        raw += [header for header in self._security if header[0] not in present]
+        raw += [header for header in self._security if header[0] not in present] if present else self._security
         if response_headers:
             headers = MutableHeaders(raw=raw)
             for name, value in response_headers.items():
@@ -142,8 +144,7 @@ def _metrics_of(method: str, route: str, status: int) -> tuple[Counter, Histogra
 
 def _refusal(scope: Scope) -> ProductError | None:
     """Return the refusal of a request whose head no route can use; None for a good one."""
-    host = next((value for name, value in scope["headers"] if name == b"host"), b"")
-    if not _HOST.fullmatch(host):
+    if not _HOST.fullmatch(header_of(scope, b"host")):
         return ProductError("host_invalid", 400, "Invalid Host header: send a host name or address, and a port if any.")
     if "\0" in scope["path"] or _NUL.search(scope.get("query_string", b"")):
         return ProductError(
@@ -154,7 +155,7 @@ def _refusal(scope: Scope) -> ProductError | None:
 
 def _content_length(scope: Scope) -> int:
     """Return the announced length of the body, bytes; 0 when it is not announced."""
-    length = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+    length = header_of(scope, b"content-length")
     return int(length) if length.isdigit() else 0
 
 

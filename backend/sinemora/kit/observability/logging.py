@@ -2,17 +2,32 @@
 
 import logging
 import sys
+from contextvars import ContextVar
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 from sinemora.kit.config import settings
+
+_request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+
+
+def set_request_id(request_id: str) -> None:
+    """Set the id of the request that begins; its log lines carry it."""
+    _request_id.set(request_id)
+
+
+def _with_request_id(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
+    request_id = _request_id.get()
+    if request_id is not None:
+        line.setdefault("request_id", request_id)
+    return line
 
 
 def configure_logging() -> None:
     """Send logs of the product and of libraries through one renderer."""
     shared: list[Processor] = [
-        structlog.contextvars.merge_contextvars,
+        _with_request_id,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),

@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
-import sinemora_native as native
 
 from sinemora.kit.errors import ProductError
 from sinemora.measurements import metrics
@@ -63,7 +62,7 @@ def check_time(windows: list[Window], now_s: float) -> None:
 class Submission:
     """The windows of a report received at `at_s`, who sent it, and the keys of the sender's tenant.
 
-    `living` are flags of the targets of each window that are VMs of the tenant.
+    `living` are flags of the targets of each window that are VMs of the tenant; None where all of them are.
     """
 
     __slots__ = ("at_s", "keys", "living", "tenant_key", "vm_key", "windows")
@@ -74,19 +73,23 @@ class Submission:
         self.vm_key = vm_key
         self.keys = keys
         self.at_s = at_s
-        self.living = [keys.known(window.targets) for window in windows]
+        self.living = [
+            None if window.columns.are_among(keys.vm_keys) else keys.known(window.targets) for window in windows
+        ]
 
     @property
     def is_known(self) -> bool:
         """Return True when the keys cover all meshes and VMs of the report."""
         meshes = self.keys.meshes
-        return all(window.mesh_key in meshes for window in self.windows) and all(map(np.all, self.living))
+        return all(window.mesh_key in meshes for window in self.windows) and not any(
+            living is not None for living in self.living
+        )
 
 
 def admit(submissions: Sequence[Submission], raw_days: int) -> list[Admitted | ProductError]:
     """Convert the windows of reports to rows. The result of a report without any window left is a refusal.
 
-    ProductError `mesh_unknown`, `window_too_old`. All frames are encoded together.
+    ProductError `mesh_unknown`, `window_too_old`.
     """
     results: list[Admitted | ProductError] = []
     drafts: list[_Draft] = []
@@ -97,19 +100,19 @@ def admit(submissions: Sequence[Submission], raw_days: int) -> list[Admitted | P
             results.append(admitted)
         except ProductError as refusal:
             results.append(refusal)
-    for draft, blocks in zip(drafts, _encoded(drafts), strict=True):
-        _add(draft, blocks)
+    for draft in drafts:
+        _add(draft, _encoded(draft))
     return results
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A window to be stored, and which of its targets are VMs of the tenant."""
+    """A window to be stored, and which of its targets are VMs of the tenant (None for all)."""
 
     admitted: Admitted
     submission: Submission
     window: Window
-    living: npt.NDArray[np.bool_]
+    living: npt.NDArray[np.bool_] | None
     targets: Ints
 
 
@@ -138,7 +141,7 @@ def _drafts(admitted: Admitted, submission: Submission, raw_days: int) -> list[_
                 )
             )
         else:
-            targets = window.targets if living.all() else window.targets[living]
+            targets = window.targets if living is None else window.targets[living]
             drafts.append(_Draft(admitted, submission, window, living, targets))
             admitted.seen.append(WindowSeen(mesh, window.started_at_s, window.window_s))
     if refusals and not drafts:
@@ -149,20 +152,22 @@ def _drafts(admitted: Admitted, submission: Submission, raw_days: int) -> list[_
     return drafts
 
 
-_Blocks = list[tuple[Ints, bytes, bytes]]
+_Blocks = list[tuple[bytes, bytes]]
 
 
-def _encoded(drafts: list[_Draft]) -> list[_Blocks]:
-    """Return targets, stats and sketches of the blocks of each draft."""
-    whole = [draft.window.is_plain and draft.targets is draft.window.targets for draft in drafts]
-    at_once = iter(native.encode_windows([draft.window.columns for draft, w in zip(drafts, whole, strict=True) if w]))
-    return [next(at_once) if w else _frame(draft).encoded() for draft, w in zip(drafts, whole, strict=True)]
+def _encoded(draft: _Draft) -> _Blocks:
+    """Return stats and sketches of each block."""
+    if draft.living is None and (blocks := draft.window.columns.blocks()) is not None:
+        return blocks
+    return [(stats, sketches) for _, stats, sketches in _frame(draft).encoded()]
 
 
 def _frame(draft: _Draft) -> Frame:
+    window, vm_key = draft.window, draft.submission.vm_key
+    if draft.living is None:
+        return Frame(vm_key, draft.targets, window.stats, window.sketches)
     kept = np.flatnonzero(draft.living)
-    window = draft.window
-    return Frame(draft.submission.vm_key, draft.targets, window.stats.take(kept), window.sketches.take(kept))
+    return Frame(vm_key, draft.targets, window.stats.take(kept), window.sketches.take(kept))
 
 
 def _add(draft: _Draft, blocks: _Blocks) -> None:
@@ -179,7 +184,16 @@ def _add(draft: _Draft, blocks: _Blocks) -> None:
     if window.columns.clamped:
         metrics.NUMBERS_CLAMPED.inc(window.columns.clamped)
     admitted.frames.extend(
-        FrameRow(tenant_key, window.mesh_key, window.started_at_s, vm_key, number, window.window_s, *block)
+        FrameRow(
+            tenant_key,
+            window.mesh_key,
+            window.started_at_s,
+            vm_key,
+            number,
+            window.window_s,
+            targets[number * frame.TARGETS_MAX : (number + 1) * frame.TARGETS_MAX],
+            *block,
+        )
         for number, block in enumerate(blocks)
     )
     for spike in window.spikes:
@@ -187,12 +201,12 @@ def _add(draft: _Draft, blocks: _Blocks) -> None:
             admitted.spikes.append(_spike(window, spike, tenant_key, vm_key))
 
 
-def _clocks(window: Window, living: npt.NDArray[np.bool_]) -> bytes | None:
+def _clocks(window: Window, living: npt.NDArray[np.bool_] | None) -> bytes | None:
     """Encode the clocks of the peers that are VMs; None when no clock is known."""
     clocks = window.clocks
     if clocks is None:
         return None
-    error_ns = np.where(living, clocks.error_ns, -1)
+    error_ns = clocks.error_ns if living is None else np.where(living, clocks.error_ns, -1)
     table = corrections.table_of(window.targets, clocks.offset_ns, error_ns, clocks.skew_ppb, window.stats)
     return corrections.encode(table) if table.size else None
 

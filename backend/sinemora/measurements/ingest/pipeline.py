@@ -46,6 +46,11 @@ _THREADS = 2
 # after a wait for the database or for the native module; at Python's own 0.005 it took a third longer under load.
 _SWITCH_S = 0.001
 
+# New objects before the collector looks for cycles among them, and collections of a generation before one of the next.
+# Hundreds of requests wait for a commit, each with a hundred objects. With Python's own 700 the collector passes over
+# them again and again.
+_GC_THRESHOLDS = (50_000, 10, 10)
+
 
 @dataclass(frozen=True, slots=True)
 class Received:
@@ -223,6 +228,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     # Imported objects live to the end. Without this the collector scans them again and again under load.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*_GC_THRESHOLDS)
     sys.setswitchinterval(_SWITCH_S)
     app.state.ingest = IngestPipeline()
     app.state.live = LiveHub()

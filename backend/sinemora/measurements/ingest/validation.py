@@ -77,11 +77,6 @@ class Window:
     clocks: Clocks | None
 
     @property
-    def is_plain(self) -> bool:
-        """Return True when all one-way delays have an assumed origin and no flows are stored one by one."""
-        return self.asymmetry_source is None and self.by_flow is None
-
-    @property
     def stats(self) -> Stats:
         """The statistics of all targets."""
         source, by_flow = self.asymmetry_source, self.by_flow

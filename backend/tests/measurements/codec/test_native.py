@@ -546,6 +546,30 @@ def test_more_fields_than_any_report_has_are_refused():
     assert "more than 100000 fields" in outcome(b"\x22\x00" * 100_001)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_blocks_read_with_a_window_are_those_of_its_frame(seed):
+    """A window of three blocks is encoded where it is read; one with flows or hardware clocks is not."""
+    rng = np.random.default_rng(seed)
+    message = report_of(1, {peer: simple(int(rng.integers(1, 10**9))) for peer in range(2, 600)})
+    (plain,) = windows_of(message, 1)
+    whole = Frame(1, plain.targets, plain.stats, plain.sketches).encoded()
+    assert plain.columns.blocks() == [(stats, sketches) for _, stats, sketches in whole]
+    message.windows[0].asymmetry_source.extend([frame.HARDWARE] * plain.targets.size)
+    (other,) = windows_of(message, 1)
+    assert other.columns.blocks() is None
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_peers_are_among_keys_as_sets_are(seed):
+    rng = np.random.default_rng(seed)
+    peers = np.unique(rng.integers(2, 5000, 300))
+    (of_window,) = windows_of(report_of(1, {int(peer): simple(1000) for peer in peers}), 1)
+    others = np.unique(rng.integers(2, 5000, int(rng.integers(1, 4000))))
+    every = np.union1d(others, peers)
+    for keys in (every, peers, every[:-1], every[1:], np.delete(every, rng.integers(every.size)), others, every[:0]):
+        assert of_window.columns.are_among(keys) == (set(peers) <= set(keys))
+
+
 def _varint(number: int) -> bytes:
     return bytes([number & 127 | 128]) + _varint(number >> 7) if number > 127 else bytes([number])
 

@@ -1,28 +1,28 @@
-"""Dispatch of reports: their route is called before FastAPI's routing, since agents call it more often than all others.
+"""Dispatch of reports: their route is called without FastAPI's routing, as agents call it more often than all others.
 
-The route is the one of `measurements.routes`: FastAPI documents it, this middleware runs it.
+The route is the one of `measurements.routes`: FastAPI documents it, this application runs it.
 """
 
 from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from sinemora.inventory.agents import AgentRoute
 from sinemora.kit.errors import response_to
 
 
-class ReportMiddleware:
-    """ASGI middleware that calls `route` for its path and passes every other request on."""
+class ReportDispatch:
+    """ASGI application of the one `route` of reports."""
 
-    def __init__(self, app: ASGIApp, *, route: AgentRoute) -> None:
-        self.app = app
+    def __init__(self, route: AgentRoute) -> None:
         self._route = route
         self._handle = route.get_route_handler()
 
+    def takes(self, scope: Scope) -> bool:
+        """Return True for a request of the route."""
+        return bool(scope["type"] == "http" and scope["path"] == self._route.path and scope["method"] == "POST")
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http" or scope["path"] != self._route.path or scope["method"] != "POST":
-            await self.app(scope, receive, send)
-            return
         scope["route"] = self._route
         request = Request(scope, receive)
         try:
