@@ -102,7 +102,7 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-meshes bench-store bench-agent bench-alerts bench-ui bench-advisors bench-security
+.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-meshes bench-store bench-agent bench-alerts bench-ui bench-advisors bench-tail bench-security
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; one group: ONLY=profiler)
 	$(PREPARE) bench-curves >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
@@ -133,6 +133,9 @@ bench-ui: ## How fast and how right the console is in a browser (some groups: ON
 bench-advisors: ## Whether the advice on price, fairness, transports, transfers and shaping is right (some groups: ONLY=price; SEED=2)
 	$(PREPARE) backend >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" $(RUN) --in backend python -m lab.benchmarks.advisors
+bench-tail: ## What the order of packets at a bottleneck does to the slowest flows, and how fast it is simulated (SEED=2)
+	$(PREPARE) backend >&2
+	@SEED="$(SEED)" $(RUN) --in backend python -m lab.benchmarks.tail
 bench-security: ## What keeps others out and what stops the API (some groups: ONLY=fuzz; other requests: SEED=2; fewer: REQUESTS=20000)
 	$(PREPARE) backend >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" REQUESTS="$(REQUESTS)" $(RUN) --in backend python -m lab.benchmarks.security

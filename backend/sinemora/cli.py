@@ -46,6 +46,10 @@ IMPORTED = {
         "sinemora.advisors.command",
         "Ask the advisors: price, fairness, transports, transfers, shaping (API key).",
     ),
+    "tail-lab": (
+        "sinemora.advisors.tail_lab.command",
+        "Find the order of packets that cuts the tail of a bottleneck link.",
+    ),
     "incidents": ("sinemora.alerts.incidents.command", "List, acknowledge and resolve incidents (API key)."),
     "evidence": ("sinemora.alerts.evidence.command", "Write and verify signed evidence of incidents."),
     "rules": ("sinemora.alerts.rules.command", "Manage alert rules (API key)."),

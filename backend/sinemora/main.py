@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from sinemora.advisors.compute_mix import routes as compute_mix
 from sinemora.advisors.fairness import routes as fairness
 from sinemora.advisors.shaping import routes as shaping
+from sinemora.advisors.tail_lab import routes as tail_lab
 from sinemora.advisors.transfers import routes as transfers
 from sinemora.advisors.transport import routes as transport
 from sinemora.alerts.detection import routes as detection
@@ -114,6 +115,7 @@ ROUTERS = (
     transport.router,
     transfers.router,
     shaping.router,
+    tail_lab.router,
     overview.router,
 )
 # Collectors of metrics in the database and in Redis; their import registers them for /metrics.

@@ -6,6 +6,7 @@ from celery.schedules import crontab
 from celery.signals import heartbeat_sent, setup_logging, worker_process_init, worker_process_shutdown
 
 from sinemora import tables
+from sinemora.advisors.tail_lab import job as tail_lab
 from sinemora.alerts.detection import backtest
 from sinemora.alerts.detection import tasks as alerts
 from sinemora.archives import deletion, export_job
@@ -27,7 +28,7 @@ from sinemora.simulation import job as simulation
 from sinemora.tenants import tasks as tenants
 
 app = celery
-FEATURES = (tables, export_job, execute, service, worker_metrics, backtest, simulation)
+FEATURES = (tables, export_job, execute, service, worker_metrics, backtest, simulation, tail_lab)
 
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
 SCHEDULE["members.sweep"] = {"task": members.sweep.name, "schedule": crontab(minute="12")}

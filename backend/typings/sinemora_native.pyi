@@ -3,7 +3,7 @@
 A call that gets arrays whose sizes do not fit one another raises ValueError, or FrameError where it is about blocks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -131,3 +131,14 @@ def traced_latency(
     draw: int,
     /,
 ) -> _I32: ...
+def simulate_link(
+    arrivals_ps: _I64,
+    sizes: _I64,
+    byte_ps: int,
+    packet_bytes: int,
+    policy: Any,
+    record: bool,
+    watch: Callable[[int], object] | None,
+    /,
+) -> tuple[_I64, int, list[int], _F64, _I64]: ...
+def log2_priority(age_ns: float, bytes: float, alpha: float, /) -> float: ...

@@ -33,10 +33,7 @@ class Terminal(Client):
         if self.as_json:
             print(json.dumps(result, indent=2, ensure_ascii=False))
         elif rows:
-            table = [[str(cell) for cell in row] for row in (header, *rows)]
-            width = [max(map(len, column)) for column in zip(*table, strict=True)]
-            for row in table:
-                print("  ".join(cell.ljust(width[at]) for at, cell in enumerate(row)).rstrip())
+            print(table(header, rows))
 
     def print_line(self, words: str) -> None:
         """Print a line, unless JSON is asked for."""
@@ -83,6 +80,13 @@ def require_database() -> None:
             file=sys.stderr,
         )
         raise Exit(1)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Return rows under their header, in columns."""
+    cells = [[str(cell) for cell in row] for row in (header, *rows)]
+    width = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join("  ".join(cell.ljust(width[at]) for at, cell in enumerate(row)).rstrip() for row in cells)
 
 
 def percent(value: float | None) -> str:

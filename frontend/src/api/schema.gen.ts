@@ -3733,6 +3733,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/advisors/tail-workloads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tail Workloads
+         * @description List the workloads of the source with their distributions of flow sizes.
+         */
+        get: operations["list_tail_workloads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/tail-studies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Tail Study
+         * @description Compare orders of packets at a bottleneck link as a job, α by search; its result names the study.
+         *
+         *     The job reports its progress and can be cancelled. The study is kept as long as the job.
+         */
+        post: operations["run_tail_study"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/tail-studies/{study_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Tail Study
+         * @description Read one study: figures, gains, curves of α and distributions of each policy.
+         */
+        get: operations["read_tail_study"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/overview": {
         parameters: {
             query?: never;
@@ -8216,12 +8278,6 @@ export interface components {
             title: string;
         };
         /**
-         * Objective
-         * @description Objective of a plan, summed over tasks and minimised.
-         * @enum {string}
-         */
-        Objective: "slowdown" | "loss" | "fair" | "worst_first";
-        /**
          * ObservedWork
          * @description Requests per second that one connection of an application reaches now, and what is usual in the story.
          */
@@ -9265,16 +9321,6 @@ export interface components {
             fair_finish_s: number;
         };
         /**
-         * Policy
-         * @description Placement policy.
-         *
-         *     best: all tasks together within all limits, with the largest gap to the optimum. nomora: the published flow network
-         *     for the tasks of stars, whose roots stay; it knows no budget of moves, CPU or memory. Graphs and tasks larger than
-         *     one slot are then placed as under best.
-         * @enum {string}
-         */
-        Policy: "best" | "nomora";
-        /**
          * PolicyOutcome
          * @description Result of one policy; quantiles are null without values.
          *
@@ -9780,9 +9826,9 @@ export interface components {
              */
             applications?: string[];
             /** @default best */
-            policy: components["schemas"]["Policy"];
+            policy: components["schemas"]["sinemora__recommendations__schemas__Policy"];
             /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first */
-            objective?: components["schemas"]["Objective"] | null;
+            objective?: components["schemas"]["sinemora__placement__costs__Objective"] | null;
             /** @description Only best: paths from roots of stars count by this measure of all their exchanges instead of by `statistic`; roots then stay */
             risk?: components["schemas"]["Risk"] | null;
             /** @default p50 */
@@ -9875,9 +9921,9 @@ export interface components {
              */
             applications?: string[];
             /** @default best */
-            policy: components["schemas"]["Policy"];
+            policy: components["schemas"]["sinemora__recommendations__schemas__Policy"];
             /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first */
-            objective?: components["schemas"]["Objective"] | null;
+            objective?: components["schemas"]["sinemora__placement__costs__Objective"] | null;
             /** @description Only best: paths from roots of stars count by this measure of all their exchanges instead of by `statistic`; roots then stay */
             risk?: components["schemas"]["Risk"] | null;
             /** @default p50 */
@@ -9923,7 +9969,7 @@ export interface components {
             /** Applications */
             applications: components["schemas"]["ApplicationGain"][];
             /** @default loss */
-            objective: components["schemas"]["Objective"];
+            objective: components["schemas"]["sinemora__placement__costs__Objective"];
             certificate: components["schemas"]["CertificateRead"] | null;
             optimality: components["schemas"]["OptimalityRead"] | null;
             /** Pareto Front */
@@ -10613,9 +10659,9 @@ export interface components {
              */
             applications?: string[];
             /** @default best */
-            policy: components["schemas"]["Policy"];
+            policy: components["schemas"]["sinemora__recommendations__schemas__Policy"];
             /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first */
-            objective?: components["schemas"]["Objective"] | null;
+            objective?: components["schemas"]["sinemora__placement__costs__Objective"] | null;
             /** @description Only best: paths from roots of stars count by this measure of all their exchanges instead of by `statistic`; roots then stay */
             risk?: components["schemas"]["Risk"] | null;
             /** @default p50 */
@@ -11461,6 +11507,12 @@ export interface components {
             regime: components["schemas"]["Regime"];
         };
         /**
+         * Spread
+         * @description What every class carries equally much of.
+         * @enum {string}
+         */
+        Spread: "bytes" | "packets";
+        /**
          * StateName
          * @description State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
          *
@@ -11535,6 +11587,46 @@ export interface components {
             exceeds_agent_cap: boolean;
         };
         /**
+         * TailBaseline
+         * @description Policies without α.
+         * @enum {string}
+         */
+        TailBaseline: "fcfs" | "ps" | "las" | "srpt";
+        /**
+         * TailBesideSourceRead
+         * @description A gain that the source prints and the gain found here. `source_alpha` is the best α that the source names.
+         */
+        TailBesideSourceRead: {
+            /** Protocol */
+            protocol: string;
+            policy: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"];
+            against: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"];
+            figure: components["schemas"]["sinemora__advisors__tail_lab__core__summary__Objective"];
+            /** Source Percent */
+            source_percent: number;
+            /** Source Alpha */
+            source_alpha: number | null;
+            /** Here Percent */
+            here_percent: number;
+            /** Here Alpha */
+            here_alpha: number;
+            verdict: components["schemas"]["sinemora__advisors__tail_lab__core__source__Verdict"];
+            /** Why */
+            why: string;
+        };
+        /**
+         * TailBucketRead
+         * @description Flows of a range of sizes up to `bytes_max`; `p99_s` is null without flows.
+         */
+        TailBucketRead: {
+            /** Bytes Max */
+            bytes_max: number;
+            /** Flows */
+            flows: number;
+            /** P99 S */
+            p99_s: number | null;
+        };
+        /**
          * TailCreate
          * @description Latencies of single requests, or three percentiles of them, ms.
          */
@@ -11552,6 +11644,72 @@ export interface components {
             p999_ms?: number | null;
         };
         /**
+         * TailEvaluationRead
+         * @description Figures at one α on the flows of the search. `allowed`: the mean rises no more than permitted.
+         */
+        TailEvaluationRead: {
+            /** Alpha */
+            alpha: number;
+            figures: components["schemas"]["TailFiguresRead"];
+            /** Gain */
+            gain: number;
+            /** Mean Loss */
+            mean_loss: number;
+            /** Allowed */
+            allowed: boolean;
+        };
+        /**
+         * TailFiguresRead
+         * @description Mean, p99, mean of the slowest 1 % (tail mean), and p99 of the smallest bucket of sizes.
+         */
+        TailFiguresRead: {
+            /** Mean */
+            mean: number;
+            /** P99 */
+            p99: number;
+            /** Tail Mean */
+            tail_mean: number;
+            /** Small P99 */
+            small_p99: number;
+        };
+        /**
+         * TailGainRead
+         * @description Gains over a baseline: how much lower each figure is.
+         */
+        TailGainRead: {
+            against: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"];
+            gains: components["schemas"]["TailFiguresRead"];
+        };
+        /**
+         * TailOutcomeRead
+         * @description Outcome of one policy on the compared flows.
+         *
+         *     `alpha`: null without one, 1e15 for infinity. `classes`: null where priorities are exact; else `boundaries` are log2
+         *     of the priority, ascending, and `class_shares` the shares of bytes, lowest class first. `tail_means_s`: mean of the
+         *     flows at or above the 25th, 50th, 75th, 90th and 99th percentile. `slowdown`: at every percent of the flows, time
+         *     over that on an empty link.
+         */
+        TailOutcomeRead: {
+            policy: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"];
+            /** Alpha */
+            alpha: number | null;
+            /** Classes */
+            classes: number | null;
+            figures: components["schemas"]["TailFiguresRead"];
+            /** Gains */
+            gains: components["schemas"]["TailGainRead"][];
+            /** Tail Means S */
+            tail_means_s: number[];
+            /** Buckets */
+            buckets: components["schemas"]["TailBucketRead"][];
+            /** Slowdown */
+            slowdown: number[];
+            /** Boundaries */
+            boundaries: number[];
+            /** Class Shares */
+            class_shares: number[];
+        };
+        /**
          * TailRead
          * @description Finding about one retransmission timeout (195 to 235 ms) in the latencies, with its evidence.
          *
@@ -11566,6 +11724,162 @@ export interface components {
             share: number | null;
             /** Mean Cost Ms */
             mean_cost_ms: number | null;
+        };
+        /**
+         * TailSearchRead
+         * @description Search of α of a policy: its evaluations in the order made, and the best.
+         */
+        TailSearchRead: {
+            policy: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"];
+            against: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"];
+            /** Evaluations */
+            evaluations: components["schemas"]["TailEvaluationRead"][];
+            best: components["schemas"]["TailEvaluationRead"];
+        };
+        /**
+         * TailStudyCreate
+         * @description Study of the order of packets at one link. α is searched unless it is given.
+         *
+         *     The search minimises `objective` where the mean rises by at most `mean_loss_max` percent over the baseline:
+         *     `against`, or LAS for policies that do not know sizes and SRPT for those that do.
+         */
+        TailStudyCreate: {
+            /**
+             * Name
+             * @default Tail study
+             */
+            name: string;
+            /** @default w5 */
+            workload: components["schemas"]["WorkloadKey"];
+            /**
+             * Sizes Csv
+             * @description Own flow sizes: column `bytes`, and optionally `count`
+             */
+            sizes_csv?: string | null;
+            /**
+             * Load
+             * @description Share of the link's capacity
+             * @default 0.8
+             */
+            load: number;
+            /**
+             * Link Mbit
+             * @default 10000
+             */
+            link_mbit: number;
+            /**
+             * Packet Bytes
+             * @description Data of a full packet
+             * @default 1460
+             */
+            packet_bytes: number;
+            /**
+             * Flows
+             * @description Null: about 10 million packets, 20,000 flows or more
+             */
+            flows?: number | null;
+            /**
+             * Seed
+             * @default 1
+             */
+            seed: number;
+            /**
+             * Policies
+             * @default [
+             *       "fcfs",
+             *       "ps",
+             *       "las",
+             *       "srpt",
+             *       "d_tail_blind",
+             *       "d_tail_aware"
+             *     ]
+             */
+            policies: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"][];
+            /** @default tail_mean */
+            objective: components["schemas"]["sinemora__advisors__tail_lab__core__summary__Objective"];
+            against?: components["schemas"]["TailBaseline"] | null;
+            /**
+             * Mean Loss Max
+             * @description Null: any rise of the mean
+             * @default 3
+             */
+            mean_loss_max: number | null;
+            /**
+             * Alpha
+             * @description Null: by search; 1e15 is infinity
+             */
+            alpha?: number | null;
+            /**
+             * Evaluations
+             * @default 25
+             */
+            evaluations: number;
+            /**
+             * Classes
+             * @description Compare with so many classes of priority
+             */
+            classes?: number | null;
+            /**
+             * @description What every class carries equally much of
+             * @default bytes
+             */
+            spread: components["schemas"]["Spread"];
+        };
+        /**
+         * TailStudyRead
+         * @description Study: outcomes of all policies on the same flows, searches on others, figures beside those of the source.
+         *
+         *     `flows`, `packets`, `mean_bytes` and `offered_load` are those of the compared flows.
+         */
+        TailStudyRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            workload: components["schemas"]["WorkloadKey"];
+            /** Workload Name */
+            workload_name: string;
+            /** Load */
+            load: number;
+            /** Link Mbit */
+            link_mbit: number;
+            /** Packet Bytes */
+            packet_bytes: number;
+            /** Seed */
+            seed: number;
+            objective: components["schemas"]["sinemora__advisors__tail_lab__core__summary__Objective"];
+            /** Mean Loss Max */
+            mean_loss_max: number | null;
+            /** Flows */
+            flows: number;
+            /** Packets */
+            packets: number;
+            /** Mean Bytes */
+            mean_bytes: number;
+            /** Offered Load */
+            offered_load: number;
+            /** Outcomes */
+            outcomes: components["schemas"]["TailOutcomeRead"][];
+            /** Searches */
+            searches: components["schemas"]["TailSearchRead"][];
+            /** Beside Source */
+            beside_source: components["schemas"]["TailBesideSourceRead"][];
+        };
+        /**
+         * TailWorkloadRead
+         * @description Workload of the source. `points`: bytes, and the share of flows of at most so many; linear between two.
+         */
+        TailWorkloadRead: {
+            key: components["schemas"]["WorkloadKey"];
+            /** Name */
+            name: string;
+            /** Mean Bytes */
+            mean_bytes: number;
+            /** Points */
+            points: number[][];
         };
         /**
          * TargetWrite
@@ -12555,6 +12869,12 @@ export interface components {
             members: number;
         };
         /**
+         * WorkloadKey
+         * @description Workloads of the source, and `own` for imported flow sizes.
+         * @enum {string}
+         */
+        WorkloadKey: "w1" | "w2" | "w3" | "w4" | "w5" | "own";
+        /**
          * WorstPath
          * @description Path with its value.
          */
@@ -12653,6 +12973,24 @@ export interface components {
             /** Physical Id */
             physical_id?: string | null;
         };
+        /**
+         * Policy
+         * @description Order in which the link sends packets.
+         * @enum {string}
+         */
+        sinemora__advisors__tail_lab__core__link__Policy: "fcfs" | "ps" | "las" | "srpt" | "pbs" | "d_tail_blind" | "d_tail_aware";
+        /**
+         * Verdict
+         * @description `agrees`: as much as the source says, or more; `lower`: less; `cannot`: one link cannot show it.
+         * @enum {string}
+         */
+        sinemora__advisors__tail_lab__core__source__Verdict: "agrees" | "lower" | "cannot";
+        /**
+         * Objective
+         * @description Figure that a search minimises.
+         * @enum {string}
+         */
+        sinemora__advisors__tail_lab__core__summary__Objective: "p99" | "tail_mean" | "mean" | "small_p99";
         /**
          * Shape
          * @description Shape of traffic; `unclear` lies between, or has too few windows or no bytes.
@@ -12765,11 +13103,27 @@ export interface components {
             tenant_name: string;
         };
         /**
+         * Objective
+         * @description Objective of a plan, summed over tasks and minimised.
+         * @enum {string}
+         */
+        sinemora__placement__costs__Objective: "slowdown" | "loss" | "fair" | "worst_first";
+        /**
          * Verdict
          * @description Outcome of applied moves.
          * @enum {string}
          */
         sinemora__recommendations__core__verdict__Verdict: "held" | "not_held" | "cannot_tell";
+        /**
+         * Policy
+         * @description Placement policy.
+         *
+         *     best: all tasks together within all limits, with the largest gap to the optimum. nomora: the published flow network
+         *     for the tasks of stars, whose roots stay; it knows no budget of moves, CPU or memory. Graphs and tasks larger than
+         *     one slot are then placed as under best.
+         * @enum {string}
+         */
+        sinemora__recommendations__schemas__Policy: "best" | "nomora";
         /**
          * Confirmation
          * @description Proof of the person at the browser: the password, or, of those who have a second factor, a code or passkey.
@@ -29666,6 +30020,202 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tail_workloads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TailWorkloadRead"][];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_tail_study: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TailStudyCreate"];
+            };
+        };
+        responses: {
+            /** @description Job accepted. Poll `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_tail_study: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                study_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TailStudyRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -8,6 +8,7 @@
 
 mod arrays;
 mod placement;
+mod tail;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -59,6 +60,8 @@ mod module {
         fill_cheapest, fill_costs, hang_all, pivot, placement_bound, traced_latency,
         violating_pairs, walk_tree,
     };
+    #[pymodule_export]
+    use super::tail::{log2_priority, simulate_link};
     use super::{refused, unfit};
 
     type Array<'py> = Bound<'py, PyAny>;

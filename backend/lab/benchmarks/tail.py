@@ -1,0 +1,131 @@
+"""Figures of the tail lab, one JSON object each. `SEED=` selects other flows.
+
+Source: K. Mahajan, "Next Generation Cloud Computing Architectures: Performance and Pricing", Columbia University, 2021,
+chapter 2. α is found by search on flows of one seed; the gains are measured on others.
+"""
+
+import math
+import os
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import numpy.typing as npt
+import sinemora_native
+
+from lab.benchmarks.figures import comment, finish, report
+from sinemora.advisors.tail_lab.core.link import ALPHA_MAX, Chosen, Flows, Link, Policy, draw_flows, simulate
+from sinemora.advisors.tail_lab.core.search import Evaluation
+from sinemora.advisors.tail_lab.core.study import Question, Study, run
+from sinemora.advisors.tail_lab.core.summary import Objective, gain_percent
+from sinemora.advisors.tail_lab.core.workloads import WORKLOADS
+
+LINK = Link()
+EVALUATIONS = 25
+MEAN_LOSS_MAX = 3.0
+# (age in ns, bytes, α) -> age / bytes^α, by the equations of the source.
+VECTORS = {
+    (1e6, 1e5, 1.0): 10.0,
+    (1e6, 1e5, 0.1): 316_227.7660168379,
+    (1e6, 1e5, 2.0): 1e-4,
+    (1e6, 1e5, 0.0): 1e6,
+    (0.0, 0.0, 1.0): 1.0,
+}
+# Without the rule of first packets: what is known of sizes, α, and the policy whose order it is.
+LIMITS = [
+    ("sent", 0.0, Policy.FCFS),
+    ("remaining", 0.0, Policy.FCFS),
+    ("sent", ALPHA_MAX, Policy.LAS),
+    ("remaining", ALPHA_MAX, Policy.SRPT),
+]
+
+
+def order_mismatches(seed: int) -> int:
+    """Return wrong priorities, and flows that end at another time than under the policy of the limit."""
+    wrong = 0
+    for (age_ns, size, alpha), priority in VECTORS.items():
+        wrong += abs(sinemora_native.log2_priority(age_ns, size, alpha) - math.log2(priority)) > 1e-9
+    for workload in WORKLOADS.values():
+        flows = draw_flows(workload, LINK, 0.8, 5_000, seed)
+        for order, alpha, policy in LIMITS:
+            limit = simulate(flows, Chosen(policy)).fct_s
+            wrong += int((_finished(flows, order, alpha) != limit).sum())
+    return wrong
+
+
+def _finished(flows: Flows, order: str, alpha: float) -> npt.NDArray[np.float64]:
+    chosen = SimpleNamespace(order=order, alpha=alpha, first_packet_rule=False, boundaries=[])
+    finish_ps, *_ = sinemora_native.simulate_link(
+        flows.arrivals_ps, flows.sizes, LINK.byte_ps, LINK.packet_bytes, chosen, False, None
+    )
+    return (finish_ps - flows.arrivals_ps) / 1e12
+
+
+def gain(study: Study, policy: Policy, against: Policy, figure: Objective) -> float:
+    """Return the gain of a policy on the flows that the search has not seen, percent."""
+    baseline, outcome = study.outcome(against), study.outcome(policy)
+    if baseline is None or outcome is None:
+        raise LookupError(policy)
+    return gain_percent(baseline.summary.figures.of(figure), outcome.summary.figures.of(figure))
+
+
+def _found(best: Evaluation) -> dict[str, float]:
+    return {"alpha": round(best.alpha, 3), "gain_of_search": round(best.gain, 1)}
+
+
+def blind_gain(seed: int) -> None:
+    """Report the tail mean of W5 against LAS, where the mean may rise by 3 % at most."""
+    question = Question(
+        WORKLOADS["w5"], flows=30_000, seed=seed, policies=(Policy.D_TAIL_BLIND,), objective=Objective.TAIL_MEAN,
+        mean_loss_max=MEAN_LOSS_MAX, evaluations=EVALUATIONS,
+    )  # fmt: skip
+    study = run(question, lambda share, note: None)
+    of = Policy.D_TAIL_BLIND, Policy.LAS
+    report(
+        "tail_w5_blind_tail_mean_gain_percent", gain(study, *of, Objective.TAIL_MEAN),
+        **_found(study.searches[0].best), mean_gain=round(gain(study, *of, Objective.MEAN), 1), source=20,
+    )  # fmt: skip
+
+
+def sharing_gain(seed: int) -> None:
+    """Report p99 against processor sharing on W4 and W5, the worse of both."""
+    gains, detail = [], {}
+    for key, flows in (("w4", 100_000), ("w5", 30_000)):
+        question = Question(
+            WORKLOADS[key], flows=flows, seed=seed, policies=(Policy.D_TAIL_AWARE, Policy.SRPT),
+            objective=Objective.P99, against=Policy.PS, mean_loss_max=MEAN_LOSS_MAX, evaluations=EVALUATIONS,
+        )  # fmt: skip
+        study = run(question)
+        gains.append(gain(study, Policy.D_TAIL_AWARE, Policy.PS, Objective.P99))
+        srpt = gain(study, Policy.SRPT, Policy.PS, Objective.P99)
+        detail[key] = {"gain": round(gains[-1], 1), "srpt": round(srpt, 1), **_found(study.searches[0].best)}
+    report("tail_sharing_p99_gain_percent", min(gains), evaluations=EVALUATIONS, **detail)
+
+
+def speed(seed: int) -> None:
+    """Report the packets per second of the slower of both modes, and of all policies, best of three."""
+    flows = draw_flows(WORKLOADS["w5"], LINK, 0.8, 10_000, seed)
+    rates: dict[str, float] = {}
+    for policy in Policy:
+        took = []
+        for _ in range(3):
+            started = time.process_time()
+            packets = simulate(flows, Chosen(policy, 1.5)).packets
+            took.append(time.process_time() - started)
+        rates[policy.value] = packets / min(took)
+    slower = min(rates[Policy.D_TAIL_BLIND.value], rates[Policy.D_TAIL_AWARE.value])
+    report("tail_packets_per_s", slower, **{name: round(rate / 1e6, 1) for name, rate in rates.items()})
+
+
+def main(seed: int) -> None:
+    """Print the figures."""
+    report("tail_order_mismatches", order_mismatches(seed), flows=5_000 * len(WORKLOADS) * len(LIMITS))
+    speed(seed)
+    comment("Two searches follow, of a minute or two each.")
+    blind_gain(seed)
+    sharing_gain(seed)
+
+
+if __name__ == "__main__":
+    main(int(os.environ.get("SEED") or "1"))
+    finish()

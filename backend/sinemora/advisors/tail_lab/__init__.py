@@ -1,0 +1,1 @@
+"""Tail lab: which order of packets at a bottleneck cuts the tail of flow completion times."""

@@ -1,0 +1,93 @@
+"""Figures of the source beside those found here, with what can agree and what cannot.
+
+Source: K. Mahajan, "Next Generation Cloud Computing Architectures: Performance and Pricing", Columbia University, 2021,
+section 2.4: a leaf-spine network of 144 hosts at a load of 80 %. Its plots have no numbers in the text; these are all
+that it prints. DCTCP shares links, so processor sharing stands for it here; pFabric stands for SRPT (aware) and LAS
+(blind), Homa for SRPT.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sinemora.advisors.tail_lab.core.link import Policy
+from sinemora.advisors.tail_lab.core.summary import Objective
+
+_POINTS = 3.0
+"""Percentage points by which a figure may be lower and still agree: the source states no interval."""
+
+
+class Verdict(StrEnum):
+    """`agrees`: as much as the source says, or more; `lower`: less; `cannot`: one link cannot show it."""
+
+    AGREES = "agrees"
+    LOWER = "lower"
+    CANNOT = "cannot"
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A gain that the source prints, percent: of a policy in a figure against a baseline."""
+
+    protocol: str
+    policy: Policy
+    against: Policy
+    figure: Objective
+    percent: float
+    alpha: float | None = None
+    """Best α that the source names for it."""
+
+    @property
+    def why(self) -> str:
+        """Why the figure may differ on one link."""
+        if self.against is Policy.SRPT and self.figure in (Objective.MEAN, Objective.P99):
+            return (
+                "On one link that never idles no policy has a lower mean than SRPT, and p99 follows it; the source's"
+                f" gain over {self.protocol} comes from several hops and from the transport."
+            )
+        if self.protocol == "DCTCP":
+            return (
+                "Processor sharing stands for DCTCP: it has the sharing, not the queues and slow starts that priorities"
+                " also remove."
+            )
+        return (
+            "The same order of packets on one link; the source adds hops, buffers and the transport. A limit of the"
+            " mean lowers the gain too."
+        )
+
+    def verdict(self, here: float) -> Verdict:
+        """Return how the figure found here compares."""
+        if here >= self.percent - _POINTS:
+            return Verdict.AGREES
+        cannot = self.against is Policy.SRPT and self.figure in (Objective.MEAN, Objective.P99)
+        return Verdict.CANNOT if cannot else Verdict.LOWER
+
+
+_BLIND, _AWARE = Policy.D_TAIL_BLIND, Policy.D_TAIL_AWARE
+_SMALL = {"w1": (20, 76), "w2": (59.26, 74.07), "w3": (42.19, 68.75), "w4": (35, 41.67), "w5": (41, 43.33)}
+"""Table 2.1: p99 of the smallest bucket of sizes on DCTCP, blind and aware."""
+
+PRINTED: dict[str, list[Printed]] = {
+    key: [
+        Printed("DCTCP", _BLIND, Policy.PS, Objective.SMALL_P99, blind),
+        Printed("DCTCP", _AWARE, Policy.PS, Objective.SMALL_P99, aware),
+    ]
+    for key, (blind, aware) in _SMALL.items()
+}
+PRINTED["w1"] += [Printed("pFabric", _AWARE, Policy.SRPT, Objective.MEAN, -1.2)]
+PRINTED["w1"] += [Printed("Homa", _AWARE, Policy.SRPT, Objective.P99, 0.25)]
+PRINTED["w2"] += [Printed("Homa", _AWARE, Policy.SRPT, Objective.P99, 0.25)]
+PRINTED["w3"] += [
+    Printed("Homa", _AWARE, Policy.SRPT, Objective.P99, 15.3, 0.0014),
+    Printed("Homa", _AWARE, Policy.SRPT, Objective.MEAN, 10.71, 0.0014),
+]
+PRINTED["w4"] += [
+    Printed("pFabric", _BLIND, Policy.LAS, Objective.TAIL_MEAN, 10, 1.37),
+    Printed("pFabric", _AWARE, Policy.SRPT, Objective.TAIL_MEAN, 10, 1.49),
+    Printed("Homa", _AWARE, Policy.SRPT, Objective.P99, 28.39, 0.03),
+    Printed("Homa", _AWARE, Policy.SRPT, Objective.MEAN, 22.11, 0.03),
+]
+PRINTED["w5"] += [
+    Printed("pFabric", _BLIND, Policy.LAS, Objective.TAIL_MEAN, 20),
+    Printed("pFabric", _AWARE, Policy.SRPT, Objective.TAIL_MEAN, 37),
+    Printed("pFabric", _AWARE, Policy.SRPT, Objective.P99, 29.66, 2.0),
+]

@@ -1,0 +1,229 @@
+"""A study: policies compared at one link under one workload, the α of each found by search.
+
+α is found on flows of one seed. The policies are then compared on other flows of the same workload, so that no figure
+is fitted to the flows that it is shown on.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sinemora.advisors.tail_lab.core import link as links
+from sinemora.advisors.tail_lab.core import source
+from sinemora.advisors.tail_lab.core.classes import Spread, boundaries_of
+from sinemora.advisors.tail_lab.core.link import TUNABLE, Chosen, Flows, Link, Policy, draw_flows
+from sinemora.advisors.tail_lab.core.search import Evaluation, Goal, best_of, search
+from sinemora.advisors.tail_lab.core.summary import Figures, Objective, Summary, figures_of, gain_percent, summary_of
+from sinemora.advisors.tail_lab.core.workloads import Workload
+
+PACKETS_MAX = 100_000_000
+"""Packets of one simulation: some tens of seconds."""
+_PACKETS_USUAL, _FLOWS_MIN, _FLOWS_MAX = 10_000_000, 20_000, 200_000
+NATURAL = {Policy.PBS: Policy.LAS, Policy.D_TAIL_BLIND: Policy.LAS, Policy.D_TAIL_AWARE: Policy.SRPT}
+"""The policy that each tends to as α grows, of the same knowledge."""
+POLICIES = tuple(policy for policy in Policy if policy is not Policy.PBS)
+"""Usually compared; PBS differs from blind D-TAIL by the first packets alone."""
+_COMPARED_SEED = 1_000_003
+Report = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to study. Without `alpha` it is searched; without `against` each policy is compared with its limit."""
+
+    workload: Workload
+    load: float = 0.8
+    link: Link = field(default_factory=Link)
+    flows: int | None = None
+    seed: int = 1
+    policies: tuple[Policy, ...] = POLICIES
+    objective: Objective = Objective.TAIL_MEAN
+    against: Policy | None = None
+    mean_loss_max: float | None = 3.0
+    alpha: float | None = None
+    evaluations: int = 25
+    classes: int | None = None
+    spread: Spread = Spread.BYTES
+
+    @property
+    def flow_count(self) -> int:
+        """Number of flows: as asked, or enough for a steady tail within seconds."""
+        if self.flows is not None:
+            return self.flows
+        usual = _PACKETS_USUAL / self.workload.packets_per_flow(self.link.packet_bytes)
+        return int(np.clip(usual, _FLOWS_MIN, _FLOWS_MAX))
+
+    @property
+    def packets(self) -> float:
+        """Expected packets of one simulation."""
+        return self.flow_count * self.workload.packets_per_flow(self.link.packet_bytes)
+
+    def baseline_of(self, policy: Policy) -> Policy:
+        """Return the policy that a tunable one is compared with."""
+        return self.against or NATURAL[policy]
+
+    @property
+    def baselines(self) -> list[Policy]:
+        """All policies without α that are simulated: those asked for, and those compared with."""
+        needed = {self.baseline_of(policy) for policy in self.policies if policy in TUNABLE}
+        return [policy for policy in Policy if policy not in TUNABLE and (policy in self.policies or policy in needed)]
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Evaluations of α in the order made, and the best."""
+
+    policy: Policy
+    against: Policy
+    evaluations: list[Evaluation]
+    best: Evaluation
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Figures of one policy; `alpha` is None without one. `class_shares`: of bytes, lowest class first."""
+
+    policy: Policy
+    alpha: float | None
+    classes: int | None
+    summary: Summary
+    boundaries: list[float]
+    class_shares: list[float]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A gain that the source prints, and the gain found here, percent."""
+
+    printed: source.Printed
+    here: float
+    alpha: float
+    verdict: source.Verdict
+
+
+@dataclass(frozen=True)
+class Study:
+    """Outcomes of all policies on the same flows, searches, and figures beside those of the source."""
+
+    question: Question
+    flows: int
+    packets: int
+    mean_bytes: float
+    load: float
+    outcomes: list[Outcome]
+    searches: list[Searched]
+    beside_source: list[Beside]
+
+    def outcome(self, policy: Policy, classes: int | None = None) -> Outcome | None:
+        """Return the outcome of a policy, None if it was not simulated."""
+        return next((each for each in self.outcomes if (each.policy, each.classes) == (policy, classes)), None)
+
+
+class _Steps:
+    """Progress over all simulations of a study."""
+
+    def __init__(self, total: int, report: Report) -> None:
+        self._total = total
+        self._report = report
+        self._done = 0
+
+    def next(self, note: str) -> links.Progress:
+        start = self._done
+        self._done += 1
+        self._report(min(start / self._total, 1.0), note)
+        return lambda share: self._report(min((start + share) / self._total, 1.0), note)
+
+
+def run(question: Question, report: Report = lambda share, note: None) -> Study:
+    """Run a study. `report` gets the share that is done and the current step; what it raises ends the study."""
+    tunable = [policy for policy in question.policies if policy in TUNABLE]
+    needed = {question.baseline_of(policy) for policy in tunable} if question.alpha is None else set()
+    searched_runs = len(needed) + len(tunable) * question.evaluations if question.alpha is None else 0
+    classed = sum(policy is not Policy.PBS for policy in tunable) if question.classes else 0
+    steps = _Steps(searched_runs + len(question.baselines) + len(tunable) + 2 * classed, report)
+    draw = (question.workload, question.link, question.load, question.flow_count)
+    searches = _searches(question, tunable, needed, draw_flows(*draw, question.seed), steps) if needed else []
+    alphas = {found.policy: found.best.alpha for found in searches}
+    flows = draw_flows(*draw, question.seed + _COMPARED_SEED)
+    outcomes, packets = [], 0
+    for policy in (*question.baselines, *tunable):
+        alpha = None if policy not in TUNABLE else alphas.get(policy, question.alpha or 0.0)
+        chosen = Chosen(policy, alpha or 0.0)
+        simulated = links.simulate(flows, chosen, steps.next(_named(policy)))
+        packets = simulated.packets
+        outcomes.append(Outcome(policy, alpha, None, summary_of(flows, simulated), [], []))
+        if question.classes and policy in TUNABLE and policy is not Policy.PBS:
+            outcomes.append(_in_classes(question, question.classes, flows, chosen, steps))
+    span_ps = float(flows.arrivals_ps[-1])
+    study = Study(
+        question,
+        len(flows.sizes),
+        packets,
+        float(flows.sizes.mean()),
+        float(flows.sizes.sum()) * question.link.byte_ps / span_ps,
+        outcomes,
+        searches,
+        [],
+    )
+    study.beside_source.extend(_beside(study))
+    return study
+
+
+def _searches(
+    question: Question, tunable: list[Policy], needed: set[Policy], flows: Flows, steps: _Steps
+) -> list[Searched]:
+    baselines = {
+        policy: figures_of(flows, links.simulate(flows, Chosen(policy), steps.next(f"baseline {_named(policy)}")))
+        for policy in sorted(needed)
+    }
+    return [_search(question, policy, baselines, flows, steps) for policy in tunable]
+
+
+def _search(
+    question: Question, policy: Policy, baselines: dict[Policy, Figures], flows: Flows, steps: _Steps
+) -> Searched:
+    against = question.baseline_of(policy)
+
+    def evaluate(alpha: float, number: int) -> Figures:
+        note = f"{_named(policy)}: evaluation {number + 1} of {question.evaluations}"
+        return figures_of(flows, links.simulate(flows, Chosen(policy, alpha), steps.next(note)))
+
+    goal = Goal(question.objective, baselines[against], question.mean_loss_max)
+    evaluations = list(search(goal, evaluate, question.evaluations, question.seed))
+    return Searched(policy, against, evaluations, best_of(evaluations))
+
+
+def _in_classes(question: Question, classes: int, flows: Flows, chosen: Chosen, steps: _Steps) -> Outcome:
+    name = f"{_named(chosen.policy)}, {classes} classes"
+    boundaries = boundaries_of(flows, chosen, classes, question.spread, steps.next(f"{name}: boundaries"))
+    simulated = links.simulate(flows, Chosen(chosen.policy, chosen.alpha, boundaries), steps.next(name))
+    summary = summary_of(flows, simulated)
+    return Outcome(chosen.policy, chosen.alpha, classes, summary, boundaries, simulated.class_shares)
+
+
+def _beside(study: Study) -> list[Beside]:
+    rows = []
+    for printed in source.PRINTED.get(study.question.workload.key, []):
+        outcome, baseline = study.outcome(printed.policy), study.outcome(printed.against)
+        if outcome is not None and baseline is not None and outcome.alpha is not None:
+            of = printed.figure
+            here = gain_percent(baseline.summary.figures.of(of), outcome.summary.figures.of(of))
+            rows.append(Beside(printed, here, outcome.alpha, printed.verdict(here)))
+    return rows
+
+
+def _named(policy: Policy) -> str:
+    return NAMES[policy]
+
+
+NAMES = {
+    Policy.FCFS: "FCFS",
+    Policy.PS: "PS",
+    Policy.LAS: "LAS",
+    Policy.SRPT: "SRPT",
+    Policy.PBS: "PBS",
+    Policy.D_TAIL_BLIND: "D-TAIL blind",
+    Policy.D_TAIL_AWARE: "D-TAIL aware",
+}
+"""Names of the policies in text."""

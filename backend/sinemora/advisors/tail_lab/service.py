@@ -1,0 +1,62 @@
+"""Use cases of the tail lab."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from sinemora.advisors.tail_lab import job
+from sinemora.advisors.tail_lab.core.study import PACKETS_MAX
+from sinemora.advisors.tail_lab.core.workloads import WORKLOADS, SizesError, own_workload
+from sinemora.advisors.tail_lab.schemas import TailStudyCreate, TailStudyRead, TailWorkloadRead, WorkloadKey
+from sinemora.jobs import service as jobs
+from sinemora.jobs.models import Job
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.tenants.access import Actor
+
+
+def workloads() -> list[TailWorkloadRead]:
+    """Return the workloads of the source."""
+    return [
+        TailWorkloadRead(
+            key=WorkloadKey(workload.key),
+            name=workload.name,
+            mean_bytes=workload.mean_bytes,
+            points=[[float(size), share] for size, share in workload.points],
+        )
+        for workload in WORKLOADS.values()
+    ]
+
+
+def submit(session: Session, actor: Actor, body: TailStudyCreate) -> Job:
+    """Submit a study as a job. ProductError `table_invalid`, `study_too_long` (422), `jobs_too_many`."""
+    params: dict[str, Any] = {"study": body.model_dump(mode="json", exclude={"sizes_csv"})}
+    if body.sizes_csv is not None:
+        try:
+            params["points"] = own_workload(body.sizes_csv).points
+        except SizesError as error:
+            raise ProductError(
+                "table_invalid",
+                422,
+                f"Invalid table of flow sizes: {error.message}.",
+                errors=[{"pointer": "#/sizes_csv", "message": error.message}],
+            ) from error
+    packets = job.asked(params)[1].packets
+    if packets > PACKETS_MAX:
+        raise ProductError(
+            "study_too_long",
+            422,
+            f"Study too long: each simulation would send {packets:,.0f} packets, at most {PACKETS_MAX:,} are possible."
+            " Ask for fewer flows or larger packets.",
+            errors=[{"pointer": "#/flows", "message": f"at most {PACKETS_MAX:,} packets"}],
+        )
+    return jobs.submit(session, actor, job.STUDY, f"Tail study {body.name}", params)
+
+
+def get_study(session: Session, actor: Actor, study_id: UUID) -> TailStudyRead:
+    """Return the study that a job has made. ProductError `tail_study_unknown`, `job_not_done`, `job_cancelled`."""
+    if jobs.get_job(session, study_id).kind != job.STUDY.name:
+        raise NotFound("tail_study")
+    jobs.result(session, study_id)  # the error that a failed job ended with
+    _, content = jobs.output(session, actor, study_id)
+    return TailStudyRead.model_validate_json(b"".join(content))
