@@ -117,6 +117,7 @@ ROUTERS = (
     shaping.router,
     tail_lab.router,
     overview.router,
+    overview.about_router,
 )
 # Collectors of metrics in the database and in Redis; their import registers them for /metrics.
 METRICS = (worker_metrics, backlog_metrics)
@@ -176,6 +177,7 @@ def create_app() -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/v1/openapi.json",
+        redirect_slashes=False,  # a redirect would lead to whatever host the request names
         generate_unique_id_function=_operation_id,
         # `tracing` creates the spans of requests. FastAPI would search for another provider with each request.
         telemetry={"tracing": False, "metrics": False, "logs": False},

@@ -166,7 +166,7 @@ def _empty(servers: Servers) -> None:
 @pytest.fixture(scope="session")
 def app(servers: Servers) -> Iterator[TestClient]:
     """Yield the API that most tests of the process share. Unexpected errors become responses, as for a user."""
-    with TestClient(create_app(), raise_server_exceptions=False) as running:
+    with TestClient(create_app(), raise_server_exceptions=False, client=("127.0.0.1", 50000)) as running:
         yield running
 
 
@@ -176,7 +176,7 @@ def http(database: Engine, redis: Redis, request: pytest.FixtureRequest) -> Iter
     if not request.node.get_closest_marker("own_app"):
         yield request.getfixturevalue("app")
         return
-    with TestClient(create_app(), raise_server_exceptions=False) as running:
+    with TestClient(create_app(), raise_server_exceptions=False, client=("127.0.0.1", 50000)) as running:
         yield running
 
 

@@ -12,7 +12,6 @@ from tests.callers import Caller, Member
 PUBLIC = {
     ("get", "/healthz"),
     ("get", "/readyz"),
-    ("get", "/v1/about"),
     ("get", "/v1/evidence-keys"),
     ("get", "/v1/auth/status"),
     ("post", "/v1/auth/sign-in"),

@@ -86,8 +86,6 @@ class Journey:
         self.engine.compose("up", "-d", "--no-build", limit_s=300)
         until(lambda: self.visitor.get("/readyz").json["status"] == "ready", 60)
         assert len(self.engine.containers("api")) == 2
-        about = self.visitor.get("/v1/about").json
-        print(f"          PostgreSQL {about['database_version']}, TimescaleDB: {about['timescaledb']}")
 
     def closed_ports(self) -> None:
         for port in (5432, 6379, 8420):

@@ -76,6 +76,7 @@ class Settings(BaseSettings):
     oidc_roles: str = ""
     embed_hosts: str = "*"
     rate_limit_per_minute: int = Field(1200, ge=1)
+    tenant_limit_per_minute: int = Field(12_000, ge=1)
     anonymous_limit_per_minute: int = Field(300, ge=1)
     agent_reports_per_minute: int = Field(1200, ge=1)
     body_limit_bytes: int = Field(256 * 1024, ge=1024)
@@ -98,6 +99,7 @@ class Settings(BaseSettings):
     quota_windows_per_s: float = Field(400_000, ge=0)
     metric_source_networks: str = ""
     receiver_networks: str = ""
+    metrics_networks: str = "127.0.0.0/8 ::1/128"
     secret_key: SecretStr | None = None
     smtp_url: SecretStr | None = None
     smtp_from: str = "sinemora@sinemora.example"
@@ -128,7 +130,7 @@ class Settings(BaseSettings):
             raise ValueError(f"should look like {example}")
         return url
 
-    @field_validator("metric_source_networks", "receiver_networks")
+    @field_validator("metric_source_networks", "receiver_networks", "metrics_networks")
     @classmethod
     def _networks(cls, networks: str) -> str:
         special_networks.parse(networks)
@@ -162,6 +164,11 @@ class Settings(BaseSettings):
     def allowed_receivers(self) -> tuple[Network, ...]:
         """Return the networks that may have receivers besides the public internet."""
         return special_networks.parse(self.receiver_networks)
+
+    @property
+    def metrics_readers(self) -> tuple[Network, ...]:
+        """Return the networks that may read /metrics."""
+        return special_networks.parse(self.metrics_networks)
 
     @property
     def local_url(self) -> str:

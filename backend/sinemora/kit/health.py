@@ -1,17 +1,23 @@
-"""Health routes: /healthz (alive), /readyz (ready to serve), /metrics, /v1/about."""
+"""Health routes: /healthz (alive), /readyz (ready to serve), /metrics.
 
+Anyone may call the first two, so they contain neither versions nor addresses.
+"""
+
+import ipaddress
 from importlib.metadata import version
 from typing import Literal
 
 import structlog
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel
 from redis import RedisError
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
+from sinemora.kit.config import settings
 from sinemora.kit.db import engine
+from sinemora.kit.errors import ProductError
 from sinemora.kit.observability.telemetry import DEPENDENCY_UP
 from sinemora.kit.redis import client
 from sinemora.kit.schemas import Read
@@ -75,7 +81,6 @@ def readyz(response: Response) -> Readiness:
     return Readiness(status="degraded" if degraded else "ready", dependencies=dependencies)
 
 
-@router.get("/v1/about")
 def about() -> About:
     """Return the version of the product and the capabilities of its database."""
     try:
@@ -99,30 +104,46 @@ def about() -> About:
 
 
 @router.get("/metrics", include_in_schema=False)
-def metrics() -> Response:
-    """Return Prometheus metrics of this process, of all workers, of the database and of the broker."""
+def metrics(request: Request) -> Response:
+    """Return Prometheus metrics of this process, of all workers, of the database and of the broker.
+
+    ProductError `metrics_closed` (403) outside of `SINEMORA_METRICS_NETWORKS`.
+    """
+    host = request.client.host if request.client else ""
+    if not _scrapes(host):
+        raise ProductError(
+            "metrics_closed",
+            403,
+            f"Not allowed: metrics are closed to {host}. SINEMORA_METRICS_NETWORKS lists who may read them.",
+        )
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+
+def _scrapes(host: str) -> bool:
+    try:
+        ip = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    ip = getattr(ip, "ipv4_mapped", None) or ip
+    return any(ip in network for network in settings().metrics_readers)
 
 
 def _database() -> Dependency:
     try:
         with engine().connect() as connection:
-            versions = connection.execute(text(_ENGINE)).one()
+            connection.execute(text("SELECT 1"))
     except SQLAlchemyError as error:
         return _down("database", error, needed=True)
-    partitions = "native partitions" if versions.timescaledb is None else f"TimescaleDB {versions.timescaledb}"
-    return Dependency(state="up", needed=True, detail=f"PostgreSQL {versions.version.split(' ')[0]}, {partitions}")
+    return Dependency(state="up", needed=True, detail="answers")
 
 
 def _schema() -> Dependency:
     try:
         with engine().connect() as connection:
-            revision = connection.execute(
-                text("SELECT string_agg(version_num, ', ') FROM alembic_version")
-            ).scalar_one()
+            is_there = connection.execute(text("SELECT count(*) > 0 FROM alembic_version")).scalar_one()
     except SQLAlchemyError as error:
         return _down("schema", error, needed=True)
-    return Dependency(state="up" if revision else "down", needed=True, detail=f"revision {revision or 'none'}")
+    return Dependency(state="up" if is_there else "down", needed=True, detail="migrated" if is_there else "empty")
 
 
 def _redis() -> Dependency:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.jobs.responses import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, PageQuery
 from sinemora.kit.http.routes import BoundedRoute, accepts
 from sinemora.kit.http.upload import Upload, uploaded
@@ -184,6 +184,7 @@ def read_many_series(context: QueryDep, query: Annotated[SeriesRequest, Query()]
 
 
 @router.post("/series", response_model=ManySeriesRead, responses=_responses(Format.BINARY))
+@only_reads
 def read_many_series_of_body(context: QueryDep, query: SeriesRequest) -> Response:
     """Return time series of selections that are too many for a URL. This changes nothing."""
     return context("series", query)

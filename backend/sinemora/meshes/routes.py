@@ -15,7 +15,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag
-from sinemora.kit.http.idempotency import ProductRoute, secret_once
+from sinemora.kit.http.idempotency import ProductRoute, only_reads, secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import BoundedRoute
 from sinemora.kit.http.server_time import time_headers
@@ -105,6 +105,7 @@ def read_roster(mesh_id: UUID, session: SessionDep, actor: Viewer) -> RosterRead
 
 
 @router.post("/meshes/{mesh_id}/plan-previews", tags=["meshes"], responses=responses(404, 422))
+@only_reads
 def preview_plans(mesh_id: UUID, body: PlanPreviewCreate, session: SessionDep, actor: Viewer) -> PlanPreviewRead:
     """Compare the strategies of a mesh: packets, bytes, price and time to detect a fault. Nothing changes."""
     return previews.preview(session, mesh_id, body)

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
+from sinemora.kit import health
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
@@ -18,6 +19,21 @@ router = APIRouter(
     tags=["overview"],
     responses=responses(401, 403, 429),
 )
+
+
+about_router = APIRouter(
+    prefix="/v1/about",
+    dependencies=[SignedIn],
+    route_class=ProductRoute,
+    tags=["overview"],
+    responses=responses(401, 403, 429),
+)
+
+
+@about_router.get("")
+def about(actor: Viewer) -> health.About:
+    """Return the version of the product and the capabilities of its database."""
+    return health.about()
 
 
 @router.get("")

@@ -24,7 +24,7 @@ def begin(email: str, address: str, device: str | None = None, what: str = "") -
     """Count an attempt before it is made, so that parallel attempts count too. Return the keys counted.
 
     `device` is a token that `is_known_device` accepted; `what` separates the counts of second factors. ProductError
-    `too_many_attempts` (429). Without Redis nothing is counted; only hashing slows attempts down.
+    `too_many_attempts` (429).
     """
     allowed = settings().sign_in_attempts
     window_s = settings().sign_in_window_s
@@ -38,7 +38,7 @@ def begin(email: str, address: str, device: str | None = None, what: str = "") -
         limits = {_key("device", email, device, what): allowed}
     for key, most in limits.items():
         attempts = rate_limit.count(key, window_s)
-        if attempts is not None and attempts > most:
+        if attempts > most:
             raise ProductError(
                 "too_many_attempts",
                 429,
@@ -53,7 +53,7 @@ def begin_reset(address: str) -> None:
     """Count a request for a link to a new password by its network. ProductError `too_many_attempts` (429)."""
     window_s = settings().sign_in_window_s
     asked = rate_limit.count(_key("reset", rate_limit.network_of(address)), window_s)
-    if asked is not None and asked > settings().sign_in_attempts * _WIDE_FACTOR:
+    if asked > settings().sign_in_attempts * _WIDE_FACTOR:
         raise ProductError(
             "too_many_attempts",
             429,

@@ -91,7 +91,7 @@ def authenticate(request: Request) -> Actor:
         raise
     request.state.tenant_id, request.state.tenant_key = actor.tenant_id, actor.tenant_key
     request.state.caller = f"{actor.kind}:{actor.id}"
-    rate_limit.limit(request, request.state.caller)
+    rate_limit.limit(request, request.state.caller, actor.tenant_key)
     request.state.actor = actor
     return actor
 

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag
-from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.recommendations.schemas import MINUTES, Percentile
 from sinemora.recommendations.service import resolve_mesh
@@ -36,6 +36,7 @@ router = APIRouter(
 
 
 @router.post("/what-if", responses=responses(409, 422))
+@only_reads
 def ask_what_if(body: WhatIfCreate, session: SessionDep, actor: Viewer) -> WhatIfRead:
     """Evaluate changes of tasks, VMs, zones, latencies or curves for every application of a mesh. Stores nothing."""
     request = WhatIf.model_validate(body.model_dump(exclude={"mesh"}))

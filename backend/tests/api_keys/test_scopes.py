@@ -84,7 +84,7 @@ def test_the_last_use_is_listed(owner: Member):
     key.get("/v1/zones")
     (listed,) = owner.get("/v1/api-keys").json()["items"]
     assert datetime.now(UTC) - datetime.fromisoformat(listed["last_used_at"]) < timedelta(minutes=1)
-    assert listed["last_used_from"] == "testclient"
+    assert listed["last_used_from"] == "127.0.0.1"
 
 
 def test_a_rotated_key_has_two_secrets_for_the_overlap(owner: Member):

@@ -97,7 +97,7 @@ def test_changes_are_on_record(owner: Member, other_owner: Member):
         ("api_key.created", "user", owner.email),
     ]
     assert items[1]["detail"] == {"fields": ["rate_hz"], "changes": {"rate_hz": {"before": 8, "after": 16}}}
-    assert {entry["address"] for entry in items} == {"testclient"}
+    assert {entry["address"] for entry in items} == {"127.0.0.1"}
     others = other_owner.get("/v1/audit-entries").json()["items"]
     assert [entry["action"] for entry in others] == ["session.created"]
 

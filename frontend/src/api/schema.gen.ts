@@ -64,26 +64,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/about": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * About
-         * @description Return the version of the product and the capabilities of its database.
-         */
-        get: operations["about"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/auth/sign-in": {
         parameters: {
             query?: never;
@@ -3847,6 +3827,26 @@ export interface paths {
          * @description List the applications with the lowest predicted performance, those below their objective first.
          */
         get: operations["read_application_ranking"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/about": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * About
+         * @description Return the version of the product and the capabilities of its database.
+         */
+        get: operations["about"];
         put?: never;
         post?: never;
         delete?: never;
@@ -13285,26 +13285,6 @@ export interface operations {
             };
         };
     };
-    about: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["About"];
-                };
-            };
-        };
-    };
     sign_in: {
         parameters: {
             query?: never;
@@ -19072,9 +19052,7 @@ export interface operations {
     preview_plans: {
         parameters: {
             query?: never;
-            header?: {
-                "idempotency-key"?: string | null;
-            };
+            header?: never;
             path: {
                 mesh_id: string;
             };
@@ -20796,7 +20774,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "idempotency-key"?: string | null;
                 accept?: string;
                 /** @description `respond-async` (RFC 7240): always run as a job */
                 prefer?: string;
@@ -24355,9 +24332,7 @@ export interface operations {
     ask_what_if: {
         parameters: {
             query?: never;
-            header?: {
-                "idempotency-key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -27248,9 +27223,7 @@ export interface operations {
     preview_silence: {
         parameters: {
             query?: never;
-            header?: {
-                "idempotency-key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -28066,9 +28039,7 @@ export interface operations {
     preview_alert_rule: {
         parameters: {
             query?: never;
-            header?: {
-                "idempotency-key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -29044,9 +29015,7 @@ export interface operations {
     advise_compute_mix: {
         parameters: {
             query?: never;
-            header?: {
-                "idempotency-key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -29124,9 +29093,7 @@ export interface operations {
     advise_provider_prices: {
         parameters: {
             query?: never;
-            header?: {
-                "idempotency-key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -29644,9 +29611,7 @@ export interface operations {
     advise_transport: {
         parameters: {
             query?: never;
-            header?: {
-                "idempotency-key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -29724,9 +29689,7 @@ export interface operations {
     advise_transfers: {
         parameters: {
             query?: never;
-            header?: {
-                "idempotency-key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -29795,9 +29758,7 @@ export interface operations {
     classify_traffic: {
         parameters: {
             query?: never;
-            header?: {
-                "idempotency-key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -29857,9 +29818,7 @@ export interface operations {
     advise_shaping: {
         parameters: {
             query?: never;
-            header?: {
-                "idempotency-key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -29919,9 +29878,7 @@ export interface operations {
     advise_tail: {
         parameters: {
             query?: never;
-            header?: {
-                "idempotency-key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -30382,6 +30339,62 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApplicationRanking"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    about: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["About"];
                 };
             };
             /** @description Unauthorized */

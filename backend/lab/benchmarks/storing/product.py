@@ -186,6 +186,7 @@ def running(frontend: Path | None = None) -> Iterator[Product]:
             "SINEMORA_PORT": str(port),
             "SINEMORA_QUOTA_WINDOWS_PER_S": "1e9",
             "SINEMORA_RATE_LIMIT_PER_MINUTE": "1000000",
+            "SINEMORA_TENANT_LIMIT_PER_MINUTE": "100000000",
             "SINEMORA_LOG_LEVEL": "warning",
         }
         if frontend is not None:

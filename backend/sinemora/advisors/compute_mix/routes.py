@@ -16,7 +16,7 @@ from sinemora.advisors.compute_mix.schemas import (
 )
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
@@ -30,12 +30,14 @@ router = APIRouter(
 
 
 @router.post("/advisors/compute-mix", responses=responses(404, 409, 422))
+@only_reads
 def advise_compute_mix(body: ComputeMixCreate, session: SessionDep, actor: Viewer) -> ComputeMixRead:
     """Find the cheapest split between VMs and serverless that keeps a response target, by path. Stores nothing."""
     return service.compute_mix(session, body)
 
 
 @router.post("/advisors/provider-prices", responses=responses(422))
+@only_reads
 def advise_provider_prices(body: ProviderPriceCreate, actor: Viewer) -> ProviderPriceRead:
     """Find the serverless prices at which the best mix switches, and the equilibrium. Stores nothing."""
     return service.provider_prices(body)

@@ -9,7 +9,7 @@ from sinemora.advisors.shaping import service
 from sinemora.advisors.shaping.schemas import MetricTailRead, ShapingCreate, ShapingRead, TailCreate, TailRead
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
@@ -22,12 +22,14 @@ router = APIRouter(
 
 
 @router.post("/advisors/token-buckets", responses=responses(422))
+@only_reads
 def advise_shaping(body: ShapingCreate, actor: Viewer) -> ShapingRead:
     """Detect the token bucket of a path from bursts, or take a known one; forecast when it is empty. Stores nothing."""
     return service.shaping(body)
 
 
 @router.post("/advisors/retransmission-tails", responses=responses(422))
+@only_reads
 def advise_tail(body: TailCreate, actor: Viewer) -> TailRead:
     """Look for one retransmission timeout (195 to 235 ms) in latencies of an application. Stores nothing."""
     return service.tail_of(body)

@@ -12,7 +12,7 @@ from sinemora.advisors.transfers.schemas import (
 )
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
@@ -25,12 +25,14 @@ router = APIRouter(
 
 
 @router.post("/transfer-plans", responses=responses(404, 422))
+@only_reads
 def advise_transfers(body: TransferPlanCreate, session: SessionDep, actor: Viewer) -> TransferPlanRead:
     """Plan the rates, connections and order of a shuffle or broadcast, and estimate its finish. Stores nothing."""
     return service.plan_transfers(session, body)
 
 
 @router.post("/traffic-shapes", response_model=TrafficShapeRead, responses=responses(422))
+@only_reads
 def classify_traffic(body: TrafficShapeCreate, actor: Viewer) -> TrafficShape:
     """Tell traffic in bursts (as of a sort) from steady traffic (as of k-means) by byte counters. Stores nothing."""
     return shape_of(body.sent_bytes)

@@ -6,7 +6,7 @@ from sinemora.advisors.transport import service
 from sinemora.advisors.transport.schemas import TransportCreate, TransportRead
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
@@ -19,6 +19,7 @@ router = APIRouter(
 
 
 @router.post("/transports", responses=responses(404, 409, 422))
+@only_reads
 def advise_transport(body: TransportCreate, session: SessionDep, actor: Viewer) -> TransportRead:
     """Choose the transport of a path or transfer, with the rule and the measurement behind it. Stores nothing."""
     return service.transport(session, body)

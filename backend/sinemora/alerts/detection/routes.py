@@ -8,7 +8,7 @@ from sinemora.jobs import service as jobs
 from sinemora.jobs.schemas import JobRead
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
@@ -25,6 +25,7 @@ def create_alert_back_test(response: Response, body: BackTestCreate, session: Se
 
 
 @router.post("/alert-rule-previews", responses=responses(404, 409, 422))
+@only_reads
 def preview_alert_rule(body: RulePreviewCreate, session: SessionDep, actor: Viewer) -> RulePreview:
     """Evaluate a rule on one path: its values, the limit, and when it would fire. Nothing is saved."""
     return preview.preview(session, body)

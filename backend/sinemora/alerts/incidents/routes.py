@@ -14,7 +14,7 @@ from sinemora.alerts.silences.schemas import SilenceCreate
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag
-from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
@@ -104,6 +104,7 @@ def _read(request: Request, session: SessionDep, row: Incident) -> IncidentRead:
 
 
 @router.post("/silence-previews", responses=responses(422))
+@only_reads
 def preview_silence(body: SilenceCreate, session: SessionDep, actor: Viewer) -> SilencePreview:
     """List the incidents of the last week that a silence would have matched. Nothing is saved."""
     return service.preview_silence(session, body)

@@ -7,7 +7,8 @@ from typing import Any
 from sinemora.alerts.matchers import Labels, matches
 
 REPEAT_S = 4 * 3600
-_DEPTH_MAX = 8
+DEPTH_MAX = 8
+"""Levels of routes below the root."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ def destinations(tree: Mapping[str, Any], labels: Labels) -> list[Destination]:
 
 
 def _walk(route: Mapping[str, Any], labels: Labels, repeat_s: int, resolved: bool, depth: int) -> list[Destination]:
-    if depth > _DEPTH_MAX or not matches(route.get("matchers", ()), labels):
+    if depth > DEPTH_MAX or not matches(route.get("matchers", ()), labels):
         return []
     repeat_s = route.get("repeat_s") or repeat_s
     send_resolved = route.get("resolved")

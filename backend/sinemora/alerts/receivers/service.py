@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import AlertRouting, Receiver, ReceiverKind
 from sinemora.alerts.receivers import queries
+from sinemora.alerts.receivers.routing import DEPTH_MAX
 from sinemora.alerts.receivers.schemas import (
     ReceiverFields,
     ReceiverRead,
@@ -105,6 +106,21 @@ def delete_receiver(session: Session, actor: Actor, receiver_id: UUID, precondit
     audit.record(session, actor, "receiver.deleted", row.id, row.name)
 
 
+def _check_depth(root: Route) -> None:
+    """Refuse routes that would never be reached. ProductError `routes_too_deep`."""
+    level = [(root, "#/root")]
+    for _ in range(DEPTH_MAX + 1):
+        level = [(inner, f"{pointer}/routes/{at}") for outer, pointer in level for at, inner in enumerate(outer.routes)]
+        if not level:
+            return
+    raise ProductError(
+        "routes_too_deep",
+        422,
+        f"Routes nested too deeply: at most {DEPTH_MAX} levels below the root.",
+        errors=[{"pointer": level[0][1], "message": "too deep"}],
+    )
+
+
 def receiver_read(row: Receiver) -> ReceiverRead:
     """Return a receiver as its schema."""
     names = ("id", "name", "kind", "settings", "version", "created_at")
@@ -120,7 +136,8 @@ def routing_read(session: Session) -> tuple[AlertRouting | None, RoutingRead]:
 
 
 def write_routing(session: Session, actor: Actor, body: RoutingWrite, precondition: IfMatch) -> AlertRouting:
-    """Replace the routing tree. ProductError `receiver_unknown`."""
+    """Replace the routing tree. ProductError `receiver_unknown`, `routes_too_deep`."""
+    _check_depth(body.root)
     names = _receivers_of(body.root)
     known = queries.receivers_named(session, names)
     if missing := [name for name in names if name not in known]:

@@ -103,10 +103,13 @@ def delete_old_keys(session: Session, now: datetime) -> int:
 
 
 class ProductRoute(BoundedRoute):
-    """Route whose POST honours `Idempotency-Key`. `secret_once` marks one whose response has a secret."""
+    """Route whose POST honours `Idempotency-Key`.
+
+    `secret_once` marks one whose response has a secret, `only_reads` one that stores nothing and so takes no key.
+    """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        if "POST" in (options.get("methods") or ()):
+        if "POST" in (options.get("methods") or ()) and not getattr(endpoint, "only_reads", False):
             dependencies: Sequence[Any] = options.get("dependencies") or ()
             options["dependencies"] = [*dependencies, Depends(_claim)]
         super().__init__(path, endpoint, **options)
@@ -127,6 +130,12 @@ class ProductRoute(BoundedRoute):
             return response
 
         return handle
+
+
+def only_reads(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a POST that answers and stores nothing: its body is a question too long for an address."""
+    endpoint.only_reads = True  # type: ignore[attr-defined]
+    return endpoint
 
 
 def secret_once(endpoint: Callable[..., Any]) -> Callable[..., Any]:
