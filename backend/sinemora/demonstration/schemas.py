@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from pydantic import Field
+
 from sinemora.kit.schemas import Read
 
 
@@ -35,6 +37,9 @@ class Demonstration(Read):
     chapter: Chapter
     observed: ObservedWork | None
     notified: Notified | None
+    waiting_percent: float | None = Field(
+        default=None, description="Share of the last minute in which a program of its machine waited for a processor"
+    )
 
 
 class DemonstrationRead(Read):

@@ -5705,6 +5705,11 @@ export interface components {
             chapter: components["schemas"]["Chapter"];
             observed: components["schemas"]["ObservedWork"] | null;
             notified: components["schemas"]["Notified"] | null;
+            /**
+             * Waiting Percent
+             * @description Share of the last minute in which a program of its machine waited for a processor
+             */
+            waiting_percent: number | null;
         };
         /**
          * DemonstrationRead

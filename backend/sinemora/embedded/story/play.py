@@ -24,6 +24,7 @@ from sinemora.embedded.demo.stage import Stage
 from sinemora.embedded.first_run import owner_of_demonstration
 from sinemora.embedded.readiness import coverage
 from sinemora.embedded.story import chapters, scene
+from sinemora.embedded.story.busy import waiting_percent
 from sinemora.embedded.story.hook import Hook
 from sinemora.embedded.story.work import Work
 from sinemora.kit.db import tenant_session
@@ -121,7 +122,10 @@ class Player:
         observed = None
         if now_per_s is not None and self._usual_per_s:
             observed = ObservedWork(application=scene.WATCHED, now_per_s=now_per_s, usual_per_s=self._usual_per_s)
-        service.publish(owner.tenant_id, Demonstration(chapter=shown, observed=observed, notified=self._hook.newest))
+        demonstration = Demonstration(
+            chapter=shown, observed=observed, notified=self._hook.newest, waiting_percent=waiting_percent()
+        )
+        service.publish(owner.tenant_id, demonstration)
         if not now_per_s or time.monotonic() - self._pushed_at < _POINT_EVERY_S:
             return
         self._pushed_at = time.monotonic()

@@ -4,38 +4,43 @@
 # source: agent.proto
 # Protobuf Python Version: 7.35.1
 """Generated protocol buffer code."""
-
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
-
-_runtime_version.ValidateProtobufRuntimeVersion(_runtime_version.Domain.PUBLIC, 7, 35, 1, "", "agent.proto")
+_runtime_version.ValidateProtobufRuntimeVersion(
+    _runtime_version.Domain.PUBLIC,
+    7,
+    35,
+    1,
+    '',
+    'agent.proto'
+)
 # @@protoc_insertion_point(imports)
 
 _sym_db = _symbol_database.Default()
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n\x0b\x61gent.proto\x12\x11sinemora.agent.v1"\xa0\x01\n\x06Report\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12\x12\n\nmade_at_ns\x18\x02 \x01(\x03\x12\x15\n\ragent_version\x18\x03 \x01(\t\x12.\n\x07windows\x18\x04 \x03(\x0b\x32\x1d.sinemora.agent.v1.MeshWindow\x12)\n\x06health\x18\x05 \x01(\x0b\x32\x19.sinemora.agent.v1.Health"\xfb\x03\n\nMeshWindow\x12\x10\n\x08mesh_key\x18\x01 \x01(\r\x12\x14\n\x0cstarted_at_s\x18\x02 \x01(\x03\x12\x10\n\x08window_s\x18\x03 \x01(\r\x12\x11\n\tpeer_keys\x18\x04 \x03(\r\x12\r\n\x05\x66lows\x18\x05 \x03(\r\x12,\n\x08outbound\x18\x06 \x01(\x0b\x32\x1a.sinemora.agent.v1.Columns\x12+\n\x07inbound\x18\x07 \x01(\x0b\x32\x1a.sinemora.agent.v1.Columns\x12.\n\nround_trip\x18\x08 \x01(\x0b\x32\x1a.sinemora.agent.v1.Columns\x12-\n\x08\x65vidence\x18\t \x03(\x0b\x32\x1b.sinemora.agent.v1.Evidence\x12\x18\n\x10\x61symmetry_source\x18\n \x03(\r\x12\x17\n\x0f\x63lock_offset_ns\x18\x0b \x03(\x12\x12\x1d\n\x15\x63lock_offset_error_ns\x18\x0c \x03(\x04\x12\x16\n\x0e\x63lock_skew_ppb\x18\r \x03(\x11\x12\x36\n\x0eoutbound_flows\x18\x0e \x01(\x0b\x32\x1e.sinemora.agent.v1.FlowColumns\x12\x35\n\rinbound_flows\x18\x0f \x01(\x0b\x32\x1e.sinemora.agent.v1.FlowColumns"\xaf\x01\n\x07\x43olumns\x12\r\n\x05\x63ount\x18\x01 \x03(\r\x12\x0c\n\x04sent\x18\x02 \x03(\x11\x12\x0c\n\x04lost\x18\x03 \x03(\x11\x12\x0e\n\x06min_ns\x18\x04 \x03(\x12\x12\x0f\n\x07mean_ns\x18\x05 \x03(\x12\x12\x0e\n\x06max_ns\x18\x06 \x03(\x12\x12\n\n\x02m2\x18\x07 \x03(\x01\x12\x16\n\x0e\x63lock_error_ns\x18\x08 \x03(\x04\x12\x14\n\x0csketch_words\x18\t \x03(\r\x12\x0e\n\x06sketch\x18\n \x01(\x0c"<\n\x0b\x46lowColumns\x12\r\n\x05\x63ount\x18\x01 \x03(\r\x12\x0e\n\x06min_ns\x18\x02 \x03(\x12\x12\x0e\n\x06p50_ns\x18\x03 \x03(\x12"T\n\x08\x45vidence\x12\x10\n\x08peer_key\x18\x01 \x01(\r\x12\r\n\x05\x61t_ns\x18\x02 \x03(\x04\x12\x13\n\x0boutbound_ns\x18\x03 \x03(\x12\x12\x12\n\ninbound_ns\x18\x04 \x03(\x12"\xd7\x02\n\x06Health\x12\x15\n\rstarted_at_ns\x18\x01 \x01(\x03\x12\x13\n\x0bspool_bytes\x18\x02 \x01(\x04\x12\x15\n\rspool_reports\x18\x03 \x01(\x04\x12\x17\n\x0freports_dropped\x18\x04 \x01(\x04\x12\x17\n\x0freports_refused\x18\x05 \x01(\x04\x12\x14\n\x0cpackets_sent\x18\x06 \x01(\x04\x12\x18\n\x10packets_received\x18\x07 \x01(\x04\x12\x1f\n\x17transmit_stamps_missing\x18\x08 \x01(\x04\x12\x1f\n\x17receive_queue_overflows\x18\t \x01(\x04\x12\x18\n\x10packets_rejected\x18\n \x01(\x04\x12\x18\n\x10timestamp_source\x18\x0b \x01(\t\x12\x14\n\x0c\x63lock_source\x18\x0c \x01(\t\x12\x1c\n\x14window_time_error_ns\x18\r \x01(\x04\x62\x06proto3'
-)
+
+
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x0b\x61gent.proto\x12\x11sinemora.agent.v1\"\xa0\x01\n\x06Report\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12\x12\n\nmade_at_ns\x18\x02 \x01(\x03\x12\x15\n\ragent_version\x18\x03 \x01(\t\x12.\n\x07windows\x18\x04 \x03(\x0b\x32\x1d.sinemora.agent.v1.MeshWindow\x12)\n\x06health\x18\x05 \x01(\x0b\x32\x19.sinemora.agent.v1.Health\"\xfb\x03\n\nMeshWindow\x12\x10\n\x08mesh_key\x18\x01 \x01(\r\x12\x14\n\x0cstarted_at_s\x18\x02 \x01(\x03\x12\x10\n\x08window_s\x18\x03 \x01(\r\x12\x11\n\tpeer_keys\x18\x04 \x03(\r\x12\r\n\x05\x66lows\x18\x05 \x03(\r\x12,\n\x08outbound\x18\x06 \x01(\x0b\x32\x1a.sinemora.agent.v1.Columns\x12+\n\x07inbound\x18\x07 \x01(\x0b\x32\x1a.sinemora.agent.v1.Columns\x12.\n\nround_trip\x18\x08 \x01(\x0b\x32\x1a.sinemora.agent.v1.Columns\x12-\n\x08\x65vidence\x18\t \x03(\x0b\x32\x1b.sinemora.agent.v1.Evidence\x12\x18\n\x10\x61symmetry_source\x18\n \x03(\r\x12\x17\n\x0f\x63lock_offset_ns\x18\x0b \x03(\x12\x12\x1d\n\x15\x63lock_offset_error_ns\x18\x0c \x03(\x04\x12\x16\n\x0e\x63lock_skew_ppb\x18\r \x03(\x11\x12\x36\n\x0eoutbound_flows\x18\x0e \x01(\x0b\x32\x1e.sinemora.agent.v1.FlowColumns\x12\x35\n\rinbound_flows\x18\x0f \x01(\x0b\x32\x1e.sinemora.agent.v1.FlowColumns\"\xaf\x01\n\x07\x43olumns\x12\r\n\x05\x63ount\x18\x01 \x03(\r\x12\x0c\n\x04sent\x18\x02 \x03(\x11\x12\x0c\n\x04lost\x18\x03 \x03(\x11\x12\x0e\n\x06min_ns\x18\x04 \x03(\x12\x12\x0f\n\x07mean_ns\x18\x05 \x03(\x12\x12\x0e\n\x06max_ns\x18\x06 \x03(\x12\x12\n\n\x02m2\x18\x07 \x03(\x01\x12\x16\n\x0e\x63lock_error_ns\x18\x08 \x03(\x04\x12\x14\n\x0csketch_words\x18\t \x03(\r\x12\x0e\n\x06sketch\x18\n \x01(\x0c\"<\n\x0b\x46lowColumns\x12\r\n\x05\x63ount\x18\x01 \x03(\r\x12\x0e\n\x06min_ns\x18\x02 \x03(\x12\x12\x0e\n\x06p50_ns\x18\x03 \x03(\x12\"T\n\x08\x45vidence\x12\x10\n\x08peer_key\x18\x01 \x01(\r\x12\r\n\x05\x61t_ns\x18\x02 \x03(\x04\x12\x13\n\x0boutbound_ns\x18\x03 \x03(\x12\x12\x12\n\ninbound_ns\x18\x04 \x03(\x12\"\xd7\x02\n\x06Health\x12\x15\n\rstarted_at_ns\x18\x01 \x01(\x03\x12\x13\n\x0bspool_bytes\x18\x02 \x01(\x04\x12\x15\n\rspool_reports\x18\x03 \x01(\x04\x12\x17\n\x0freports_dropped\x18\x04 \x01(\x04\x12\x17\n\x0freports_refused\x18\x05 \x01(\x04\x12\x14\n\x0cpackets_sent\x18\x06 \x01(\x04\x12\x18\n\x10packets_received\x18\x07 \x01(\x04\x12\x1f\n\x17transmit_stamps_missing\x18\x08 \x01(\x04\x12\x1f\n\x17receive_queue_overflows\x18\t \x01(\x04\x12\x18\n\x10packets_rejected\x18\n \x01(\x04\x12\x18\n\x10timestamp_source\x18\x0b \x01(\t\x12\x14\n\x0c\x63lock_source\x18\x0c \x01(\t\x12\x1c\n\x14window_time_error_ns\x18\r \x01(\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "agent_pb2", _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'agent_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-    DESCRIPTOR._loaded_options = None
-    _globals["_REPORT"]._serialized_start = 35
-    _globals["_REPORT"]._serialized_end = 195
-    _globals["_MESHWINDOW"]._serialized_start = 198
-    _globals["_MESHWINDOW"]._serialized_end = 705
-    _globals["_COLUMNS"]._serialized_start = 708
-    _globals["_COLUMNS"]._serialized_end = 883
-    _globals["_FLOWCOLUMNS"]._serialized_start = 885
-    _globals["_FLOWCOLUMNS"]._serialized_end = 945
-    _globals["_EVIDENCE"]._serialized_start = 947
-    _globals["_EVIDENCE"]._serialized_end = 1031
-    _globals["_HEALTH"]._serialized_start = 1034
-    _globals["_HEALTH"]._serialized_end = 1377
+  DESCRIPTOR._loaded_options = None
+  _globals['_REPORT']._serialized_start=35
+  _globals['_REPORT']._serialized_end=195
+  _globals['_MESHWINDOW']._serialized_start=198
+  _globals['_MESHWINDOW']._serialized_end=705
+  _globals['_COLUMNS']._serialized_start=708
+  _globals['_COLUMNS']._serialized_end=883
+  _globals['_FLOWCOLUMNS']._serialized_start=885
+  _globals['_FLOWCOLUMNS']._serialized_end=945
+  _globals['_EVIDENCE']._serialized_start=947
+  _globals['_EVIDENCE']._serialized_end=1031
+  _globals['_HEALTH']._serialized_start=1034
+  _globals['_HEALTH']._serialized_end=1377
 # @@protoc_insertion_point(module_scope)

@@ -18,33 +18,10 @@ class Report(_message.Message):
     agent_version: str
     windows: _containers.RepeatedCompositeFieldContainer[MeshWindow]
     health: Health
-    def __init__(
-        self,
-        sequence: _Optional[int] = ...,
-        made_at_ns: _Optional[int] = ...,
-        agent_version: _Optional[str] = ...,
-        windows: _Optional[_Iterable[_Union[MeshWindow, _Mapping]]] = ...,
-        health: _Optional[_Union[Health, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, sequence: _Optional[int] = ..., made_at_ns: _Optional[int] = ..., agent_version: _Optional[str] = ..., windows: _Optional[_Iterable[_Union[MeshWindow, _Mapping]]] = ..., health: _Optional[_Union[Health, _Mapping]] = ...) -> None: ...
 
 class MeshWindow(_message.Message):
-    __slots__ = (
-        "mesh_key",
-        "started_at_s",
-        "window_s",
-        "peer_keys",
-        "flows",
-        "outbound",
-        "inbound",
-        "round_trip",
-        "evidence",
-        "asymmetry_source",
-        "clock_offset_ns",
-        "clock_offset_error_ns",
-        "clock_skew_ppb",
-        "outbound_flows",
-        "inbound_flows",
-    )
+    __slots__ = ("mesh_key", "started_at_s", "window_s", "peer_keys", "flows", "outbound", "inbound", "round_trip", "evidence", "asymmetry_source", "clock_offset_ns", "clock_offset_error_ns", "clock_skew_ppb", "outbound_flows", "inbound_flows")
     MESH_KEY_FIELD_NUMBER: _ClassVar[int]
     STARTED_AT_S_FIELD_NUMBER: _ClassVar[int]
     WINDOW_S_FIELD_NUMBER: _ClassVar[int]
@@ -75,38 +52,10 @@ class MeshWindow(_message.Message):
     clock_skew_ppb: _containers.RepeatedScalarFieldContainer[int]
     outbound_flows: FlowColumns
     inbound_flows: FlowColumns
-    def __init__(
-        self,
-        mesh_key: _Optional[int] = ...,
-        started_at_s: _Optional[int] = ...,
-        window_s: _Optional[int] = ...,
-        peer_keys: _Optional[_Iterable[int]] = ...,
-        flows: _Optional[_Iterable[int]] = ...,
-        outbound: _Optional[_Union[Columns, _Mapping]] = ...,
-        inbound: _Optional[_Union[Columns, _Mapping]] = ...,
-        round_trip: _Optional[_Union[Columns, _Mapping]] = ...,
-        evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ...,
-        asymmetry_source: _Optional[_Iterable[int]] = ...,
-        clock_offset_ns: _Optional[_Iterable[int]] = ...,
-        clock_offset_error_ns: _Optional[_Iterable[int]] = ...,
-        clock_skew_ppb: _Optional[_Iterable[int]] = ...,
-        outbound_flows: _Optional[_Union[FlowColumns, _Mapping]] = ...,
-        inbound_flows: _Optional[_Union[FlowColumns, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, mesh_key: _Optional[int] = ..., started_at_s: _Optional[int] = ..., window_s: _Optional[int] = ..., peer_keys: _Optional[_Iterable[int]] = ..., flows: _Optional[_Iterable[int]] = ..., outbound: _Optional[_Union[Columns, _Mapping]] = ..., inbound: _Optional[_Union[Columns, _Mapping]] = ..., round_trip: _Optional[_Union[Columns, _Mapping]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ..., asymmetry_source: _Optional[_Iterable[int]] = ..., clock_offset_ns: _Optional[_Iterable[int]] = ..., clock_offset_error_ns: _Optional[_Iterable[int]] = ..., clock_skew_ppb: _Optional[_Iterable[int]] = ..., outbound_flows: _Optional[_Union[FlowColumns, _Mapping]] = ..., inbound_flows: _Optional[_Union[FlowColumns, _Mapping]] = ...) -> None: ...
 
 class Columns(_message.Message):
-    __slots__ = (
-        "count",
-        "sent",
-        "lost",
-        "min_ns",
-        "mean_ns",
-        "max_ns",
-        "m2",
-        "clock_error_ns",
-        "sketch_words",
-        "sketch",
-    )
+    __slots__ = ("count", "sent", "lost", "min_ns", "mean_ns", "max_ns", "m2", "clock_error_ns", "sketch_words", "sketch")
     COUNT_FIELD_NUMBER: _ClassVar[int]
     SENT_FIELD_NUMBER: _ClassVar[int]
     LOST_FIELD_NUMBER: _ClassVar[int]
@@ -127,19 +76,7 @@ class Columns(_message.Message):
     clock_error_ns: _containers.RepeatedScalarFieldContainer[int]
     sketch_words: _containers.RepeatedScalarFieldContainer[int]
     sketch: bytes
-    def __init__(
-        self,
-        count: _Optional[_Iterable[int]] = ...,
-        sent: _Optional[_Iterable[int]] = ...,
-        lost: _Optional[_Iterable[int]] = ...,
-        min_ns: _Optional[_Iterable[int]] = ...,
-        mean_ns: _Optional[_Iterable[int]] = ...,
-        max_ns: _Optional[_Iterable[int]] = ...,
-        m2: _Optional[_Iterable[float]] = ...,
-        clock_error_ns: _Optional[_Iterable[int]] = ...,
-        sketch_words: _Optional[_Iterable[int]] = ...,
-        sketch: _Optional[bytes] = ...,
-    ) -> None: ...
+    def __init__(self, count: _Optional[_Iterable[int]] = ..., sent: _Optional[_Iterable[int]] = ..., lost: _Optional[_Iterable[int]] = ..., min_ns: _Optional[_Iterable[int]] = ..., mean_ns: _Optional[_Iterable[int]] = ..., max_ns: _Optional[_Iterable[int]] = ..., m2: _Optional[_Iterable[float]] = ..., clock_error_ns: _Optional[_Iterable[int]] = ..., sketch_words: _Optional[_Iterable[int]] = ..., sketch: _Optional[bytes] = ...) -> None: ...
 
 class FlowColumns(_message.Message):
     __slots__ = ("count", "min_ns", "p50_ns")
@@ -149,12 +86,7 @@ class FlowColumns(_message.Message):
     count: _containers.RepeatedScalarFieldContainer[int]
     min_ns: _containers.RepeatedScalarFieldContainer[int]
     p50_ns: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(
-        self,
-        count: _Optional[_Iterable[int]] = ...,
-        min_ns: _Optional[_Iterable[int]] = ...,
-        p50_ns: _Optional[_Iterable[int]] = ...,
-    ) -> None: ...
+    def __init__(self, count: _Optional[_Iterable[int]] = ..., min_ns: _Optional[_Iterable[int]] = ..., p50_ns: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Evidence(_message.Message):
     __slots__ = ("peer_key", "at_ns", "outbound_ns", "inbound_ns")
@@ -166,30 +98,10 @@ class Evidence(_message.Message):
     at_ns: _containers.RepeatedScalarFieldContainer[int]
     outbound_ns: _containers.RepeatedScalarFieldContainer[int]
     inbound_ns: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(
-        self,
-        peer_key: _Optional[int] = ...,
-        at_ns: _Optional[_Iterable[int]] = ...,
-        outbound_ns: _Optional[_Iterable[int]] = ...,
-        inbound_ns: _Optional[_Iterable[int]] = ...,
-    ) -> None: ...
+    def __init__(self, peer_key: _Optional[int] = ..., at_ns: _Optional[_Iterable[int]] = ..., outbound_ns: _Optional[_Iterable[int]] = ..., inbound_ns: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Health(_message.Message):
-    __slots__ = (
-        "started_at_ns",
-        "spool_bytes",
-        "spool_reports",
-        "reports_dropped",
-        "reports_refused",
-        "packets_sent",
-        "packets_received",
-        "transmit_stamps_missing",
-        "receive_queue_overflows",
-        "packets_rejected",
-        "timestamp_source",
-        "clock_source",
-        "window_time_error_ns",
-    )
+    __slots__ = ("started_at_ns", "spool_bytes", "spool_reports", "reports_dropped", "reports_refused", "packets_sent", "packets_received", "transmit_stamps_missing", "receive_queue_overflows", "packets_rejected", "timestamp_source", "clock_source", "window_time_error_ns")
     STARTED_AT_NS_FIELD_NUMBER: _ClassVar[int]
     SPOOL_BYTES_FIELD_NUMBER: _ClassVar[int]
     SPOOL_REPORTS_FIELD_NUMBER: _ClassVar[int]
@@ -216,19 +128,4 @@ class Health(_message.Message):
     timestamp_source: str
     clock_source: str
     window_time_error_ns: int
-    def __init__(
-        self,
-        started_at_ns: _Optional[int] = ...,
-        spool_bytes: _Optional[int] = ...,
-        spool_reports: _Optional[int] = ...,
-        reports_dropped: _Optional[int] = ...,
-        reports_refused: _Optional[int] = ...,
-        packets_sent: _Optional[int] = ...,
-        packets_received: _Optional[int] = ...,
-        transmit_stamps_missing: _Optional[int] = ...,
-        receive_queue_overflows: _Optional[int] = ...,
-        packets_rejected: _Optional[int] = ...,
-        timestamp_source: _Optional[str] = ...,
-        clock_source: _Optional[str] = ...,
-        window_time_error_ns: _Optional[int] = ...,
-    ) -> None: ...
+    def __init__(self, started_at_ns: _Optional[int] = ..., spool_bytes: _Optional[int] = ..., spool_reports: _Optional[int] = ..., reports_dropped: _Optional[int] = ..., reports_refused: _Optional[int] = ..., packets_sent: _Optional[int] = ..., packets_received: _Optional[int] = ..., transmit_stamps_missing: _Optional[int] = ..., receive_queue_overflows: _Optional[int] = ..., packets_rejected: _Optional[int] = ..., timestamp_source: _Optional[str] = ..., clock_source: _Optional[str] = ..., window_time_error_ns: _Optional[int] = ...) -> None: ...

@@ -34,6 +34,21 @@ test('the strip says what is played, what it costs, and when the next part begin
   expect(screen.getByText('Next part in 90 s')).toBeTruthy()
 })
 
+test.each([
+  [64.24, true],
+  [12, false],
+  [null, false],
+])('with programs waiting %s %% of a minute the strip says that the machine is busy: %s', async (waiting, says) => {
+  mockApi({
+    'GET /v1/demonstration': {
+      playing: { chapter: CHAPTER, observed: null, notified: null, waiting_percent: waiting },
+    },
+  })
+  await showPage(<DemonstrationStrip />)
+  await screen.findByText('Demonstration: Loss at c-2')
+  expect(screen.queryByText(/^This machine is busy \(.*64\.2.%/) !== null).toBe(says)
+})
+
 test.each([{ playing: null }, undefined])('without a demonstration there is no strip', async (body) => {
   const sent = mockApi(body ? { 'GET /v1/demonstration': body } : {})
   await showPage(

@@ -160,6 +160,8 @@ export const strings = {
   demonstration: 'Demonstration',
   demonstrationWork: (application: string, rate: string, change: string) =>
     `${application}: ${rate} requests/s measured on one connection (${change})`,
+  demonstrationBusy: (share: string) =>
+    `This machine is busy (programs waited for a processor ${share} of the last minute): its delays count too.`,
   demonstrationNext: (left: string) => `Next part in ${left}`,
   demonstrationNotified: (title: string) => `Last notification: ${title}`,
   savedViews: 'Saved views',
