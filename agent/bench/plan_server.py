@@ -1,7 +1,8 @@
 """A server with the agents' part of the backend's API, for laboratories: plans from files, reports to files.
 
 `plan_server.py ADDRESS PORT FOLDER`: an agent whose credential is `sma_NAME` gets FOLDER/NAME.json as its plan, again
-after each change of the file. Its reports are stored as FOLDER/NAME-N.report, decompressed.
+after each change of the file. Its reports are stored as FOLDER/NAME-N.report, decompressed, and the seconds of
+measurements on demand as FOLDER/NAME-KEY-SECOND.second.
 """
 
 import http.server
@@ -45,6 +46,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """Store a report; accept and ignore events and self-descriptions."""
         self._arrived_ns = time.monotonic_ns()
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path.endswith("/on-demand-windows"):
+            second = json.loads(body)
+            (self.folder / f"{self._name()}-{second['key']}-{second['started_at_s']}.second").write_bytes(body)
         if self.path.endswith("/reports"):
             report = zstandard.ZstdDecompressor().decompress(body, max_output_size=_LARGEST_REPORT)
             name = self._name()

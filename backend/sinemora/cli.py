@@ -33,6 +33,7 @@ IMPORTED = {
         _MEASUREMENTS,
         "Show where measured delays come from: base delay, propagation, queueing (API key).",
     ),
+    "measure": ("sinemora.measurements.on_demand.command", "Measure one pair now and print each second (API key)."),
     "import": (_MEASUREMENTS, "Import a trace measured elsewhere into a mesh (API key)."),
     "applications": (
         "sinemora.applications.command",

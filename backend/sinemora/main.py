@@ -49,6 +49,7 @@ from sinemora.measurements import query_routes
 from sinemora.measurements import routes as measurements
 from sinemora.measurements.ingest import pipeline
 from sinemora.measurements.ingest.dispatch import ReportDispatch
+from sinemora.measurements.on_demand import routes as on_demand
 from sinemora.measurements.pins import routes as pins
 from sinemora.measurements.prometheus import routes as prometheus
 from sinemora.measurements.store import backlog_metrics
@@ -83,12 +84,14 @@ ROUTERS = (
     archives.router,
     meshes.enrolment_router,
     meshes.agent_router,
+    on_demand.agent_router,
     inventory.agent_router,
     inventory.router,
     jobs.router,
     demonstration.router,
     meshes.router,
     measurements.router,
+    on_demand.router,
     pins.router,
     prometheus.router,
     query_routes.router,

@@ -14,6 +14,7 @@ from sinemora.kit.db import Base
 from sinemora.kit.http import idempotency
 from sinemora.learning import models as learning
 from sinemora.measurements import models as measurements
+from sinemora.measurements.on_demand import models as on_demand
 from sinemora.measurements.pins import models as pins
 from sinemora.members import models as members
 from sinemora.meshes import models as meshes
@@ -35,6 +36,7 @@ FEATURES = (
     inventory,
     meshes,
     measurements,
+    on_demand,
     pins,
     curves,
     applications,

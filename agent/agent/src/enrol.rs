@@ -13,6 +13,8 @@ use crate::identity::Identity;
 use crate::network::Listen;
 
 const CLOCK_SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
+/// Optional parts of a plan that this version follows.
+const FEATURES: &[&str] = &["on_demand"];
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// Description that the agent sends at enrolment and at each start.
@@ -41,6 +43,8 @@ pub struct Machine {
     /// Hardware clocks by the names of their drivers (`/sys/class/ptp`): `KVM virtual PTP`, `ena-ptp-00` …
     pub ptp_clocks: Vec<String>,
     pub listen_address: IpAddr,
+    /// Optional parts of a plan that this agent follows.
+    pub features: &'static [&'static str],
     /// Metadata of the cloud; absent if no metadata service answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cloud: Option<CloudVm>,
@@ -126,6 +130,7 @@ impl SelfDescription {
                     .collect(),
                 ptp_clocks: ptp_clocks(),
                 listen_address: listen.address,
+                features: FEATURES,
                 cloud,
             },
         }

@@ -16,9 +16,10 @@ use std::time::Duration;
 use sinemora_agent::clock::PhcReading;
 use sinemora_agent::hardware::{ClockDomain, HardwareClock};
 use sinemora_agent::packet_loop::Options;
-use sinemora_agent::plan::Peer;
 use sinemora_agent::plan::Role::{Client, Responder};
+use sinemora_agent::plan::{BackendClock, OnDemand, Peer, Plan};
 use sinemora_agent::timestamp::cross_timestamp;
+use sinemora_agent::window::Exchanges;
 use sinemora_agent::wire::MeshWindow;
 use support::relay::{Direction, Fate, Passing, Relay};
 use support::{Agent, Loss, MESH, eventually, listen, peer, plan};
@@ -437,6 +438,7 @@ fn hardware_clocks_at_both_ends_show_the_longer_direction() {
     let shared = || Options {
         standard_clients: Arc::new([]),
         hardware: Some(Box::new(Shared)),
+        on_demand: None,
     };
     let a = Agent::start_by(listen("127.77.14.1"), shared());
     let b = Agent::start_by(listen("127.77.14.2"), shared());
@@ -467,6 +469,103 @@ fn hardware_clocks_at_both_ends_show_the_longer_direction() {
         a.counters.clock_source().split(" + ").nth(1),
         Some("shared")
     );
+}
+
+/// Returns a plan without meshes that measures `peer` on demand for `seconds` whole seconds from the next one on.
+fn on_demand(vm_key: u32, rate_hz: u32, seconds: i64, peer: Peer) -> Plan {
+    let now_ns = BackendClock::new().now_ns();
+    let starts_at_ns = (now_ns / 1_000_000_000 + 2) * 1_000_000_000;
+    let measurement = OnDemand {
+        id: "m".into(),
+        key: 7,
+        rate_hz,
+        loss_deadline_ms: 1_000,
+        starts_at_ns,
+        ends_at_ns: starts_at_ns + seconds * 1_000_000_000,
+        peer,
+    };
+    let mut plan = plan(vm_key, 1, vec![]);
+    plan.meshes.clear();
+    plan.on_demand = vec![measurement];
+    plan
+}
+
+#[test]
+fn a_measurement_on_demand_reports_every_exchange_of_its_span() {
+    let a = Agent::start(listen("127.77.15.1"));
+    let b = Agent::start(listen("127.77.15.2"));
+    let flows = |peer: Peer| Peer { flows: 2, ..peer };
+    let to_b = on_demand(A, 32, 3, flows(peer(B, b.listen, Client)));
+    let measurement = &to_b.on_demand[0];
+    let mut to_a = to_b.clone();
+    to_a.vm_key = B;
+    to_a.on_demand[0].peer = flows(peer(A, a.listen, Responder));
+    b.follow_on_demand(to_a);
+    a.follow_on_demand(to_b.clone());
+    let windows = a.on_demand_windows(3);
+    let first_s = measurement.starts_at_ns / 1_000_000_000;
+    for (i, window) in windows.iter().enumerate() {
+        let exchanges = &window.exchanges;
+        assert_eq!((window.key, window.started_at_s), (7, first_s + i as i64));
+        assert_eq!(window.ports.len(), 2);
+        assert_eq!(window.ports[0], a.listen.event_port);
+        let measured = exchanges.outbound_ns.iter().zip(&exchanges.inbound_ns);
+        // The last responses carry no departures of earlier Syncs.
+        let round_trips: Vec<i64> = measured.filter_map(|(o, i)| Some((*o)? + (*i)?)).collect();
+        assert!(round_trips.len() + 4 >= exchanges.at_ns.len());
+        // A loaded machine may leave requests out; it never sends more.
+        assert!(
+            (40..=65).contains(&round_trips.len()),
+            "{}",
+            round_trips.len()
+        );
+        assert!(round_trips.iter().all(|ns| *ns > 0), "{round_trips:?}");
+        assert!(
+            exchanges.at_ns.is_sorted() && exchanges.at_ns.iter().all(|at| *at < 1_000_000_000)
+        );
+        assert!(exchanges.flow.contains(&0) && exchanges.flow.contains(&1));
+        assert!(
+            exchanges
+                .outbound_lost
+                .iter()
+                .all(|lost| *lost == Some(false))
+        );
+    }
+    std::thread::sleep(Duration::from_millis(1500));
+    assert_eq!(a.more_on_demand(), 0, "nothing is measured after the end");
+}
+
+#[test]
+fn a_measurement_on_demand_names_the_direction_that_lost_a_packet() {
+    let a = Agent::start(listen("127.77.16.1"));
+    let b = Agent::start(listen("127.77.16.2"));
+    let places = ["127.77.16.3", "127.77.16.4"];
+    let relay = Relay::start(a.listen, b.listen, places, |passing| {
+        match passing.direction {
+            Direction::Outbound if passing.nth % 4 == 3 => Fate::Lose,
+            Direction::Outbound => Fate::Delay(Duration::from_millis(20)),
+            Direction::Inbound => Fate::Pass,
+        }
+    });
+    let to_b = on_demand(A, 32, 2, peer(B, relay.as_responder, Client));
+    let mut to_a = to_b.clone();
+    to_a.vm_key = B;
+    to_a.on_demand[0].peer = peer(A, relay.as_client, Responder);
+    b.follow_on_demand(to_a);
+    a.follow_on_demand(to_b);
+    let windows = a.on_demand_windows(2);
+    let of = |of: fn(&Exchanges) -> &Vec<Option<bool>>, lost| {
+        let all = windows.iter().flat_map(|window| of(&window.exchanges));
+        all.filter(|known| **known == Some(lost)).count()
+    };
+    let requests: usize = windows.iter().map(|w| w.exchanges.at_ns.len()).sum();
+    let lost = of(|e| &e.outbound_lost, true);
+    assert!(lost.abs_diff(requests / 4) <= 2, "{lost} of {requests}");
+    assert_eq!(of(|e| &e.inbound_lost, true), 0);
+    let all = windows.iter().map(|window| &window.exchanges);
+    let round_trips = all.flat_map(|e| e.outbound_ns.iter().zip(&e.inbound_ns));
+    let mut measured = round_trips.filter_map(|(o, i)| Some((*o)? + (*i)?));
+    assert!(measured.all(|ns| ns >= 20_000_000));
 }
 
 #[test]

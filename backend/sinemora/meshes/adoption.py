@@ -13,6 +13,7 @@ from redis import RedisError
 
 from sinemora.inventory.agents import AgentIdentity
 from sinemora.kit.redis import client
+from sinemora.meshes.plan import mesh_part
 
 log = structlog.get_logger(__name__)
 
@@ -25,7 +26,7 @@ def note(agent: AgentIdentity, revisions: set[str]) -> None:
         return
     try:
         pipeline = client().pipeline(transaction=False)
-        pipeline.hset(_key(agent.tenant_id), str(agent.agent_id), next(iter(revisions)))
+        pipeline.hset(_key(agent.tenant_id), str(agent.agent_id), mesh_part(next(iter(revisions))))
         pipeline.expire(_key(agent.tenant_id), _KEPT_S)
         pipeline.execute()
     except RedisError as error:

@@ -88,6 +88,46 @@ class MeshVm(TenantOwned, Base):
     vm_id: Mapped[UUID] = mapped_column(primary_key=True)
 
 
+class OnDemandMeasurement(Identified, TenantOwned, Base):
+    """Measurement of one pair on demand, for at most a minute. `key` identifies it on the wire.
+
+    The agent of `client_vm_id`, one of both ends, sends the requests: `rate_hz` exchanges per second over all its
+    `source_ports`.
+    """
+
+    __tablename__ = "on_demand_measurements"
+    rows_max = 500
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
+        ForeignKeyConstraint(["tenant_id", "source_vm_id"], ["vms.tenant_id", "vms.id"], ondelete="CASCADE"),
+        ForeignKeyConstraint(["tenant_id", "target_vm_id"], ["vms.tenant_id", "vms.id"], ondelete="CASCADE"),
+        UniqueConstraint("tenant_id", "id"),
+        UniqueConstraint("tenant_id", "key"),
+        Index(None, "tenant_id", "mesh_id", "starts_at", "id"),
+        Index(None, "tenant_id", "source_vm_id"),
+        Index(None, "tenant_id", "target_vm_id"),
+        Index("ix_on_demand_measurements_active", "ends_at", postgresql_where=text("stopped_at IS NULL")),
+        CheckConstraint("source_vm_id <> target_vm_id", name="ends_differ"),
+        CheckConstraint("client_vm_id IN (source_vm_id, target_vm_id)", name="client"),
+        CheckConstraint("rate_hz IN (1, 2, 4, 8, 16, 32, 64, 128)", name="rate_hz"),
+        CheckConstraint("source_ports IN (1, 2, 4, 8, 16, 32, 64) AND source_ports <= rate_hz", name="source_ports"),
+        CheckConstraint("ends_at > starts_at AND ends_at <= starts_at + interval '60 s'", name="span"),
+    )
+
+    key: Mapped[int] = mapped_column(Identity(always=True), unique=True)
+    mesh_id: Mapped[UUID]
+    source_vm_id: Mapped[UUID]
+    target_vm_id: Mapped[UUID]
+    client_vm_id: Mapped[UUID]
+    rate_hz: Mapped[int]
+    source_ports: Mapped[int]
+    loss_deadline_ms: Mapped[int]
+    starts_at: Mapped[datetime]
+    ends_at: Mapped[datetime]
+    stopped_at: Mapped[datetime | None]
+    requested_by: Mapped[str]
+
+
 Mesh.vm_count = column_property(
     select(func.count())
     .select_from(MeshVm)

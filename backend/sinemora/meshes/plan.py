@@ -113,6 +113,21 @@ class MeshState:
         return flags
 
 
+@dataclass(frozen=True)
+class OnDemandPlan:
+    """Measurement of one pair on demand. `rate_hz` is for each of its `flows`; times are Unix ns."""
+
+    id: UUID
+    key: int
+    rate_hz: int
+    flows: int
+    loss_deadline_ms: int
+    starts_at_ns: int
+    ends_at_ns: int
+    client: Member
+    responder: Member
+
+
 def is_client(key: int, peer_key: int) -> bool:
     """Return whether the VM `key` is the client of the pair. Exactly one of two different 32-bit keys is."""
     ahead = (peer_key - key) * _GOLDEN % _CIRCLE
@@ -138,9 +153,21 @@ def planned(members: Sequence[Member]) -> NDArray[np.bool_]:
     return paths
 
 
-def plan_revision(agent_id: UUID, meshes: Sequence[MeshState]) -> str:
-    """Return the revision of an agent's plan in these meshes: a hash of the plan without its time."""
-    return revision_of(agent_id, [(mesh.id, mesh.revision) for mesh in meshes])
+def plan_revision(agent_id: UUID, meshes: Sequence[MeshState], on_demand: Sequence[OnDemandPlan] = ()) -> str:
+    """Return the revision of an agent's plan in these meshes: a hash of the plan without its time.
+
+    Measurements on demand follow after a hyphen: `mesh_part` is the revision without them.
+    """
+    revision = revision_of(agent_id, [(mesh.id, mesh.revision) for mesh in meshes])
+    if not on_demand:
+        return revision
+    words = "\n".join(sorted(str(one.id) for one in on_demand))
+    return f"{revision}-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
+
+
+def mesh_part(revision: str) -> str:
+    """Return the part of a plan's revision that depends on meshes."""
+    return revision.partition("-")[0]
 
 
 def revision_of(agent_id: UUID, meshes: Sequence[tuple[UUID, int]]) -> str:
@@ -149,10 +176,16 @@ def revision_of(agent_id: UUID, meshes: Sequence[tuple[UUID, int]]) -> str:
     return hashlib.sha256("\n".join([*words, *map(str, _CAPS.values())]).encode()).hexdigest()[:16]
 
 
-def plan_for(agent_id: UUID, vm_key: int, meshes: Sequence[MeshState], server_time_ns: int) -> dict[str, object]:
-    """Return the plan of one agent (JSON), given the meshes its VM is in."""
+def plan_for(
+    agent_id: UUID,
+    vm_key: int,
+    meshes: Sequence[MeshState],
+    server_time_ns: int,
+    on_demand: Sequence[OnDemandPlan] = (),
+) -> dict[str, object]:
+    """Return the plan of one agent (JSON), given the meshes of its VM and its measurements on demand."""
     return {
-        "revision": plan_revision(agent_id, meshes),
+        "revision": plan_revision(agent_id, meshes, on_demand),
         "agent_id": str(agent_id),
         "vm_key": vm_key,
         "server_time_ns": server_time_ns,
@@ -172,6 +205,7 @@ def plan_for(agent_id: UUID, vm_key: int, meshes: Sequence[MeshState], server_ti
             }
             for mesh in meshes
         ],
+        "on_demand": [_on_demand(vm_key, one) for one in on_demand],
     }
 
 
@@ -188,6 +222,20 @@ def _peers(vm_key: int, mesh: MeshState) -> list[dict[str, object]]:
             turns = None if word == every else [turn for turn in range(period) if word >> turn & 1]
             peers.append(_peer(vm_key, peer, mesh.flows) | {"turns": turns})
     return peers
+
+
+def _on_demand(vm_key: int, one: OnDemandPlan) -> dict[str, object]:
+    is_client = one.client.key == vm_key
+    peer = _peer(vm_key, one.responder if is_client else one.client, one.flows)
+    return {
+        "id": str(one.id),
+        "key": one.key,
+        "rate_hz": one.rate_hz,
+        "loss_deadline_ms": one.loss_deadline_ms,
+        "starts_at_ns": one.starts_at_ns,
+        "ends_at_ns": one.ends_at_ns,
+        "peer": peer | {"role": "client" if is_client else "responder"},
+    }
 
 
 def _probes(vm_key: int, peer: Member) -> bool:

@@ -1,7 +1,7 @@
 """SQL of meshes."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,12 +11,14 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, aliased
 
 from sinemora.inventory.models import Agent, Vm, Zone
-from sinemora.meshes.models import EnrolmentToken, Mesh, MeshFocus, MeshVm
-from sinemora.meshes.plan import Member, MeshState
+from sinemora.meshes.models import EnrolmentToken, Mesh, MeshFocus, MeshVm, OnDemandMeasurement
+from sinemora.meshes.plan import Member, MeshState, OnDemandPlan
 from sinemora.meshes.strategies.strategy import Strategy, StrategyKind
 
 # Columns of a mesh that `mesh_states` selects before its focus and its members.
 _SETTINGS = 12
+# A measurement on demand stays in the plans until its last exchange is lost or complete.
+_ACTIVE = "stopped_at IS NULL AND ends_at > now() - interval '3 s'"
 
 
 def mesh_named(session: Session, name: str) -> Mesh | None:
@@ -151,12 +153,47 @@ def committed_revision(session: Session, mesh_id: UUID) -> int | None:
     return session.scalar(select(Mesh.revision).where(Mesh.id == mesh_id, unwritten))
 
 
+def active_on_demand(session: Session) -> list[OnDemandMeasurement]:
+    """Return the measurements on demand that agents have in their plans."""
+    return list(session.scalars(select(OnDemandMeasurement).where(text(_ACTIVE))))
+
+
+def on_demand_plans(session: Session, meshes: Sequence[MeshState]) -> list[OnDemandPlan]:
+    """Return the active measurements on demand between members of these meshes."""
+    members = {(mesh.id, member.id): member for mesh in meshes for member in mesh.members}
+    plans = []
+    for row in active_on_demand(session):
+        responder_id = row.target_vm_id if row.client_vm_id == row.source_vm_id else row.source_vm_id
+        client, responder = (members.get((row.mesh_id, id)) for id in (row.client_vm_id, responder_id))
+        if client is None or responder is None or not (client.can_probe and responder.can_probe):
+            continue  # it has left the mesh meanwhile
+        plans.append(
+            OnDemandPlan(
+                row.id,
+                row.key,
+                row.rate_hz // row.source_ports,
+                row.source_ports,
+                row.loss_deadline_ms,
+                round(row.starts_at.timestamp()) * 1_000_000_000,
+                round(row.ends_at.timestamp()) * 1_000_000_000,
+                client,
+                responder,
+            )
+        )
+    return plans
+
+
 def fingerprints(session: Session, tenant_ids: Collection[UUID]) -> dict[UUID, int]:
-    """Return a number per tenant that changes with any revision of its meshes; no entry for a tenant without meshes."""
+    """Return a number per tenant; no entry for a tenant without meshes.
+
+    It changes with any revision of its meshes, and with the active measurements on demand.
+    """
     rows = session.execute(
         text(
-            "SELECT tenant_id, hashtextextended(string_agg(id || ':' || revision, ',' ORDER BY id), 0)"
-            " FROM meshes WHERE tenant_id = ANY(:ids) GROUP BY tenant_id"
+            "SELECT tenant_id, hashtextextended(string_agg(word, ',' ORDER BY word), 0) FROM ("
+            "SELECT tenant_id, id || ':' || revision AS word FROM meshes WHERE tenant_id = ANY(:ids) UNION ALL "
+            "SELECT tenant_id, 'on-demand:' || id FROM on_demand_measurements"
+            f" WHERE tenant_id = ANY(:ids) AND {_ACTIVE}) AS words GROUP BY tenant_id"
         ),
         {"ids": list(tenant_ids)},
     )

@@ -190,10 +190,11 @@ async def read_plan(
     while True:
         tenant_meshes = await watch.meshes_of(agent.tenant_id)
         meshes = tenant_meshes.by_vm.get(agent.vm_id, ())
-        revision = plan_revision(agent.agent_id, meshes)
+        on_demand = tenant_meshes.on_demand.get(agent.vm_id, ())
+        revision = plan_revision(agent.agent_id, meshes, on_demand)
         etag = {"ETag": f'"{revision}"'}
         if revision not in known_revisions:
-            plan = plan_for(agent.agent_id, agent.vm_key, meshes, time.time_ns())
+            plan = plan_for(agent.agent_id, agent.vm_key, meshes, time.time_ns(), on_demand)
             return JSONResponse(plan, headers={**etag, **time_headers(arrived_ns)})
         left_s = until - time.monotonic()
         if left_s <= 0 or not await watch.changed(agent.tenant_id, tenant_meshes.fingerprint, left_s):

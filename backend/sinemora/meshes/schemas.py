@@ -320,6 +320,18 @@ class PlanMesh(Read):
     peers: list[PlanPeer]
 
 
+class PlanOnDemand(Read):
+    """Measurement of one peer on demand: `rate_hz` exchanges per second and flow in a span of at most 60 s."""
+
+    id: UUID
+    key: int
+    rate_hz: int
+    loss_deadline_ms: int
+    starts_at_ns: int
+    ends_at_ns: int
+    peer: PlanPeer
+
+
 class PlanRead(Read):
     """Probing plan of an agent. Only `server_time_ns` may differ at one `revision`."""
 
@@ -330,6 +342,7 @@ class PlanRead(Read):
     caps: PlanCaps
     spike_threshold_ns: int
     meshes: list[PlanMesh]
+    on_demand: list[PlanOnDemand]
 
 
 class UsageItem(Read):

@@ -15,17 +15,18 @@ from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.long_poll import LongPoll
 from sinemora.kit.lru_cache import LruCache
 from sinemora.meshes import queries
-from sinemora.meshes.plan import MeshState
+from sinemora.meshes.plan import MeshState, OnDemandPlan
 
 _CACHED_TENANTS = 256
 
 
 @dataclass(frozen=True)
 class TenantMeshes:
-    """All meshes of a tenant at one moment, and their fingerprint."""
+    """All meshes and measurements on demand of a tenant at one moment, and their fingerprint."""
 
     fingerprint: int
     by_vm: dict[UUID, tuple[MeshState, ...]]
+    on_demand: dict[UUID, tuple[OnDemandPlan, ...]]
 
 
 class PlanWatch:
@@ -79,7 +80,16 @@ def _read(tenant_id: UUID, cached: TenantMeshes | None) -> TenantMeshes:
         if cached is not None and cached.fingerprint == fingerprint:
             return cached
         by_vm: dict[UUID, list[MeshState]] = {}
-        for mesh in queries.mesh_states(session):
+        meshes = queries.mesh_states(session)
+        for mesh in meshes:
             for member in mesh.members:
                 by_vm.setdefault(member.id, []).append(mesh)
-    return TenantMeshes(fingerprint, {vm_id: tuple(meshes) for vm_id, meshes in by_vm.items()})
+        on_demand: dict[UUID, list[OnDemandPlan]] = {}
+        for plan in queries.on_demand_plans(session, meshes):
+            for member in (plan.client, plan.responder):
+                on_demand.setdefault(member.id, []).append(plan)
+    return TenantMeshes(
+        fingerprint,
+        {vm_id: tuple(of_vm) for vm_id, of_vm in by_vm.items()},
+        {vm_id: tuple(plans) for vm_id, plans in on_demand.items()},
+    )

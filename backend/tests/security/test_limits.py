@@ -46,7 +46,7 @@ BOUNDED_OTHERWISE = {
     *("Job", "JobChunk", "IdempotencyKey", "MeshVm", "AnnotationTarget", "Vm", "Agent", "AgentEvent", "TenantQuota"),
     *("BrowserSession", "AuditEntry", "AlertState", "LateDataProgress", "Incident", "IncidentEvent", "AlertRouting"),
     *("Delivery", "RecommendationSchedule", "MetricPath", "MetricProgress", "MetricPoint", "Edge", "ApplicationZone"),
-    *("Separation", "VmCapacity", "OutgoingMail", "MeshFocus"),
+    *("Separation", "VmCapacity", "OutgoingMail", "MeshFocus", "OnDemandWindow"),
 }
 
 

@@ -1081,6 +1081,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/self/on-demand-windows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create On Demand Window
+         * @description Store a second of a measurement on demand; a repeated one is ignored.
+         */
+        post: operations["create_on_demand_window"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/self": {
         parameters: {
             query?: never;
@@ -1703,6 +1723,92 @@ export interface paths {
          *     With the id of the last event received, missed events come first, or `event: reset` if they are no longer stored.
          */
         get: operations["listen"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/on-demand-measurements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List On Demand Measurements
+         * @description List the measurements on demand, newest first. The newest 200 of a tenant are kept for 30 days.
+         */
+        get: operations["list_on_demand_measurements"];
+        put?: never;
+        /**
+         * Create On Demand Measurement
+         * @description Measure one pair now, at up to 128 exchanges per second for up to a minute. It starts within four seconds.
+         *
+         *     The live stream of the mesh carries each second as `event: on_demand`; data: `{id, window}`.
+         */
+        post: operations["create_on_demand_measurement"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/on-demand-measurements/{measurement_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read On Demand Measurement
+         * @description Return a measurement on demand with its seconds so far.
+         */
+        get: operations["read_on_demand_measurement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/on-demand-measurements/{measurement_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop On Demand Measurement
+         * @description Stop a measurement on demand; its seconds so far stay.
+         */
+        post: operations["stop_on_demand_measurement"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/on-demand-measurements/{measurement_id}/exchanges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Exchanges
+         * @description Return every exchange of a measurement as CSV. An empty field is not measured, or unknown.
+         */
+        get: operations["export_exchanges"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5652,6 +5758,26 @@ export interface components {
             reason: string;
         };
         /**
+         * DelaySummaryRead
+         * @description Delays of a direction, or of the round trip. Null without any delay; `unknown`: packets of unknown fate.
+         */
+        DelaySummaryRead: {
+            /** Measured */
+            measured: number;
+            /** Lost */
+            lost: number;
+            /** Unknown */
+            unknown: number;
+            /** Min Ns */
+            min_ns: number | null;
+            /** P50 Ns */
+            p50_ns: number | null;
+            /** P99 Ns */
+            p99_ns: number | null;
+            /** Max Ns */
+            max_ns: number | null;
+        };
+        /**
          * Delivery
          * @description Way of an invitation: the product mails the link, or the inviting member passes it on.
          * @enum {string}
@@ -8295,6 +8421,189 @@ export interface components {
             usual_per_s: number;
         };
         /**
+         * OnDemandCreate
+         * @description Measurement of one pair to start now: `rate_hz` exchanges per second over all source ports, for `duration_s`.
+         */
+        OnDemandCreate: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /**
+             * Source Vm Id
+             * Format: uuid
+             */
+            source_vm_id: string;
+            /**
+             * Target Vm Id
+             * Format: uuid
+             */
+            target_vm_id: string;
+            /**
+             * Rate Hz
+             * @default 128
+             * @enum {integer}
+             */
+            rate_hz: 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128;
+            /**
+             * Duration S
+             * @default 60
+             */
+            duration_s: number;
+            /**
+             * Source Ports
+             * @default 1
+             * @enum {integer}
+             */
+            source_ports: 1 | 2 | 4 | 8 | 16 | 32 | 64;
+        };
+        /**
+         * OnDemandRead
+         * @description Measurement of one pair on demand. Its first request leaves at `starts_at`, its last one before `ends_at`.
+         */
+        OnDemandRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            source: components["schemas"]["PathEnd"];
+            target: components["schemas"]["PathEnd"];
+            /** Rate Hz */
+            rate_hz: number;
+            /** Source Ports */
+            source_ports: number;
+            /**
+             * Starts At
+             * Format: date-time
+             */
+            starts_at: string;
+            /**
+             * Ends At
+             * Format: date-time
+             */
+            ends_at: string;
+            /** Stopped At */
+            stopped_at: string | null;
+            /** Requested By */
+            requested_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            status: components["schemas"]["OnDemandStatus"];
+            /** Seconds */
+            seconds: number;
+        };
+        /**
+         * OnDemandResult
+         * @description Measurement with its seconds so far, oldest first, and their sum.
+         */
+        OnDemandResult: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            source: components["schemas"]["PathEnd"];
+            target: components["schemas"]["PathEnd"];
+            /** Rate Hz */
+            rate_hz: number;
+            /** Source Ports */
+            source_ports: number;
+            /**
+             * Starts At
+             * Format: date-time
+             */
+            starts_at: string;
+            /**
+             * Ends At
+             * Format: date-time
+             */
+            ends_at: string;
+            /** Stopped At */
+            stopped_at: string | null;
+            /** Requested By */
+            requested_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            status: components["schemas"]["OnDemandStatus"];
+            /** Seconds */
+            seconds: number;
+            /** Windows */
+            windows: components["schemas"]["OnDemandSecond"][];
+            outbound: components["schemas"]["DelaySummaryRead"];
+            inbound: components["schemas"]["DelaySummaryRead"];
+            round_trip: components["schemas"]["DelaySummaryRead"];
+        };
+        /**
+         * OnDemandSecond
+         * @description Second of a measurement: `outbound` is from source to target. `clock_error_ns` bounds the error of its delays.
+         */
+        OnDemandSecond: {
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /** Sent */
+            sent: number;
+            outbound: components["schemas"]["DelaySummaryRead"];
+            inbound: components["schemas"]["DelaySummaryRead"];
+            round_trip: components["schemas"]["DelaySummaryRead"];
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+        };
+        /**
+         * OnDemandStatus
+         * @description `waiting`: no second has arrived; `running`; `completed`; `stopped` by a person; `no_data`: none arrived.
+         * @enum {string}
+         */
+        OnDemandStatus: "waiting" | "running" | "completed" | "stopped" | "no_data";
+        /**
+         * OnDemandWindowCreate
+         * @description Second of a measurement on demand as an agent reports it: one entry for each exchange in every list.
+         */
+        OnDemandWindowCreate: {
+            /** Key */
+            key: number;
+            /** Started At S */
+            started_at_s: number;
+            /** Ports */
+            ports: number[];
+            /** At Ns */
+            at_ns: number[];
+            /** Flow */
+            flow: number[];
+            /** Outbound Ns */
+            outbound_ns: (number | null)[];
+            /** Inbound Ns */
+            inbound_ns: (number | null)[];
+            /** Outbound Lost */
+            outbound_lost: (boolean | null)[];
+            /** Inbound Lost */
+            inbound_lost: (boolean | null)[];
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+            /** By Hardware */
+            by_hardware: boolean;
+        };
+        /**
          * OneWayRead
          * @description One direction of a path. Its error is at most `clock_error_ns`, also without synchronised clocks.
          *
@@ -8643,6 +8952,13 @@ export interface components {
         Page_MetricSourceRead_: {
             /** Items */
             items: components["schemas"]["MetricSourceRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[OnDemandRead] */
+        Page_OnDemandRead_: {
+            /** Items */
+            items: components["schemas"]["OnDemandRead"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -9209,6 +9525,28 @@ export interface components {
             peers: components["schemas"]["PlanPeer"][];
         };
         /**
+         * PlanOnDemand
+         * @description Measurement of one peer on demand: `rate_hz` exchanges per second and flow in a span of at most 60 s.
+         */
+        PlanOnDemand: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Key */
+            key: number;
+            /** Rate Hz */
+            rate_hz: number;
+            /** Loss Deadline Ms */
+            loss_deadline_ms: number;
+            /** Starts At Ns */
+            starts_at_ns: number;
+            /** Ends At Ns */
+            ends_at_ns: number;
+            peer: components["schemas"]["PlanPeer"];
+        };
+        /**
          * PlanPeer
          * @description Peer of an agent. `role` is the agent's own role towards it.
          *
@@ -9298,6 +9636,8 @@ export interface components {
             spike_threshold_ns: number;
             /** Meshes */
             meshes: components["schemas"]["PlanMesh"][];
+            /** On Demand */
+            on_demand: components["schemas"]["PlanOnDemand"][];
         };
         /**
          * PlannedTransfer
@@ -16932,6 +17272,64 @@ export interface operations {
             };
         };
     };
+    create_on_demand_window: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OnDemandWindowCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     update_self: {
         parameters: {
             query?: never;
@@ -19855,6 +20253,356 @@ export interface operations {
             };
             /** @description Service Unavailable */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_on_demand_measurements: {
+        parameters: {
+            query?: {
+                /** @description Only of this mesh */
+                mesh_id?: string | null;
+                /** @description Only from this VM */
+                source_vm_id?: string | null;
+                /** @description Only to this VM */
+                target_vm_id?: string | null;
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_OnDemandRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_on_demand_measurement: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OnDemandCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnDemandRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_on_demand_measurement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                measurement_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnDemandResult"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stop_on_demand_measurement: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                measurement_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnDemandRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_exchanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                measurement_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A line for each exchange */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

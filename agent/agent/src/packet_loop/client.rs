@@ -9,10 +9,10 @@ use crate::paths::path_table::PathTable;
 use crate::paths::peer_session::{ExchangeTag, SessionUpdate};
 use crate::paths::request::{Request, RequestId};
 use crate::paths::schedule::FlowKey;
-use crate::plan::Plan;
+use crate::plan::{Plan, on_demand_key};
 use crate::ptp::{Arrival, Body, Correction, Message, NoService, PendingRequest, Tlvs};
 use crate::standard_clients::standard_client::{Action, Signal, StandardClient};
-use crate::window::{Window, WindowAggregator, WindowEnd, append_clocks};
+use crate::window::{OnDemandWindow, Window, WindowAggregator, WindowEnd, append_clocks};
 
 /// Time between settlements of exchanges, ns, if no ended window waits for one: visiting each session costs more than
 /// most visits find.
@@ -42,7 +42,15 @@ pub(super) struct Slot {
 #[derive(Debug, Default)]
 pub(super) struct Settlement {
     pub lost: u64,
-    pub windows: Vec<MeshWindow>,
+    pub closed: ClosedWindows,
+}
+
+/// Windows that are over.
+#[derive(Debug, Default)]
+pub(super) struct ClosedWindows {
+    pub meshes: Vec<MeshWindow>,
+    /// Of measurements on demand, without their source ports.
+    pub on_demand: Vec<OnDemandWindow>,
 }
 
 impl Client {
@@ -104,7 +112,7 @@ impl Client {
             });
         };
         let deadline = now.plus(path.deadline_ns);
-        let t1_deadline = path.t1_deadline(now);
+        let t1_deadline = path.t1_deadline(now, backend_ns);
         let pending = PendingRequest {
             at: now,
             deadline,
@@ -236,7 +244,7 @@ impl Client {
                 time_scale_ns,
             })
         };
-        settlement.windows = self.close(|aggregator| aggregator.close(backend_ns), end);
+        settlement.closed = self.close(|aggregator| aggregator.close(backend_ns), end);
         settlement
     }
 
@@ -261,7 +269,7 @@ impl Client {
     }
 
     /// Ends all exchanges and returns every window as it is.
-    pub fn finish(&mut self, now: RawTime) -> Vec<MeshWindow> {
+    pub fn finish(&mut self, now: RawTime) -> ClosedWindows {
         self.drop_unanswered(now);
         // Windows that are cut short have no end at which clocks could be compared.
         self.close(WindowAggregator::close_all, |_| None)
@@ -284,11 +292,11 @@ impl Client {
         &mut self,
         mut close: impl FnMut(&mut WindowAggregator) -> Vec<Window>,
         end: impl Fn(i64) -> Option<WindowEnd>,
-    ) -> Vec<MeshWindow> {
-        let mut summaries = Vec::new();
+    ) -> ClosedWindows {
+        let mut closed = ClosedWindows::default();
         let (paths, sessions) = (&self.table.paths, &mut self.table.sessions);
         for (&mesh_key, aggregator) in &mut self.table.aggregators.0 {
-            for window in close(aggregator) {
+            for mut window in close(aggregator) {
                 for vm_key in window.peers() {
                     if let Some(path) = paths.get(&(mesh_key, vm_key)) {
                         if let Some(session) = sessions.get_mut(&path.peer) {
@@ -300,15 +308,26 @@ impl Client {
                     let path = paths.get(&(mesh_key, vm_key))?;
                     sessions.get(&path.peer).map(|session| &session.clock)
                 };
+                if let Some(key) = on_demand_key(mesh_key) {
+                    let peer_key = window.peers().next();
+                    let of_peer = peer_key.map(|peer_key| OnDemandWindow {
+                        key,
+                        started_at_s: window.started_at_s(),
+                        ports: Vec::new(),
+                        exchanges: window.exchanges_with(peer_key, clock(peer_key)),
+                    });
+                    closed.on_demand.extend(of_peer);
+                    continue;
+                }
                 let end = end(window.ends_at_s());
                 let mut summary = aggregator.summarise(window, clock, self.spike_threshold_ns);
                 if let (Some(summary), Some(end)) = (&mut summary, end) {
                     append_clocks(summary, end, clock);
                 }
-                summaries.extend(summary);
+                closed.meshes.extend(summary);
             }
         }
-        summaries
+        closed
     }
 }
 

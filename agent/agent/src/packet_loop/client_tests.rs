@@ -30,6 +30,7 @@ fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
             peers: 10,
             ..Caps::default()
         },
+        on_demand: Vec::new(),
         meshes: vec![MeshPlan {
             id: String::new(),
             key: 1,
@@ -38,6 +39,7 @@ fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
             rate_hz,
             loss_deadline_ms: 500,
             period_windows: 1,
+            span_ns: None,
             peers,
         }],
         ..Plan::idle()
@@ -93,7 +95,7 @@ impl Simulation {
                 }
             }
             let outcome = self.client.settle(now, now, EPOCH + self.now);
-            self.windows.extend(outcome.windows);
+            self.windows.extend(outcome.closed.meshes);
             self.now += 10 * MS;
         }
     }
@@ -322,7 +324,7 @@ fn without_permission_nothing_is_sent_or_counted() {
     client.follow(&plan(vec![peer(2, 319)], 8, 10), 16, RawTime(0));
     let slot = client.next_slot(RawTime(S), EPOCH, || false).unwrap();
     assert!(slot.request.is_none() && slot.left_out > 0);
-    assert!(client.finish(RawTime(S)).is_empty());
+    assert!(client.finish(RawTime(S)).meshes.is_empty());
 }
 
 #[test]

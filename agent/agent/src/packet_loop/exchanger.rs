@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use sinemora_wire::MeshWindow;
-
-use super::client::Client;
+use super::client::{Client, ClosedWindows};
 use super::event_log::{self, EventLog};
 use super::hardware_clock::HardwareTime;
 use super::load_shedding::LoadShedder;
@@ -112,7 +110,6 @@ impl Exchanger {
 
     /// Follows a new plan within its own caps.
     pub fn follow(&mut self, plan: &Plan, now: RawTime) {
-        let plan = &*plan.within_caps();
         let flows = self.open_flows(plan);
         self.client.follow(plan, flows, now);
         // Every peer of the plan may send requests: while roles change, both ends may be clients for a moment.
@@ -190,7 +187,7 @@ impl Exchanger {
         &mut self,
         polled_until: RawTime,
         backend_ns: impl Fn(RawTime) -> i64,
-    ) -> Vec<MeshWindow> {
+    ) -> ClosedWindows {
         let now = self.sockets.now();
         let at_ns = backend_ns(now);
         if let Some(disruption) = self.disruptions.poll() {
@@ -218,16 +215,31 @@ impl Exchanger {
         self.unicast_service.grants.expire(polled_until);
         let settlement = self.client.settle(polled_until, now, at_ns);
         add(&self.counters.exchanges_lost, settlement.lost);
-        settlement.windows
+        self.with_ports(settlement.closed)
     }
 
     /// Ends all exchanges and returns every window as it is.
-    pub fn finish(&mut self) -> Vec<MeshWindow> {
+    pub fn finish(&mut self) -> ClosedWindows {
         for signal in self.client.cancellations() {
             self.sockets.queue_general(&signal.message, signal.to, None);
         }
         self.sockets.send_generals(false);
-        self.client.finish(self.sockets.now())
+        let closed = self.client.finish(self.sockets.now());
+        self.with_ports(closed)
+    }
+
+    /// Adds the source ports to the windows of measurements on demand.
+    fn with_ports(&self, mut closed: ClosedWindows) -> ClosedWindows {
+        for window in &mut closed.on_demand {
+            let flows = window
+                .exchanges
+                .flow
+                .iter()
+                .max()
+                .map_or(0, |flow| flow + 1);
+            window.ports = self.sockets.ports(flows);
+        }
+        closed
     }
 
     fn report_timestamp_source(&self) {

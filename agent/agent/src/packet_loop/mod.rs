@@ -32,6 +32,8 @@ use crate::hardware::HardwareClock;
 use crate::network::{Listen, Network};
 use crate::plan::{BackendClock, Plan};
 use crate::timestamp::{self, BindError, raw_now};
+use crate::window::OnDemandWindow;
+use client::ClosedWindows;
 use exchanger::Exchanger;
 use wakeup::{POLICY, WakeupIntervals};
 
@@ -41,6 +43,8 @@ pub struct Options {
     pub standard_clients: Arc<[Network]>,
     /// The hardware clock that delays are measured with, if there is one.
     pub hardware: Option<Box<dyn HardwareClock>>,
+    /// Receiver of the windows of measurements on demand.
+    pub on_demand: Option<mpsc::Sender<OnDemandWindow>>,
 }
 
 /// A failure that stops the measurement.
@@ -81,25 +85,32 @@ impl From<std::io::Error> for LoopError {
 )]
 pub fn run(
     listen: Listen,
-    options: Options,
+    mut options: Options,
     plans: mpsc::Receiver<Arc<Plan>>,
     windows: mpsc::Sender<wire::MeshWindow>,
     backend_clock: Arc<BackendClock>,
     counters: Arc<Counters>,
     stop: Arc<AtomicBool>,
 ) -> Result<(), LoopError> {
+    let on_demand = options.on_demand.take();
     let mut exchanger = Exchanger::open(listen, options, counters.clone())?;
     let system = timestamp::clock_source();
     counters.set_clock_source(&match exchanger.hardware() {
         Some(hardware) => format!("{system} + {hardware}"),
         None => system,
     });
-    let report = |closed: Vec<wire::MeshWindow>| {
+    let report = |closed: ClosedWindows| {
         counters
             .windows_closed
-            .fetch_add(closed.len() as u64, Relaxed);
-        let mut closed = closed.into_iter();
-        closed.try_for_each(|window| windows.send(window).map_err(|_| LoopError::NoReports))
+            .fetch_add(closed.meshes.len() as u64, Relaxed);
+        if let Some(on_demand) = &on_demand {
+            // Without its receiver the agent stops.
+            let windows = closed.on_demand.into_iter();
+            windows.for_each(|window| drop(on_demand.send(window)));
+        }
+        let mut windows_of_meshes = closed.meshes.into_iter();
+        windows_of_meshes
+            .try_for_each(|window| windows.send(window).map_err(|_| LoopError::NoReports))
     };
     let mut plan_intervals = WakeupIntervals::idle();
     let mut intervals = plan_intervals;
@@ -120,6 +131,8 @@ pub fn run(
         let ahead_ns = backend_clock.ahead_of_raw_ns();
         let backend_ns = |at: RawTime| at.0.saturating_add(ahead_ns);
         if let Some(plan) = plans.try_iter().last() {
+            let plan = plan.within_caps();
+            let plan = plan.with_on_demand();
             exchanger.follow(&plan, began);
             plan_intervals = WakeupIntervals::of(&plan);
             intervals = exchanger.intervals(plan_intervals);

@@ -34,6 +34,7 @@ fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
             peers,
             ..Caps::default()
         },
+        on_demand: Vec::new(),
         meshes: vec![MeshPlan {
             id: String::new(),
             key: 1,
@@ -42,6 +43,7 @@ fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
             rate_hz,
             loss_deadline_ms: 1000,
             period_windows: 1,
+            span_ns: None,
             peers: (0..peers).map(peer).collect(),
         }],
         ..Plan::idle()

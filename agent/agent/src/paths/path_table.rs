@@ -8,7 +8,7 @@ use super::request::RequestId;
 use super::schedule::{FlowKey, PathKey, Schedule, Slots};
 use super::turns::Turns;
 use crate::clock::RawTime;
-use crate::plan::{MeshPlan, Plan, Protocol, Role};
+use crate::plan::{MeshPlan, Plan, Protocol, Role, on_demand_key};
 use crate::ptp::PortIdentity;
 use crate::window::WindowAggregator;
 
@@ -33,10 +33,15 @@ impl Path {
             && self.slots.iter().all(|slots| slots.are_of(mesh.rate_hz))
     }
 
-    /// Returns the time by which the response to its next request has reported t1 of a request that leaves `now`; `None`
-    /// if that is too late to wait for.
-    pub fn t1_deadline(&self, now: RawTime) -> Option<RawTime> {
-        let next = self.slots.iter().map(Slots::next).min()?;
+    /// Returns the time by which the response to its next request has reported t1 of a request that leaves `now`, which is
+    /// `backend_ns` in the backend's time; `None` if that is too late to wait for.
+    pub fn t1_deadline(&self, now: RawTime, backend_ns: i64) -> Option<RawTime> {
+        // A slot may not be used, because the turn of the path is over by then.
+        let is_turn = |next: &RawTime| {
+            let next_ns = backend_ns.saturating_add(next.since(now) + self.turns.late_ns());
+            self.turns.wait_ns(next_ns) == 0
+        };
+        let next = self.slots.iter().map(Slots::next).filter(is_turn).min()?;
         let t1_deadline = next.max(now).plus(READ_NS);
         (t1_deadline <= now.plus(self.deadline_ns + LONGER_NS)).then_some(t1_deadline)
     }
@@ -96,6 +101,15 @@ impl PathTable {
                 let slots = slots.unwrap_or_else(|| {
                     let add = |flow| {
                         let key = FlowKey { path: key, flow };
+                        if mesh.span_ns.is_some() {
+                            return self.schedule.add_steady(
+                                key,
+                                flows,
+                                plan.vm_key,
+                                mesh.rate_hz,
+                                now,
+                            );
+                        }
                         self.schedule
                             .add(key, flows, plan.vm_key, mesh.rate_hz, now)
                     };
@@ -117,6 +131,11 @@ impl PathTable {
             }
         }
         self.close(&before, now);
+        self.aggregators.0.retain(|&key, aggregator| {
+            on_demand_key(key).is_none()
+                || aggregator.has_open_windows()
+                || plan.meshes.iter().any(|mesh| mesh.key == key)
+        });
         for path in self.paths.values() {
             let (identity, opened) = (self.clock_identity, &mut self.sessions_opened);
             self.sessions.entry(path.peer).or_insert_with(|| {

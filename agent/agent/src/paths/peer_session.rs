@@ -98,7 +98,7 @@ impl PeerSession {
 }
 
 /// The window aggregator of each mesh, by mesh key. Meshes are never removed, so that a mesh that comes back reports no
-/// window twice.
+/// window twice. Measurements on demand do not come back.
 #[derive(Default)]
 pub(crate) struct Aggregators(pub HashMap<u32, WindowAggregator>);
 

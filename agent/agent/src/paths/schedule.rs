@@ -115,6 +115,21 @@ impl Default for Schedule {
 }
 
 impl Schedule {
+    /// Adds one of the `flows` of a path that has its own rate from the first request on, which its plan times.
+    pub fn add_steady(
+        &mut self,
+        key: FlowKey,
+        flows: u8,
+        own_vm_key: u32,
+        rate_hz: u32,
+        now: RawTime,
+    ) -> Slots {
+        let first = std::mem::take(&mut self.first);
+        let slots = self.add(key, flows, own_vm_key, rate_hz, now);
+        self.first = first;
+        slots
+    }
+
     /// Adds one of the `flows` of a path. The phase of its slots depends on the pair of VMs, which spreads the requests of one
     /// agent and those to one responder. The flows of a path share the interval evenly.
     pub fn add(

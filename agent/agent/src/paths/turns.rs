@@ -3,6 +3,10 @@
 use crate::plan::{MeshPlan, Peer};
 
 const NANOS_PER_S: i64 = 1_000_000_000;
+/// Longest time between turns of the packet loop, ns.
+const LATE_NS: i64 = 160_000_000;
+/// Time to wait after the end of the span of a path, ns: the next plan removes the path before.
+const OVER_NS: i64 = 3600 * NANOS_PER_S;
 
 /// Windows in which a path is measured. The number of a window is its start in the backend's time divided by its length;
 /// its remainder by the period is its turn.
@@ -12,6 +16,8 @@ pub(crate) struct Turns {
     period: u32,
     /// One bit for each turn of the period.
     word: u64,
+    /// Span of a measurement on demand, the backend's time.
+    span_ns: Option<(i64, i64)>,
 }
 
 impl Turns {
@@ -22,11 +28,25 @@ impl Turns {
             window_ns: i64::from(mesh.window_s) * NANOS_PER_S,
             period: mesh.period_windows,
             word: turns.map_or(u64::MAX, |turns| turns.iter().map(|turn| 1 << turn).sum()),
+            span_ns: mesh.span_ns,
         }
+    }
+
+    /// Returns the time by which the loop may use a slot late, ns, if the path ends for good: no later turn makes up for it.
+    pub fn late_ns(&self) -> i64 {
+        self.span_ns.map_or(0, |_| LATE_NS)
     }
 
     /// Returns the time from `backend_ns` until the next window in which the path is measured, ns; 0 within one.
     pub fn wait_ns(&self, backend_ns: i64) -> i64 {
+        if let Some((starts_ns, ends_ns)) = self.span_ns {
+            let over = backend_ns >= ends_ns;
+            return if over {
+                OVER_NS
+            } else {
+                starts_ns.saturating_sub(backend_ns).max(0)
+            };
+        }
         if self.word == u64::MAX {
             return 0;
         }
@@ -51,6 +71,7 @@ mod tests {
             window_ns: WINDOW_NS,
             period,
             word,
+            span_ns: None,
         }
     }
 
@@ -69,6 +90,18 @@ mod tests {
     fn a_path_of_every_window_never_waits() {
         assert_eq!(turns(1, u64::MAX).wait_ns(123), 0);
         assert_eq!(turns(60, u64::MAX).wait_ns(-7 * WINDOW_NS), 0);
+    }
+
+    #[test]
+    fn a_measurement_on_demand_waits_for_its_start_and_ends() {
+        let turns = Turns {
+            span_ns: Some((50 * NANOS_PER_S, 60 * NANOS_PER_S)),
+            ..turns(1, u64::MAX)
+        };
+        assert_eq!(turns.wait_ns(20 * NANOS_PER_S), 30 * NANOS_PER_S);
+        assert_eq!(turns.wait_ns(50 * NANOS_PER_S), 0);
+        assert_eq!(turns.wait_ns(60 * NANOS_PER_S - 1), 0);
+        assert_eq!(turns.wait_ns(60 * NANOS_PER_S), OVER_NS);
     }
 
     #[test]

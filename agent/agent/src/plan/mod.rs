@@ -4,10 +4,15 @@ mod backend_clock;
 mod cache;
 mod clock_offset;
 mod model;
+mod on_demand;
+mod peer;
 mod poll;
 
 pub use backend_clock::BackendClock;
 pub use cache::PlanCache;
 pub use clock_offset::{Correction, LARGEST_ERROR_NS, TimedAnswer};
-pub use model::{Caps, MeshPlan, Peer, Plan, PlanError, Protocol, Role};
+pub use model::{Caps, MeshPlan, Plan};
+pub use on_demand::OnDemand;
+pub(crate) use on_demand::on_demand_key;
+pub use peer::{Peer, PlanError, Protocol, Role};
 pub use poll::{PollPace, Poller, follow_clock};

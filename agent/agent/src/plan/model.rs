@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
+
+use super::on_demand::{MARK, MOST as MOST_ON_DEMAND, OnDemand, on_demand_key};
+use super::peer::{MOST_FLOWS, Peer, PlanError, check};
 
 /// Peers that this agent measures and answers. Unknown fields are ignored: the backend may be newer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +21,9 @@ pub struct Plan {
     /// Excess over a window's median from which delays are kept as evidence.
     pub spike_threshold_ns: u64,
     pub meshes: Vec<MeshPlan>,
+    /// Measurements on demand, each of one path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub on_demand: Vec<OnDemand>,
 }
 
 /// Limits of this agent, whatever its meshes ask for.
@@ -49,72 +54,15 @@ pub struct MeshPlan {
     /// Windows until the turns of peers repeat, 1 to 60.
     #[serde(default = "one")]
     pub period_windows: u32,
+    /// Span in which it is measured, the backend's time (Unix ns); `None` is always. Set for measurements on demand.
+    #[serde(skip)]
+    pub span_ns: Option<(i64, i64)>,
     pub peers: Vec<Peer>,
-}
-
-/// A VM to measure or to answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Peer {
-    pub vm_key: u32,
-    pub name: String,
-    pub address: IpAddr,
-    pub event_port: u16,
-    pub general_port: u16,
-    /// Role of *this* agent towards the peer.
-    pub role: Role,
-    /// Messages of the exchanges with the peer.
-    #[serde(default)]
-    pub protocol: Protocol,
-    /// Source ports used towards the peer, 1 to 16; each samples another path of an ECMP fabric.
-    pub flows: u32,
-    /// Windows of a period in which it is measured, by number modulo the period; `None` is every window.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turns: Option<Vec<u32>>,
 }
 
 fn one() -> u32 {
     1
 }
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Sends Delay_Req and reports the windows of the pair.
-    Client,
-    /// Answers the peer's Delay_Req.
-    Responder,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Protocol {
-    /// The compact exchange between two agents: a Sync carries the whole response to a Delay_Req.
-    #[default]
-    #[serde(rename = "compact")]
-    Compact,
-    /// Unicast negotiation (IEEE 1588-2019, 16.1) with a standard responder, which has no agent.
-    #[serde(rename = "ieee1588")]
-    Ieee1588,
-}
-
-/// Defect of a plan; the plan before it stays in force.
-#[derive(Debug, PartialEq, Eq)]
-pub enum PlanError {
-    /// It is not JSON of the agreed shape.
-    Malformed(String),
-    /// A value is outside its limits: its place, and the limits.
-    Invalid { at: String, should_be: &'static str },
-}
-
-impl std::fmt::Display for PlanError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Malformed(why) => write!(f, "the plan is not readable: {why}"),
-            Self::Invalid { at, should_be } => write!(f, "the plan's {at} {should_be}"),
-        }
-    }
-}
-
-impl std::error::Error for PlanError {}
 
 impl Plan {
     /// Returns the plan without the peers beyond its own cap.
@@ -155,6 +103,7 @@ impl Plan {
             caps: Caps::default(),
             spike_threshold_ns: u64::MAX,
             meshes: Vec::new(),
+            on_demand: Vec::new(),
         }
     }
 
@@ -175,6 +124,51 @@ impl Plan {
                 keys.insert(mesh.key),
                 || format!("meshes[{m}].key"),
                 "must differ from mesh to mesh",
+            )?;
+            check(
+                on_demand_key(mesh.key).is_none(),
+                || format!("meshes[{m}].key"),
+                "must be below 2147483648",
+            )?;
+        }
+        self.validate_on_demand()
+    }
+}
+
+impl Plan {
+    /// Returns the plan with a mesh of windows of a second for each measurement on demand.
+    pub(crate) fn with_on_demand(&self) -> Cow<'_, Self> {
+        if self.on_demand.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut plan = self.clone();
+        plan.meshes
+            .extend(self.on_demand.iter().map(|one| MeshPlan {
+                id: one.id.clone(),
+                key: one.key | MARK,
+                name: String::new(),
+                window_s: 1,
+                rate_hz: one.rate_hz,
+                loss_deadline_ms: one.loss_deadline_ms,
+                period_windows: 1,
+                span_ns: Some((one.starts_at_ns, one.ends_at_ns)),
+                peers: vec![one.peer.clone()],
+            }));
+        Cow::Owned(plan)
+    }
+
+    fn validate_on_demand(&self) -> Result<(), PlanError> {
+        check(
+            self.on_demand.len() <= MOST_ON_DEMAND,
+            || "on_demand".into(),
+            "must be at most 8",
+        )?;
+        for (i, one) in self.on_demand.iter().enumerate() {
+            one.validate(&format!("on_demand[{i}]"), self.vm_key)?;
+            check(
+                self.on_demand[..i].iter().all(|other| other.key != one.key),
+                || format!("on_demand[{i}].key"),
+                "must differ from measurement to measurement",
             )?;
         }
         Ok(())
@@ -205,7 +199,7 @@ impl MeshPlan {
         let mut keys = HashSet::new();
         for (p, peer) in self.peers.iter().enumerate() {
             let at = format!("{at}.peers[{p}]");
-            peer.validate(&at)?;
+            peer.validate(&at, MOST_FLOWS)?;
             check(
                 peer.takes_turns_of(self.period_windows),
                 || format!("{at}.turns"),
@@ -223,76 +217,6 @@ impl MeshPlan {
             )?;
         }
         Ok(())
-    }
-}
-
-impl Peer {
-    /// Returns the address at which the peer receives event messages (Sync, Delay_Req).
-    pub fn event_address(&self) -> SocketAddr {
-        SocketAddr::new(self.address, self.event_port)
-    }
-
-    /// Returns the address at which the peer receives general messages (Follow_Up, Delay_Resp).
-    pub fn general_address(&self) -> SocketAddr {
-        SocketAddr::new(self.address, self.general_port)
-    }
-
-    /// Returns true if its turns are some of a period, ascending.
-    fn takes_turns_of(&self, period: u32) -> bool {
-        let Some(turns) = &self.turns else {
-            return true;
-        };
-        let ascending = turns.windows(2).all(|pair| pair[0] < pair[1]);
-        ascending && turns.last().is_some_and(|last| *last < period)
-    }
-
-    fn validate(&self, at: &str) -> Result<(), PlanError> {
-        let field = |name: &str| format!("{at}.{name}");
-        check(
-            self.event_port != 0,
-            || field("event_port"),
-            "must not be 0",
-        )?;
-        check(
-            self.general_port != 0,
-            || field("general_port"),
-            "must not be 0",
-        )?;
-        check(
-            self.event_port != self.general_port,
-            || field("general_port"),
-            "must differ from event_port",
-        )?;
-        check(
-            (1..=16).contains(&self.flows),
-            || field("flows"),
-            "must be 1 to 16",
-        )?;
-        // A multicast or broadcast datagram would reach hosts that never agreed to be measured.
-        let one_host = match self.address {
-            IpAddr::V4(a) => !(a.is_unspecified() || a.is_multicast() || a.is_broadcast()),
-            IpAddr::V6(a) => !(a.is_unspecified() || a.is_multicast()),
-        };
-        check(
-            one_host,
-            || field("address"),
-            "must be the address of one host",
-        )
-    }
-}
-
-fn check(
-    holds: bool,
-    at: impl FnOnce() -> String,
-    should_be: &'static str,
-) -> Result<(), PlanError> {
-    if holds {
-        Ok(())
-    } else {
-        Err(PlanError::Invalid {
-            at: at(),
-            should_be,
-        })
     }
 }
 

@@ -2,12 +2,14 @@
 
 mod batch;
 mod events;
+mod on_demand;
 mod refused;
 mod sequence;
 mod spool;
 mod upload;
 
 pub use batch::Batcher;
+pub use on_demand::OnDemandUploader;
 pub use refused::RefusedReports;
 pub use sequence::Sequence;
 pub use spool::{PushResult, Spool};

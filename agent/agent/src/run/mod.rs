@@ -26,7 +26,7 @@ use crate::metrics::MetricsServer;
 use crate::network::Listen;
 use crate::packet_loop::{self, Options};
 use crate::plan::{BackendClock, PlanCache, PollPace, Poller};
-use crate::report::{Batcher, Pace, RefusedReports, Sequence, Spool, Uploader};
+use crate::report::{Batcher, OnDemandUploader, Pace, RefusedReports, Sequence, Spool, Uploader};
 use crate::state_dir::{SEQUENCE_FILE, StateDir};
 use crate::stop::Stop;
 
@@ -100,6 +100,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
 
     let (plan_sender, plans) = mpsc::channel();
     let (window_sender, windows) = mpsc::channel();
+    let (on_demand_sender, on_demand_windows) = mpsc::channel();
     let poller = Poller {
         client: client.clone(),
         agent_id: identity.agent_id,
@@ -117,6 +118,11 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         backend_clock: Arc::clone(&backend_clock),
         counters: Arc::clone(&counters),
         pace: Pace::default(),
+        stop: stop.clone(),
+    };
+    let on_demand = OnDemandUploader {
+        client: client.clone(),
+        windows: on_demand_windows,
         stop: stop.clone(),
     };
     let batcher = Batcher {
@@ -146,10 +152,12 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     })?;
     spawn("plan", move || poller.run())?;
     spawn("upload", move || uploader.run())?;
+    spawn("on-demand", move || on_demand.run())?;
     let batching = spawn("batch", move || batcher.run(&windows))?;
     let options = Options {
         standard_clients: config.standard_clients.clone().into(),
         hardware: hardware::find(&config.hardware_clock, config.hardware_clock_error_ns),
+        on_demand: Some(on_demand_sender),
     };
     let measured = measure(
         listen,

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use sinemora_wire::MeshWindow;
 
+use super::exchanges::Exchanges;
 use super::peer_window::{Flow, PeerWindow};
 use crate::clock::PeerClock;
 use crate::ptp::Outcome;
@@ -115,6 +116,11 @@ impl WindowAggregator {
             .for_each(|peer| peer.resolve_delays(clock));
     }
 
+    /// Returns true if a window is open.
+    pub fn has_open_windows(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     /// Returns true if a window is over at `backend_ns` and not closed yet.
     pub fn has_due_window(&self, backend_ns: i64) -> bool {
         self.open
@@ -211,6 +217,22 @@ impl Window {
     /// Returns its end, Unix s.
     pub fn ends_at_s(&self) -> i64 {
         self.span_s.end
+    }
+
+    /// Returns every exchange with a peer, in order of time, with the delays by its clock.
+    pub fn exchanges_with(&mut self, peer_key: u32, clock: Option<&PeerClock>) -> Exchanges {
+        let Some(peer) = self.peers.get_mut(&peer_key) else {
+            return Exchanges::default();
+        };
+        if let Some(clock) = clock {
+            peer.resolve_delays(clock);
+        }
+        peer.exchanges()
+    }
+
+    /// Returns the start of the window, Unix s.
+    pub fn started_at_s(&self) -> i64 {
+        self.span_s.start
     }
 
     /// Returns the peers with recorded outcomes.

@@ -3,9 +3,11 @@
 mod aggregator;
 mod clocks;
 mod evidence;
+mod exchanges;
 mod peer_window;
 mod statistics;
 
 pub use aggregator::{Window, WindowAggregator, WindowSlot};
 pub use clocks::{WindowEnd, append_clocks};
+pub use exchanges::{Exchanges, OnDemandWindow};
 pub use peer_window::{Flow, PeerWindow};

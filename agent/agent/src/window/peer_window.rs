@@ -3,6 +3,7 @@
 use sinemora_wire::MeshWindow;
 
 use super::evidence::{Measured, around_spike};
+use super::exchanges::Exchanges;
 use super::statistics::{Loss, append, append_flow};
 use crate::clock::{Leg, PeerClock};
 use crate::ptp::Outcome;
@@ -42,17 +43,26 @@ pub struct PeerWindow {
     round_trips_lost: u32,
 }
 
+/// True if the packet of a direction was lost; `None` is unknown.
+#[derive(Debug, Clone, Copy)]
+struct Lost {
+    outbound: Option<bool>,
+    inbound: Option<bool>,
+}
+
 #[derive(Debug)]
 struct Stamps {
     flow: u8,
+    lost: Lost,
     at_ns: u64,
     outbound: Option<Leg>,
     inbound: Option<Leg>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Delays {
     flow: u8,
+    lost: Lost,
     at_ns: u64,
     outbound_ns: Option<i64>,
     inbound_ns: Option<i64>,
@@ -82,15 +92,17 @@ impl PeerWindow {
         // A round trip without its response is lost. A lost Follow_Up or Delay_Resp costs a measurement, but is no further
         // loss of the round trip.
         self.round_trips_lost += u32::from(!outcome.answered);
-        let (outbound, inbound) = (outcome.outbound, outcome.inbound);
-        if outbound.is_some() || inbound.is_some() {
-            self.unresolved.push(Stamps {
-                flow: flow.number,
-                at_ns,
-                outbound,
-                inbound,
-            });
-        }
+        let sent = outcome.sync_sent;
+        self.unresolved.push(Stamps {
+            flow: flow.number,
+            lost: Lost {
+                outbound: outcome.request_arrived.map(|arrived| !arrived),
+                inbound: sent.map(|sent| sent && !outcome.sync_arrived),
+            },
+            at_ns,
+            outbound: outcome.outbound,
+            inbound: outcome.inbound,
+        });
     }
 
     /// Converts timestamps to delays with the current estimate of the clock.
@@ -109,12 +121,56 @@ impl PeerWindow {
         for raw in self.unresolved.drain(..) {
             self.resolved.push(Delays {
                 flow: raw.flow,
+                lost: raw.lost,
                 at_ns: raw.at_ns,
                 outbound_ns: raw.outbound.and_then(|leg| delay(leg, -1)),
                 inbound_ns: raw.inbound.and_then(|leg| delay(leg, 1)),
             });
         }
         (self.clock_error_ns, self.assumed) = (error_ns, assumed);
+    }
+
+    /// Returns every exchange in order of time. Exchanges that were not [`resolve_delays`](Self::resolve_delays) have no
+    /// delays.
+    pub fn exchanges(&self) -> Exchanges {
+        let mut exchanges = Exchanges {
+            clock_error_ns: self.is_resolved().then_some(self.clock_error_ns),
+            by_hardware: self.is_by_hardware(),
+            ..Exchanges::default()
+        };
+        let without_delays = self.unresolved.iter().map(|raw| Delays {
+            flow: raw.flow,
+            lost: raw.lost,
+            at_ns: raw.at_ns,
+            outbound_ns: None,
+            inbound_ns: None,
+        });
+        let mut all: Vec<Delays> = self
+            .resolved
+            .iter()
+            .copied()
+            .chain(without_delays)
+            .collect();
+        all.sort_by_key(|exchange| exchange.at_ns);
+        for exchange in all {
+            exchanges.at_ns.push(exchange.at_ns);
+            exchanges.flow.push(exchange.flow);
+            exchanges.outbound_ns.push(exchange.outbound_ns);
+            exchanges.inbound_ns.push(exchange.inbound_ns);
+            exchanges.outbound_lost.push(exchange.lost.outbound);
+            exchanges.inbound_lost.push(exchange.lost.inbound);
+        }
+        exchanges
+    }
+
+    /// Returns true if some delay is known.
+    fn is_resolved(&self) -> bool {
+        let mut delays = self.resolved.iter();
+        delays.any(|read| read.outbound_ns.is_some() || read.inbound_ns.is_some())
+    }
+
+    fn is_by_hardware(&self) -> bool {
+        !self.assumed && self.is_resolved()
     }
 
     /// Appends the peer to its window. Exchanges that were not [`resolve_delays`](Self::resolve_delays) are only counted.
@@ -130,8 +186,11 @@ impl PeerWindow {
         let unless = |unknown: bool, count: u32| (!unknown).then_some(count);
         window.peer_keys.push(peer_key);
         window.flows.push(self.flows.into());
-        let by_hardware = !self.assumed && !self.resolved.is_empty();
-        let source = if by_hardware { HARDWARE } else { ASSUMED };
+        let source = if self.is_by_hardware() {
+            HARDWARE
+        } else {
+            ASSUMED
+        };
         window.asymmetry_source.push(source);
         let measured_flows = |delay: fn(&Delays) -> Option<i64>| {
             let of = |flow| self.resolved.iter().filter(move |read| read.flow == flow);

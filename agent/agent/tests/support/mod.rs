@@ -13,6 +13,7 @@ use sinemora_agent::counters::Counters;
 use sinemora_agent::network::{Listen, Network};
 use sinemora_agent::packet_loop::{self, LoopError, Options};
 use sinemora_agent::plan::{BackendClock, Caps, MeshPlan, Peer, Plan, Protocol, Role};
+use sinemora_agent::window::OnDemandWindow;
 use sinemora_agent::wire::MeshWindow;
 
 /// Longest time that a test waits; a loaded machine is slow, not wrong.
@@ -62,6 +63,7 @@ pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
             ..Caps::default()
         },
         spike_threshold_ns: 500_000,
+        on_demand: Vec::new(),
         meshes: vec![MeshPlan {
             id: "m".into(),
             key: MESH,
@@ -70,6 +72,7 @@ pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
             rate_hz,
             loss_deadline_ms: 2_000,
             period_windows: 1,
+            span_ns: None,
             peers,
         }],
     }
@@ -81,6 +84,7 @@ pub struct Agent {
     pub counters: Arc<Counters>,
     plans: mpsc::Sender<Arc<Plan>>,
     windows: mpsc::Receiver<MeshWindow>,
+    on_demand: mpsc::Receiver<OnDemandWindow>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), LoopError>>>,
 }
@@ -96,18 +100,20 @@ impl Agent {
             .iter()
             .map(|text| text.parse().unwrap())
             .collect();
-        let hardware = None;
         Self::start_by(
             listen,
             Options {
                 standard_clients,
-                hardware,
+                hardware: None,
+                on_demand: None,
             },
         )
     }
 
     /// Starts an agent with these options.
-    pub fn start_by(listen: Listen, options: Options) -> Self {
+    pub fn start_by(listen: Listen, mut options: Options) -> Self {
+        let (on_demand_sender, on_demand) = mpsc::channel();
+        options.on_demand = Some(on_demand_sender);
         let (plans, plan_receiver) = mpsc::channel();
         let (window_sender, windows) = mpsc::channel();
         let (counters, stop) = (
@@ -132,6 +138,7 @@ impl Agent {
             counters,
             plans,
             windows,
+            on_demand,
             stop,
             thread: Some(thread),
         };
@@ -150,6 +157,15 @@ impl Agent {
         });
     }
 
+    /// Sends the loop a plan of measurements on demand and waits until it follows it.
+    pub fn follow_on_demand(&self, plan: Plan) {
+        let peers = plan.on_demand.len() as u64;
+        self.plans.send(Arc::new(plan)).unwrap();
+        eventually("the plan in force", || {
+            self.counters.peers.load(Relaxed) == peers
+        });
+    }
+
     /// Returns the next `count` windows, in the order they were reported.
     pub fn windows(&self, count: usize) -> Vec<MeshWindow> {
         let until = Instant::now() + PATIENCE;
@@ -160,6 +176,17 @@ impl Agent {
                 .expect("a window within the patience of the test")
         };
         (0..count).map(|_| next()).collect()
+    }
+
+    /// Returns the next `count` windows of measurements on demand.
+    pub fn on_demand_windows(&self, count: usize) -> Vec<OnDemandWindow> {
+        let next = || self.on_demand.recv_timeout(PATIENCE).expect("a window");
+        (0..count).map(|_| next()).collect()
+    }
+
+    /// Returns the windows of measurements on demand that have arrived and were not returned.
+    pub fn more_on_demand(&self) -> usize {
+        self.on_demand.try_iter().count()
     }
 
     /// Stops the loop and returns the windows it reports at the end.

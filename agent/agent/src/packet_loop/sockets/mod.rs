@@ -96,6 +96,13 @@ impl Sockets {
         self.event_sockets.len() as u8
     }
 
+    /// Returns the source ports of the first `flows` flows.
+    pub fn ports(&self, flows: u8) -> Vec<u16> {
+        let used = self.event_sockets.iter().take(flows.into());
+        used.map(|event_socket| event_socket.socket.local().port())
+            .collect()
+    }
+
     /// Returns the general socket, then those of the flows.
     fn sockets(&self) -> impl Iterator<Item = &Socket> {
         std::iter::once(&self.general).chain(

@@ -1,4 +1,5 @@
 use super::*;
+use crate::plan::Role;
 use serde_json::{Value, json};
 
 fn plan() -> Value {

@@ -1,0 +1,1 @@
+"""Measurements of one pair on demand: requests, their seconds and every exchange."""

@@ -1,0 +1,251 @@
+"""Measurements on demand: who may start which, what agents get, and what readers see of each second."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import text
+
+from sinemora.kit.db import system_session
+from sinemora.kit.redis import client
+from sinemora.measurements.live.publisher import STREAMS
+from sinemora.measurements.on_demand import service
+from tests.callers import AgentCaller, Member, MeshWorld, join
+from tests.measurements.reports import report_of, sent
+from tests.measurements.worlds import simple
+
+
+def able(agent: AgentCaller) -> None:
+    """Describe an agent as one that measures on demand."""
+    answer = agent.patch("/v1/agents/self", json={"agent_version": "0.2", "description": {"features": ["on_demand"]}})
+    assert answer.status_code == 200, answer.text
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh: Callable[..., MeshWorld]) -> MeshWorld:
+    """A mesh of three connected agents that measure on demand."""
+    world = make_mesh(owner, 3)
+    for at, agent in enumerate(world.agents):
+        able(agent)
+        peer = world.agents[at - 1]
+        sent(agent, report_of(world.key, {peer.vm_key: simple(50_000)}))
+    return world
+
+
+def path_of(mesh: MeshWorld, source: int = 0, target: int = 1) -> dict[str, Any]:
+    return {
+        "mesh_id": str(mesh.id),
+        "source_vm_id": str(mesh.agents[source].vm_id),
+        "target_vm_id": str(mesh.agents[target].vm_id),
+    }
+
+
+URL = "/v1/on-demand-measurements"
+
+
+def url_of(id: str) -> str:
+    return f"{URL}/{id}"
+
+
+def second(key: int, started_at: datetime, **changes: Any) -> dict[str, Any]:
+    """Return a second of four exchanges: the third lost its request, the fourth its response."""
+    return {
+        "key": key,
+        "started_at_s": round(started_at.timestamp()),
+        "ports": [319],
+        "at_ns": [0, 250_000_000, 500_000_000, 750_000_000],
+        "flow": [0, 0, 0, 0],
+        "outbound_ns": [100, 300, None, 200],
+        "inbound_ns": [1000, 1200, None, None],
+        "outbound_lost": [False, False, True, False],
+        "inbound_lost": [False, False, None, True],
+        "clock_error_ns": 40,
+        "by_hardware": False,
+        **changes,
+    }
+
+
+def entry_of(agent: AgentCaller) -> dict[str, Any]:
+    """Return the measurement on demand of an agent's plan."""
+    (entry,) = agent.get("/v1/agents/self/plan").json()["on_demand"]
+    return dict(entry)
+
+
+def test_both_agents_get_the_measurement_and_no_other(owner: Member, mesh: MeshWorld):
+    body = {**path_of(mesh), "rate_hz": 64, "duration_s": 30, "source_ports": 4}
+    before = [agent.get("/v1/agents/self/plan").headers["ETag"] for agent in mesh.agents]
+    made = owner.created(URL, body)
+    assert (made["status"], made["seconds"], made["source"]["name"]) == ("waiting", 0, mesh.agents[0].name)
+    starts, ends = (datetime.fromisoformat(made[name]) for name in ("starts_at", "ends_at"))
+    assert ends - starts == timedelta(seconds=30)
+    assert timedelta(seconds=2) < starts - datetime.now(UTC) < timedelta(seconds=5)
+    client, responder = entry_of(mesh.agents[0]), entry_of(mesh.agents[1])
+    assert (client["rate_hz"], client["peer"]["flows"]) == (16, 4)
+    assert client["starts_at_ns"] == round(starts.timestamp()) * 10**9
+    assert (client["peer"]["role"], responder["peer"]["role"]) == ("client", "responder")
+    assert client["peer"]["vm_key"] == mesh.agents[1].vm_key
+    assert responder["peer"]["vm_key"] == mesh.agents[0].vm_key
+    assert mesh.agents[2].get("/v1/agents/self/plan").headers["ETag"] == before[2]
+    after = [agent.get("/v1/agents/self/plan").headers["ETag"] for agent in mesh.agents]
+    assert [tag.partition("-")[0].strip('"') for tag in after] == [tag.strip('"') for tag in before]
+    assert after[:2] != before[:2]
+
+
+def test_a_measurement_that_is_stopped_or_over_leaves_the_plans(owner: Member, mesh: MeshWorld):
+    made = owner.created(URL, path_of(mesh))
+    stopped = owner.post(url_of(made["id"]) + "/stop")
+    assert (stopped.status_code, stopped.json()["status"]) == (200, "stopped")
+    assert owner.post(url_of(made["id"]) + "/stop").json()["stopped_at"] == stopped.json()["stopped_at"]
+    assert mesh.agents[0].get("/v1/agents/self/plan").json()["on_demand"] == []
+    again = owner.created(URL, path_of(mesh))
+    age(again["id"], timedelta(seconds=90))
+    assert mesh.agents[0].get("/v1/agents/self/plan").json()["on_demand"] == []
+    assert owner.get(url_of(again["id"])).json()["status"] == "no_data"
+
+
+def age(id: str, by: timedelta) -> None:
+    """Move a measurement into the past."""
+    with system_session() as session:
+        session.execute(
+            text(
+                "UPDATE on_demand_measurements SET starts_at = starts_at - :by, ends_at = ends_at - :by WHERE id = :id"
+            ),
+            {"by": by, "id": id},
+        )
+
+
+def test_readers_see_each_second_and_every_exchange(owner: Member, mesh: MeshWorld):
+    made = owner.created(URL, path_of(mesh))
+    key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
+    for at in (0, 1):
+        body = second(key, starts + timedelta(seconds=at))
+        assert mesh.agents[0].post("/v1/agents/self/on-demand-windows", json=body).status_code == 204
+        assert mesh.agents[0].post("/v1/agents/self/on-demand-windows", json=body).status_code == 204  # again
+    result = owner.get(url_of(made["id"])).json()
+    assert (result["status"], result["seconds"]) == ("running", 2)
+    first = result["windows"][0]
+    assert (first["sent"], first["clock_error_ns"]) == (4, 40)
+    outbound = {"measured": 3, "lost": 1, "unknown": 0, "min_ns": 100, "p50_ns": 200, "p99_ns": 300, "max_ns": 300}
+    assert first["outbound"] == outbound
+    assert first["inbound"] | {"p50_ns": 0} == {
+        **{"measured": 2, "lost": 1, "unknown": 1, "min_ns": 1000, "p50_ns": 0, "p99_ns": 1200, "max_ns": 1200}
+    }
+    assert (first["round_trip"]["measured"], first["round_trip"]["lost"], first["round_trip"]["max_ns"]) == (2, 2, 1500)
+    assert (result["outbound"]["measured"], result["outbound"]["lost"]) == (6, 2)
+    answer = owner.get(url_of(made["id"]) + "/exchanges")
+    assert answer.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert len(rows) == 8
+    assert rows[1]["started_at_ns"] == str(round(starts.timestamp()) * 10**9 + 250_000_000)
+    assert (rows[1]["outbound_ns"], rows[1]["inbound_ns"], rows[1]["round_trip_ns"]) == ("300", "1200", "1500")
+    assert (rows[2]["outbound_ns"], rows[2]["outbound_lost"], rows[2]["inbound_lost"]) == ("", "1", "")
+    (listed,) = owner.get(URL, params={"source_vm_id": str(mesh.agents[0].vm_id)}).json()["items"]
+    assert (listed["id"], listed["seconds"]) == (made["id"], 2)
+    assert owner.get(URL, params={"source_vm_id": str(mesh.agents[1].vm_id)}).json()["items"] == []
+
+
+def test_delays_are_from_source_to_target_also_if_the_target_sends(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    world = make_mesh(owner, 2)
+    able(world.agents[1])
+    for agent, peer in (world.agents, world.agents[::-1]):
+        sent(agent, report_of(world.key, {peer.vm_key: simple(50_000)}))
+    made = owner.created(URL, path_of(world))
+    key, starts = entry_of(world.agents[1])["key"], datetime.fromisoformat(made["starts_at"])
+    assert entry_of(world.agents[0])["peer"]["role"] == "responder"
+    body = second(key, starts)
+    # Only the agent that sends the requests reports.
+    assert world.agents[0].post("/v1/agents/self/on-demand-windows", json=body).status_code == 404
+    assert world.agents[1].post("/v1/agents/self/on-demand-windows", json=body).status_code == 204
+    result = owner.get(url_of(made["id"])).json()
+    assert (result["inbound"]["min_ns"], result["outbound"]["min_ns"]) == (100, 1000)
+
+
+def test_listeners_get_each_second_once(owner: Member, mesh: MeshWorld):
+    made = owner.created(URL, path_of(mesh))
+    key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
+    for _ in range(2):
+        mesh.agents[0].post("/v1/agents/self/on-demand-windows", json=second(key, starts))
+    stream: Any = client().xrange(f"{STREAMS}{mesh.id}")
+    entries = [json.loads(fields["data"]) for _, fields in stream]
+    (event,) = [entry for entry in entries if entry.get("event") == "on_demand"]
+    assert event["data"]["id"] == made["id"]
+    assert event["data"]["window"] == owner.get(url_of(made["id"])).json()["windows"][0]
+
+
+def test_what_agents_send_is_checked(owner: Member, mesh: MeshWorld):
+    made = owner.created(URL, path_of(mesh))
+    key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
+    send = mesh.agents[0].post
+    where = "/v1/agents/self/on-demand-windows"
+    outside = send(where, json=second(key, starts - timedelta(seconds=1)))
+    assert (outside.status_code, outside.json()["code"]) == (409, "on_demand_window_outside")
+    assert send(where, json=second(key, starts, flow=[0, 0, 0, 1])).status_code == 422
+    assert send(where, json=second(key, starts, at_ns=[0])).status_code == 422
+    assert send(where, json=second(key + 1000, starts)).status_code == 404
+    assert mesh.agents[1].post(where, json=second(key, starts)).status_code == 404
+
+
+def test_refusals_say_why(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    world = make_mesh(owner, 3)
+    refused = owner.post(URL, json=path_of(world))
+    assert (refused.status_code, refused.json()["code"]) == (409, "on_demand_agent_silent")
+    assert "has never reported" in refused.json()["detail"]
+    for agent, peer in (world.agents[:2], world.agents[1::-1]):
+        sent(agent, report_of(world.key, {peer.vm_key: simple(50_000)}))
+    refused = owner.post(URL, json=path_of(world))
+    assert refused.json()["code"] == "on_demand_agent_too_old"
+    bare = owner.created("/v1/vms", {"name": "bare", "zone_id": zone_of(owner), "probe_address": "10.9.9.9"})
+    owner.put(f"/v1/meshes/{world.id}/vms/{bare['id']}")
+    refused = owner.post(URL, json={**path_of(world), "target_vm_id": bare["id"]})
+    assert refused.json()["code"] == "on_demand_no_agent"
+    unknown = owner.post(URL, json={**path_of(world), "target_vm_id": str(uuid4())})
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "path_unknown")
+    same = owner.post(URL, json=path_of(world, 0, 0))
+    assert same.json()["code"] == "path_unknown"
+    for wrong in ({"duration_s": 61}, {"rate_hz": 100}, {"rate_hz": 8, "source_ports": 16}, {"source_ports": 3}):
+        assert owner.post(URL, json=path_of(world) | wrong).status_code == 422, wrong
+
+
+def zone_of(owner: Member) -> str:
+    return str(owner.get("/v1/zones").json()["items"][0]["id"])
+
+
+def test_a_pair_and_a_tenant_have_limits(owner: Member, mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(service, "AT_ONCE", 2)
+    owner.created(URL, path_of(mesh))
+    busy = owner.post(URL, json=path_of(mesh, 1, 0))
+    assert (busy.status_code, busy.json()["code"]) == (409, "on_demand_pair_busy")
+    owner.created(URL, path_of(mesh, 1, 2))
+    many = owner.post(URL, json=path_of(mesh, 2, 0))
+    assert (many.status_code, many.json()["code"]) == (409, "on_demand_too_many")
+
+
+def test_old_measurements_give_way(owner: Member, mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(service, "KEPT", 2)
+    ids = []
+    for minutes in (4, 3, 2):
+        ids.append(owner.created(URL, path_of(mesh))["id"])
+        age(ids[-1], timedelta(minutes=minutes))
+    kept = [item["id"] for item in owner.get(URL).json()["items"]]
+    assert sorted(kept) == sorted(ids[1:])
+
+
+def test_viewers_read_and_others_see_nothing(owner: Member, other_owner: Member, mesh: MeshWorld):
+    made = owner.created(URL, path_of(mesh))
+    viewer = join(owner, "viewer")
+    assert viewer.get(url_of(made["id"])).status_code == 200
+    assert viewer.post(URL, json=path_of(mesh)).status_code == 403
+    assert viewer.post(url_of(made["id"]) + "/stop").status_code == 403
+    for answer in (
+        other_owner.get(url_of(made["id"])),
+        other_owner.get(url_of(made["id"]) + "/exchanges"),
+        other_owner.post(url_of(made["id"]) + "/stop"),
+        other_owner.post(URL, json=path_of(mesh)),
+    ):
+        assert answer.status_code == 404
+    assert UUID(made["id"])
