@@ -8459,6 +8459,26 @@ export interface components {
             source_ports: 1 | 2 | 4 | 8 | 16 | 32 | 64;
         };
         /**
+         * OnDemandPathRead
+         * @description Distinct path of a direction with its source ports: base delay (first quartile), excess over the fastest path.
+         *
+         *     `lossy`: it loses more packets than the other paths do, beyond chance.
+         */
+        OnDemandPathRead: {
+            /** Ports */
+            ports: number[];
+            /** Base Ns */
+            base_ns: number;
+            /** Slower By Ns */
+            slower_by_ns: number;
+            /** Sent */
+            sent: number;
+            /** Lost */
+            lost: number;
+            /** Lossy */
+            lossy: boolean;
+        };
+        /**
          * OnDemandRead
          * @description Measurement of one pair on demand. Its first request leaves at `starts_at`, its last one before `ends_at`.
          */
@@ -8505,6 +8525,9 @@ export interface components {
         /**
          * OnDemandResult
          * @description Measurement with its seconds so far, oldest first, and their sum.
+         *
+         *     With several source ports, the distinct paths of each direction, fastest first. Their number is a lower bound, since
+         *     paths of equal delay look like one. A path needs 20 delays of each port.
          */
         OnDemandResult: {
             /**
@@ -8550,6 +8573,10 @@ export interface components {
             outbound: components["schemas"]["DelaySummaryRead"];
             inbound: components["schemas"]["DelaySummaryRead"];
             round_trip: components["schemas"]["DelaySummaryRead"];
+            /** Outbound Paths */
+            outbound_paths: components["schemas"]["OnDemandPathRead"][];
+            /** Inbound Paths */
+            inbound_paths: components["schemas"]["OnDemandPathRead"][];
         };
         /**
          * OnDemandSecond

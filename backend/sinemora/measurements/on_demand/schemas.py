@@ -85,13 +85,33 @@ class OnDemandRead(Read):
     seconds: int
 
 
+class OnDemandPathRead(Read):
+    """Distinct path of a direction with its source ports: base delay (first quartile), excess over the fastest path.
+
+    `lossy`: it loses more packets than the other paths do, beyond chance.
+    """
+
+    ports: list[int]
+    base_ns: int
+    slower_by_ns: int
+    sent: int
+    lost: int
+    lossy: bool
+
+
 class OnDemandResult(OnDemandRead):
-    """Measurement with its seconds so far, oldest first, and their sum."""
+    """Measurement with its seconds so far, oldest first, and their sum.
+
+    With several source ports, the distinct paths of each direction, fastest first. Their number is a lower bound, since
+    paths of equal delay look like one. A path needs 20 delays of each port.
+    """
 
     windows: list[OnDemandSecond]
     outbound: DelaySummaryRead
     inbound: DelaySummaryRead
     round_trip: DelaySummaryRead
+    outbound_paths: list[OnDemandPathRead]
+    inbound_paths: list[OnDemandPathRead]
 
 
 _Flags = Annotated[list[bool | None], Field(max_length=_EXCHANGES_MAX)]

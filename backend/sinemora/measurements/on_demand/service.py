@@ -17,16 +17,18 @@ from sinemora.kit.config import settings
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.measurements.on_demand import queries
 from sinemora.measurements.on_demand.models import OnDemandWindow
+from sinemora.measurements.on_demand.port_paths import paths_of
 from sinemora.measurements.on_demand.schemas import (
     DelaySummaryRead,
     OnDemandCreate,
+    OnDemandPathRead,
     OnDemandRead,
     OnDemandResult,
     OnDemandSecond,
     OnDemandStatus,
     OnDemandWindowCreate,
 )
-from sinemora.measurements.on_demand.summary import Exchanges, summarise
+from sinemora.measurements.on_demand.summary import Delays, Exchanges, Losses, summarise
 from sinemora.measurements.query.matrix import end_of
 from sinemora.measurements.query.paths import path_ends
 from sinemora.measurements.schemas import PathEnd
@@ -107,7 +109,11 @@ def read(session: Session, measurement_id: UUID) -> OnDemandResult:
     all_of = _joined([_exchanges(row, window) for window in windows])
     base = _read(row, mesh, len(windows), datetime.now(UTC))
     return OnDemandResult(
-        **base.model_dump(), windows=[_second(row, window) for window in windows], **_summaries(all_of)
+        **base.model_dump(),
+        windows=[_second(row, window) for window in windows],
+        **_summaries(all_of),
+        outbound_paths=_paths(windows, all_of.flow, all_of.outbound_ns, all_of.outbound_lost),
+        inbound_paths=_paths(windows, all_of.flow, all_of.inbound_ns, all_of.inbound_lost),
     )
 
 
@@ -287,6 +293,19 @@ def _summaries(exchanges: Exchanges) -> dict[str, DelaySummaryRead]:
         "round_trip": summarise(exchanges.round_trip_ns, exchanges.round_trip_lost),
     }
     return {name: DelaySummaryRead(**asdict(part)) for name, part in parts.items()}
+
+
+def _paths(
+    windows: Sequence[OnDemandWindow], flow: Sequence[int], delays_ns: Delays, lost: Losses
+) -> list[OnDemandPathRead]:
+    """Return the paths of a direction behind several source ports; none for a single port."""
+    ports = max((window.ports for window in windows), key=len, default=[])
+    if len(ports) < 2:
+        return []
+    return [
+        OnDemandPathRead(**asdict(path) | {"ports": sorted(ports[place] for place in path.ports)})
+        for path in paths_of(len(ports), flow, delays_ns, lost)
+    ]
 
 
 def _exchanges(row: OnDemandMeasurement, window: OnDemandWindow) -> Exchanges:

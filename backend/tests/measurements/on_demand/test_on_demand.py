@@ -165,6 +165,27 @@ def test_delays_are_from_source_to_target_also_if_the_target_sends(owner: Member
     assert (result["inbound"]["min_ns"], result["outbound"]["min_ns"]) == (100, 1000)
 
 
+def test_a_sweep_names_the_ports_of_each_path(owner: Member, mesh: MeshWorld):
+    made = owner.created(URL, path_of(mesh) | {"source_ports": 4, "rate_hz": 128})
+    key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
+    flow = [0, 1, 2, 3] * 32
+    changes = {
+        "ports": [319, 40001, 40002, 40003],
+        "at_ns": [at * 7_000_000 for at in range(128)],
+        "flow": flow,
+        # Port 40002 takes a path that is 80 µs longer, and back all ports take one.
+        "outbound_ns": [100_000 + at * 10 + 80_000 * (port == 2) for at, port in enumerate(flow)],
+        "inbound_ns": [90_000 + at * 10 for at in range(128)],
+        "outbound_lost": [False] * 128,
+        "inbound_lost": [False] * 128,
+    }
+    mesh.agents[0].post("/v1/agents/self/on-demand-windows", json=second(key, starts, **changes))
+    result = owner.get(url_of(made["id"])).json()
+    assert [path["ports"] for path in result["outbound_paths"]] == [[319, 40001, 40003], [40002]]
+    assert result["outbound_paths"][1]["slower_by_ns"] == pytest.approx(80_000, abs=500)
+    assert [path["ports"] for path in result["inbound_paths"]] == [[319, 40001, 40002, 40003]]
+
+
 def test_listeners_get_each_second_once(owner: Member, mesh: MeshWorld):
     made = owner.created(URL, path_of(mesh))
     key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
