@@ -11,7 +11,10 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, Response
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
+from starlette.types import Scope
 
 from sinemora.kit.http.encoding import accepts
 
@@ -52,7 +55,6 @@ def serve_frontend(app: FastAPI, folder: Path, embed_hosts: str = "none") -> Non
     """
     root = folder.resolve()
 
-    @app.api_route("/{path:path}", methods=["GET", "HEAD"], include_in_schema=False)
     def page(request: Request, path: str) -> Response:
         file = (root / path).resolve()
         if path and file.is_relative_to(root) and file.is_file():
@@ -74,6 +76,18 @@ def serve_frontend(app: FastAPI, folder: Path, embed_hosts: str = "none") -> Non
         return _send(
             request, index, {**headers, "Content-Security-Policy": content_policy(index.read_text(), framed_by)}
         )
+
+    app.router.add_api_route(
+        "/{path:path}", page, methods=["GET", "HEAD"], include_in_schema=False, route_class_override=_PageRoute
+    )
+
+
+class _PageRoute(APIRoute):
+    """Route of the pages. Any path is one, so a path is not there for other methods: 404, not 405."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child = super().matches(scope)
+        return (Match.NONE, {}) if match is Match.PARTIAL else (match, child)
 
 
 def _send(request: Request, file: Path, headers: dict[str, str]) -> Response:

@@ -30,6 +30,7 @@ def site(tmp_path: Path) -> TestClient:
     app = FastAPI()
     errors.install(app)
     app.add_middleware(HttpMiddleware, hsts=False, body_limit_bytes=1024)
+    app.post("/v1/known")(lambda: {})
     serve_frontend(app, folder)
     return TestClient(app)
 
@@ -40,6 +41,16 @@ def test_addresses_of_the_app_get_the_page(site: TestClient, path: str):
     assert answer.text == PAGE
     assert answer.headers["Cache-Control"] == "no-cache"
     assert "script-src 'self' 'sha256-" in answer.headers["Content-Security-Policy"]
+
+
+def test_a_path_that_is_only_a_page_is_unknown_to_other_methods(site: TestClient):
+    for method in ("POST", "PUT", "PATCH", "DELETE"):
+        for path in ("/v1/nothing", "/sign-in"):
+            answer = site.request(method, path)
+            assert (answer.status_code, answer.json()["code"]) == (404, "route_unknown"), (method, path)
+    assert site.post("/v1/known").status_code == 200
+    answer = site.delete("/v1/known")
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
 
 
 def test_assets_are_kept_for_ever(site: TestClient):
