@@ -36,6 +36,7 @@ import { Route as AppAdvisorsIndexRouteImport } from './routes/_app.advisors.ind
 import { Route as AppAdvisorsComputeMixRouteImport } from './routes/_app.advisors.compute-mix'
 import { Route as AppAdvisorsFairnessRouteImport } from './routes/_app.advisors.fairness'
 import { Route as AppAdvisorsShapingRouteImport } from './routes/_app.advisors.shaping'
+import { Route as AppAdvisorsTailLabRouteImport } from './routes/_app.advisors.tail-lab'
 import { Route as AppAdvisorsTransfersRouteImport } from './routes/_app.advisors.transfers'
 import { Route as AppAdvisorsTransportRouteImport } from './routes/_app.advisors.transport'
 import { Route as AppAlertRulesIndexRouteImport } from './routes/_app.alert-rules.index'
@@ -197,6 +198,11 @@ const AppAdvisorsFairnessRoute = AppAdvisorsFairnessRouteImport.update({
 const AppAdvisorsShapingRoute = AppAdvisorsShapingRouteImport.update({
   id: '/advisors/shaping',
   path: '/advisors/shaping',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAdvisorsTailLabRoute = AppAdvisorsTailLabRouteImport.update({
+  id: '/advisors/tail-lab',
+  path: '/advisors/tail-lab',
   getParentRoute: () => AppRoute,
 } as any)
 const AppAdvisorsTransfersRoute = AppAdvisorsTransfersRouteImport.update({
@@ -371,6 +377,7 @@ export interface FileRoutesByFullPath {
   '/advisors/compute-mix': typeof AppAdvisorsComputeMixRoute
   '/advisors/fairness': typeof AppAdvisorsFairnessRoute
   '/advisors/shaping': typeof AppAdvisorsShapingRoute
+  '/advisors/tail-lab': typeof AppAdvisorsTailLabRoute
   '/advisors/transfers': typeof AppAdvisorsTransfersRoute
   '/advisors/transport': typeof AppAdvisorsTransportRoute
   '/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
@@ -427,6 +434,7 @@ export interface FileRoutesByTo {
   '/advisors/compute-mix': typeof AppAdvisorsComputeMixRoute
   '/advisors/fairness': typeof AppAdvisorsFairnessRoute
   '/advisors/shaping': typeof AppAdvisorsShapingRoute
+  '/advisors/tail-lab': typeof AppAdvisorsTailLabRoute
   '/advisors/transfers': typeof AppAdvisorsTransfersRoute
   '/advisors/transport': typeof AppAdvisorsTransportRoute
   '/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
@@ -484,6 +492,7 @@ export interface FileRoutesById {
   '/_app/advisors/compute-mix': typeof AppAdvisorsComputeMixRoute
   '/_app/advisors/fairness': typeof AppAdvisorsFairnessRoute
   '/_app/advisors/shaping': typeof AppAdvisorsShapingRoute
+  '/_app/advisors/tail-lab': typeof AppAdvisorsTailLabRoute
   '/_app/advisors/transfers': typeof AppAdvisorsTransfersRoute
   '/_app/advisors/transport': typeof AppAdvisorsTransportRoute
   '/_app/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
@@ -542,6 +551,7 @@ export interface FileRouteTypes {
     | '/advisors/compute-mix'
     | '/advisors/fairness'
     | '/advisors/shaping'
+    | '/advisors/tail-lab'
     | '/advisors/transfers'
     | '/advisors/transport'
     | '/alert-rules/$ruleId'
@@ -598,6 +608,7 @@ export interface FileRouteTypes {
     | '/advisors/compute-mix'
     | '/advisors/fairness'
     | '/advisors/shaping'
+    | '/advisors/tail-lab'
     | '/advisors/transfers'
     | '/advisors/transport'
     | '/alert-rules/$ruleId'
@@ -654,6 +665,7 @@ export interface FileRouteTypes {
     | '/_app/advisors/compute-mix'
     | '/_app/advisors/fairness'
     | '/_app/advisors/shaping'
+    | '/_app/advisors/tail-lab'
     | '/_app/advisors/transfers'
     | '/_app/advisors/transport'
     | '/_app/alert-rules/$ruleId'
@@ -883,6 +895,13 @@ declare module '@tanstack/react-router' {
       path: '/advisors/shaping'
       fullPath: '/advisors/shaping'
       preLoaderRoute: typeof AppAdvisorsShapingRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/advisors/tail-lab': {
+      id: '/_app/advisors/tail-lab'
+      path: '/advisors/tail-lab'
+      fullPath: '/advisors/tail-lab'
+      preLoaderRoute: typeof AppAdvisorsTailLabRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/advisors/transfers': {
@@ -1123,6 +1142,7 @@ interface AppRouteChildren {
   AppAdvisorsComputeMixRoute: typeof AppAdvisorsComputeMixRoute
   AppAdvisorsFairnessRoute: typeof AppAdvisorsFairnessRoute
   AppAdvisorsShapingRoute: typeof AppAdvisorsShapingRoute
+  AppAdvisorsTailLabRoute: typeof AppAdvisorsTailLabRoute
   AppAdvisorsTransfersRoute: typeof AppAdvisorsTransfersRoute
   AppAdvisorsTransportRoute: typeof AppAdvisorsTransportRoute
   AppAlertRulesRuleIdRoute: typeof AppAlertRulesRuleIdRoute
@@ -1171,6 +1191,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppAdvisorsComputeMixRoute: AppAdvisorsComputeMixRoute,
   AppAdvisorsFairnessRoute: AppAdvisorsFairnessRoute,
   AppAdvisorsShapingRoute: AppAdvisorsShapingRoute,
+  AppAdvisorsTailLabRoute: AppAdvisorsTailLabRoute,
   AppAdvisorsTransfersRoute: AppAdvisorsTransfersRoute,
   AppAdvisorsTransportRoute: AppAdvisorsTransportRoute,
   AppAlertRulesRuleIdRoute: AppAlertRulesRuleIdRoute,

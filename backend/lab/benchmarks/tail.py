@@ -14,10 +14,10 @@ import numpy.typing as npt
 import sinemora_native
 
 from lab.benchmarks.figures import comment, finish, report
-from sinemora.advisors.tail_lab.core.link import ALPHA_MAX, Chosen, Flows, Link, Policy, draw_flows, simulate
+from sinemora.advisors.tail_lab.core.link import ALPHA_MAX, Chosen, Flows, Link, PacketPolicy, draw_flows, simulate
 from sinemora.advisors.tail_lab.core.search import Evaluation
 from sinemora.advisors.tail_lab.core.study import Question, Study, run
-from sinemora.advisors.tail_lab.core.summary import Objective, gain_percent
+from sinemora.advisors.tail_lab.core.summary import TailFigure, gain_percent
 from sinemora.advisors.tail_lab.core.workloads import WORKLOADS
 
 LINK = Link()
@@ -33,10 +33,10 @@ VECTORS = {
 }
 # Without the rule of first packets: what is known of sizes, α, and the policy whose order it is.
 LIMITS = [
-    ("sent", 0.0, Policy.FCFS),
-    ("remaining", 0.0, Policy.FCFS),
-    ("sent", ALPHA_MAX, Policy.LAS),
-    ("remaining", ALPHA_MAX, Policy.SRPT),
+    ("sent", 0.0, PacketPolicy.FCFS),
+    ("remaining", 0.0, PacketPolicy.FCFS),
+    ("sent", ALPHA_MAX, PacketPolicy.LAS),
+    ("remaining", ALPHA_MAX, PacketPolicy.SRPT),
 ]
 
 
@@ -61,7 +61,7 @@ def _finished(flows: Flows, order: str, alpha: float) -> npt.NDArray[np.float64]
     return (finish_ps - flows.arrivals_ps) / 1e12
 
 
-def gain(study: Study, policy: Policy, against: Policy, figure: Objective) -> float:
+def gain(study: Study, policy: PacketPolicy, against: PacketPolicy, figure: TailFigure) -> float:
     """Return the gain of a policy on the flows that the search has not seen, percent."""
     baseline, outcome = study.outcome(against), study.outcome(policy)
     if baseline is None or outcome is None:
@@ -76,14 +76,14 @@ def _found(best: Evaluation) -> dict[str, float]:
 def blind_gain(seed: int) -> None:
     """Report the tail mean of W5 against LAS, where the mean may rise by 3 % at most."""
     question = Question(
-        WORKLOADS["w5"], flows=30_000, seed=seed, policies=(Policy.D_TAIL_BLIND,), objective=Objective.TAIL_MEAN,
+        WORKLOADS["w5"], flows=30_000, seed=seed, policies=(PacketPolicy.D_TAIL_BLIND,), objective=TailFigure.TAIL_MEAN,
         mean_loss_max=MEAN_LOSS_MAX, evaluations=EVALUATIONS,
     )  # fmt: skip
     study = run(question, lambda share, note: None)
-    of = Policy.D_TAIL_BLIND, Policy.LAS
+    of = PacketPolicy.D_TAIL_BLIND, PacketPolicy.LAS
     report(
-        "tail_w5_blind_tail_mean_gain_percent", gain(study, *of, Objective.TAIL_MEAN),
-        **_found(study.searches[0].best), mean_gain=round(gain(study, *of, Objective.MEAN), 1), source=20,
+        "tail_w5_blind_tail_mean_gain_percent", gain(study, *of, TailFigure.TAIL_MEAN),
+        **_found(study.searches[0].best), mean_gain=round(gain(study, *of, TailFigure.MEAN), 1), source=20,
     )  # fmt: skip
 
 
@@ -92,12 +92,12 @@ def sharing_gain(seed: int) -> None:
     gains, detail = [], {}
     for key, flows in (("w4", 100_000), ("w5", 30_000)):
         question = Question(
-            WORKLOADS[key], flows=flows, seed=seed, policies=(Policy.D_TAIL_AWARE, Policy.SRPT),
-            objective=Objective.P99, against=Policy.PS, mean_loss_max=MEAN_LOSS_MAX, evaluations=EVALUATIONS,
+            WORKLOADS[key], flows=flows, seed=seed, policies=(PacketPolicy.D_TAIL_AWARE, PacketPolicy.SRPT),
+            objective=TailFigure.P99, against=PacketPolicy.PS, mean_loss_max=MEAN_LOSS_MAX, evaluations=EVALUATIONS,
         )  # fmt: skip
         study = run(question)
-        gains.append(gain(study, Policy.D_TAIL_AWARE, Policy.PS, Objective.P99))
-        srpt = gain(study, Policy.SRPT, Policy.PS, Objective.P99)
+        gains.append(gain(study, PacketPolicy.D_TAIL_AWARE, PacketPolicy.PS, TailFigure.P99))
+        srpt = gain(study, PacketPolicy.SRPT, PacketPolicy.PS, TailFigure.P99)
         detail[key] = {"gain": round(gains[-1], 1), "srpt": round(srpt, 1), **_found(study.searches[0].best)}
     report("tail_sharing_p99_gain_percent", min(gains), evaluations=EVALUATIONS, **detail)
 
@@ -106,14 +106,14 @@ def speed(seed: int) -> None:
     """Report the packets per second of the slower of both modes, and of all policies, best of three."""
     flows = draw_flows(WORKLOADS["w5"], LINK, 0.8, 10_000, seed)
     rates: dict[str, float] = {}
-    for policy in Policy:
+    for policy in PacketPolicy:
         took = []
         for _ in range(3):
             started = time.process_time()
             packets = simulate(flows, Chosen(policy, 1.5)).packets
             took.append(time.process_time() - started)
         rates[policy.value] = packets / min(took)
-    slower = min(rates[Policy.D_TAIL_BLIND.value], rates[Policy.D_TAIL_AWARE.value])
+    slower = min(rates[PacketPolicy.D_TAIL_BLIND.value], rates[PacketPolicy.D_TAIL_AWARE.value])
     report("tail_packets_per_s", slower, **{name: round(rate / 1e6, 1) for name, rate in rates.items()})
 
 

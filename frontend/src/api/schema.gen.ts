@@ -5234,6 +5234,12 @@ export interface components {
             caveat: string | null;
         };
         /**
+         * ClassSpread
+         * @description What every class carries equally much of.
+         * @enum {string}
+         */
+        ClassSpread: "bytes" | "packets";
+        /**
          * ClockError
          * @description A VM whose clock is not known well: median error of its paths.
          */
@@ -8409,6 +8415,12 @@ export interface components {
             title: string;
         };
         /**
+         * Objective
+         * @description Objective of a plan, summed over tasks and minimised.
+         * @enum {string}
+         */
+        Objective: "slowdown" | "loss" | "fair" | "worst_first";
+        /**
          * ObservedWork
          * @description Requests per second that one connection of an application reaches now, and what is usual in the story.
          */
@@ -8856,6 +8868,12 @@ export interface components {
              */
             user_id: string;
         };
+        /**
+         * PacketPolicy
+         * @description Order in which the link sends packets.
+         * @enum {string}
+         */
+        PacketPolicy: "fcfs" | "ps" | "las" | "srpt" | "pbs" | "d_tail_blind" | "d_tail_aware";
         /** Page[AgentEventRead] */
         Page_AgentEventRead_: {
             /** Items */
@@ -9693,6 +9711,16 @@ export interface components {
             fair_finish_s: number;
         };
         /**
+         * Policy
+         * @description Placement policy.
+         *
+         *     best: all tasks together within all limits, with the largest gap to the optimum. nomora: the published flow network
+         *     for the tasks of stars, whose roots stay; it knows no budget of moves, CPU or memory. Graphs and tasks larger than
+         *     one slot are then placed as under best.
+         * @enum {string}
+         */
+        Policy: "best" | "nomora";
+        /**
          * PolicyOutcome
          * @description Result of one policy; quantiles are null without values.
          *
@@ -10198,9 +10226,9 @@ export interface components {
              */
             applications?: string[];
             /** @default best */
-            policy: components["schemas"]["sinemora__recommendations__schemas__Policy"];
+            policy: components["schemas"]["Policy"];
             /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first */
-            objective?: components["schemas"]["sinemora__placement__costs__Objective"] | null;
+            objective?: components["schemas"]["Objective"] | null;
             /** @description Only best: paths from roots of stars count by this measure of all their exchanges instead of by `statistic`; roots then stay */
             risk?: components["schemas"]["Risk"] | null;
             /** @default p50 */
@@ -10293,9 +10321,9 @@ export interface components {
              */
             applications?: string[];
             /** @default best */
-            policy: components["schemas"]["sinemora__recommendations__schemas__Policy"];
+            policy: components["schemas"]["Policy"];
             /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first */
-            objective?: components["schemas"]["sinemora__placement__costs__Objective"] | null;
+            objective?: components["schemas"]["Objective"] | null;
             /** @description Only best: paths from roots of stars count by this measure of all their exchanges instead of by `statistic`; roots then stay */
             risk?: components["schemas"]["Risk"] | null;
             /** @default p50 */
@@ -10341,7 +10369,7 @@ export interface components {
             /** Applications */
             applications: components["schemas"]["ApplicationGain"][];
             /** @default loss */
-            objective: components["schemas"]["sinemora__placement__costs__Objective"];
+            objective: components["schemas"]["Objective"];
             certificate: components["schemas"]["CertificateRead"] | null;
             optimality: components["schemas"]["OptimalityRead"] | null;
             /** Pareto Front */
@@ -11031,9 +11059,9 @@ export interface components {
              */
             applications?: string[];
             /** @default best */
-            policy: components["schemas"]["sinemora__recommendations__schemas__Policy"];
+            policy: components["schemas"]["Policy"];
             /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first */
-            objective?: components["schemas"]["sinemora__placement__costs__Objective"] | null;
+            objective?: components["schemas"]["Objective"] | null;
             /** @description Only best: paths from roots of stars count by this measure of all their exchanges instead of by `statistic`; roots then stay */
             risk?: components["schemas"]["Risk"] | null;
             /** @default p50 */
@@ -11804,6 +11832,12 @@ export interface components {
             skew: number;
         };
         /**
+         * SourceVerdict
+         * @description `agrees`: as much as the source says, or more; `lower`: less; `cannot`: one link cannot show it.
+         * @enum {string}
+         */
+        SourceVerdict: "agrees" | "lower" | "cannot";
+        /**
          * Span
          * @description Time range [from, to); both null without any data.
          */
@@ -11878,12 +11912,6 @@ export interface components {
             cost_per_hour: number;
             regime: components["schemas"]["Regime"];
         };
-        /**
-         * Spread
-         * @description What every class carries equally much of.
-         * @enum {string}
-         */
-        Spread: "bytes" | "packets";
         /**
          * StateName
          * @description State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
@@ -11971,9 +11999,9 @@ export interface components {
         TailBesideSourceRead: {
             /** Protocol */
             protocol: string;
-            policy: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"];
-            against: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"];
-            figure: components["schemas"]["sinemora__advisors__tail_lab__core__summary__Objective"];
+            policy: components["schemas"]["PacketPolicy"];
+            against: components["schemas"]["PacketPolicy"];
+            figure: components["schemas"]["TailFigure"];
             /** Source Percent */
             source_percent: number;
             /** Source Alpha */
@@ -11982,7 +12010,7 @@ export interface components {
             here_percent: number;
             /** Here Alpha */
             here_alpha: number;
-            verdict: components["schemas"]["sinemora__advisors__tail_lab__core__source__Verdict"];
+            verdict: components["schemas"]["SourceVerdict"];
             /** Why */
             why: string;
         };
@@ -12031,6 +12059,12 @@ export interface components {
             allowed: boolean;
         };
         /**
+         * TailFigure
+         * @description Figure that a search minimises.
+         * @enum {string}
+         */
+        TailFigure: "p99" | "tail_mean" | "mean" | "small_p99";
+        /**
          * TailFiguresRead
          * @description Mean, p99, mean of the slowest 1 % (tail mean), and p99 of the smallest bucket of sizes.
          */
@@ -12049,7 +12083,7 @@ export interface components {
          * @description Gains over a baseline: how much lower each figure is.
          */
         TailGainRead: {
-            against: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"];
+            against: components["schemas"]["PacketPolicy"];
             gains: components["schemas"]["TailFiguresRead"];
         };
         /**
@@ -12062,7 +12096,7 @@ export interface components {
          *     over that on an empty link.
          */
         TailOutcomeRead: {
-            policy: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"];
+            policy: components["schemas"]["PacketPolicy"];
             /** Alpha */
             alpha: number | null;
             /** Classes */
@@ -12102,8 +12136,8 @@ export interface components {
          * @description Search of α of a policy: its evaluations in the order made, and the best.
          */
         TailSearchRead: {
-            policy: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"];
-            against: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"];
+            policy: components["schemas"]["PacketPolicy"];
+            against: components["schemas"]["PacketPolicy"];
             /** Evaluations */
             evaluations: components["schemas"]["TailEvaluationRead"][];
             best: components["schemas"]["TailEvaluationRead"];
@@ -12166,9 +12200,9 @@ export interface components {
              *       "d_tail_aware"
              *     ]
              */
-            policies: components["schemas"]["sinemora__advisors__tail_lab__core__link__Policy"][];
+            policies: components["schemas"]["PacketPolicy"][];
             /** @default tail_mean */
-            objective: components["schemas"]["sinemora__advisors__tail_lab__core__summary__Objective"];
+            objective: components["schemas"]["TailFigure"];
             against?: components["schemas"]["TailBaseline"] | null;
             /**
              * Mean Loss Max
@@ -12195,7 +12229,7 @@ export interface components {
              * @description What every class carries equally much of
              * @default bytes
              */
-            spread: components["schemas"]["Spread"];
+            spread: components["schemas"]["ClassSpread"];
         };
         /**
          * TailStudyRead
@@ -12222,7 +12256,7 @@ export interface components {
             packet_bytes: number;
             /** Seed */
             seed: number;
-            objective: components["schemas"]["sinemora__advisors__tail_lab__core__summary__Objective"];
+            objective: components["schemas"]["TailFigure"];
             /** Mean Loss Max */
             mean_loss_max: number | null;
             /** Flows */
@@ -13346,24 +13380,6 @@ export interface components {
             physical_id?: string | null;
         };
         /**
-         * Policy
-         * @description Order in which the link sends packets.
-         * @enum {string}
-         */
-        sinemora__advisors__tail_lab__core__link__Policy: "fcfs" | "ps" | "las" | "srpt" | "pbs" | "d_tail_blind" | "d_tail_aware";
-        /**
-         * Verdict
-         * @description `agrees`: as much as the source says, or more; `lower`: less; `cannot`: one link cannot show it.
-         * @enum {string}
-         */
-        sinemora__advisors__tail_lab__core__source__Verdict: "agrees" | "lower" | "cannot";
-        /**
-         * Objective
-         * @description Figure that a search minimises.
-         * @enum {string}
-         */
-        sinemora__advisors__tail_lab__core__summary__Objective: "p99" | "tail_mean" | "mean" | "small_p99";
-        /**
          * Shape
          * @description Shape of traffic; `unclear` lies between, or has too few windows or no bytes.
          * @enum {string}
@@ -13475,27 +13491,11 @@ export interface components {
             tenant_name: string;
         };
         /**
-         * Objective
-         * @description Objective of a plan, summed over tasks and minimised.
-         * @enum {string}
-         */
-        sinemora__placement__costs__Objective: "slowdown" | "loss" | "fair" | "worst_first";
-        /**
          * Verdict
          * @description Outcome of applied moves.
          * @enum {string}
          */
         sinemora__recommendations__core__verdict__Verdict: "held" | "not_held" | "cannot_tell";
-        /**
-         * Policy
-         * @description Placement policy.
-         *
-         *     best: all tasks together within all limits, with the largest gap to the optimum. nomora: the published flow network
-         *     for the tasks of stars, whose roots stay; it knows no budget of moves, CPU or memory. Graphs and tasks larger than
-         *     one slot are then placed as under best.
-         * @enum {string}
-         */
-        sinemora__recommendations__schemas__Policy: "best" | "nomora";
         /**
          * Confirmation
          * @description Proof of the person at the browser: the password, or, of those who have a second factor, a code or passkey.

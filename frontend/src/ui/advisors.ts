@@ -1,6 +1,6 @@
 /** The advisors, in the order of their tabs. */
 
-import { ComputeMixIcon, FairnessIcon, ShapingIcon, TransfersIcon, TransportIcon } from './icons'
+import { ComputeMixIcon, FairnessIcon, ShapingIcon, TailLabIcon, TransfersIcon, TransportIcon } from './icons'
 import { strings } from './strings'
 
 export const ADVISORS = [
@@ -9,4 +9,5 @@ export const ADVISORS = [
   { name: strings.transport, Icon: TransportIcon, link: { to: '/advisors/transport' } },
   { name: strings.transfers, Icon: TransfersIcon, link: { to: '/advisors/transfers' } },
   { name: strings.shaping, Icon: ShapingIcon, link: { to: '/advisors/shaping' } },
+  { name: strings.tailLab, Icon: TailLabIcon, link: { to: '/advisors/tail-lab' } },
 ] as const

@@ -47,6 +47,7 @@ import {
   IconSearch,
   IconSend,
   IconServer,
+  IconSortDescending,
   IconStar,
   IconSun,
   IconTopologyFull,
@@ -102,6 +103,7 @@ export const AdvisorsIcon = icon(IconCompass)
 export const ComputeMixIcon = icon(IconCoin)
 export const FairnessIcon = icon(IconScale)
 export const ShapingIcon = icon(IconDroplet)
+export const TailLabIcon = icon(IconSortDescending)
 export const TransportIcon = icon(IconTransfer)
 export const TransfersIcon = icon(IconTruckDelivery)
 export const SimulationsIcon = icon(IconFlask)

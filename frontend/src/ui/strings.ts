@@ -122,4 +122,5 @@ export const strings = {
   transport: 'Transport',
   transfers: 'Transfers',
   shaping: 'Shaping',
+  tailLab: 'Tail lab',
 }

@@ -8,10 +8,10 @@ from uuid import UUID
 from pydantic import ValidationError
 from typer import Exit, Option, Typer
 
-from sinemora.advisors.tail_lab.core.classes import Spread
-from sinemora.advisors.tail_lab.core.link import ALPHA_MAX, Policy
+from sinemora.advisors.tail_lab.core.classes import ClassSpread
+from sinemora.advisors.tail_lab.core.link import ALPHA_MAX, PacketPolicy
 from sinemora.advisors.tail_lab.core.study import NAMES, PACKETS_MAX, run
-from sinemora.advisors.tail_lab.core.summary import Objective
+from sinemora.advisors.tail_lab.core.summary import TailFigure
 from sinemora.advisors.tail_lab.core.workloads import SizesError, own_workload
 from sinemora.advisors.tail_lab.reads import question_of, study_read
 from sinemora.advisors.tail_lab.schemas import TailBaseline, TailStudyCreate, TailStudyRead, WorkloadKey
@@ -43,8 +43,10 @@ def tail_lab(
     packet_bytes: Annotated[int, Option(help="Data of a full packet.")] = _FIRST.packet_bytes,
     flows: Annotated[int | None, Option(help="Number of flows.", show_default="about 10 million packets")] = None,
     seed: Annotated[int, Option(help="Seed of the random numbers.")] = _FIRST.seed,
-    policy: Annotated[list[Policy] | None, Option(help="Policy; repeatable.", show_default="all but pbs")] = None,
-    objective: Annotated[Objective, Option(help="Figure that the search minimises.")] = _FIRST.objective,
+    policy: Annotated[
+        list[PacketPolicy] | None, Option(help="PacketPolicy; repeatable.", show_default="all but pbs")
+    ] = None,
+    objective: Annotated[TailFigure, Option(help="Figure that the search minimises.")] = _FIRST.objective,
     against: Annotated[
         TailBaseline | None, Option(help="Baseline of the search.", show_default="las or srpt, by what is known")
     ] = None,
@@ -54,7 +56,7 @@ def tail_lab(
     alpha: Annotated[float | None, Option(help="α, instead of a search; 1e15 is infinity.")] = None,
     evaluations: Annotated[int, Option(help="Evaluations of a search.")] = _FIRST.evaluations,
     classes: Annotated[int | None, Option(help="Compare with so many classes of priority, 2 to 8.")] = None,
-    spread: Annotated[Spread, Option(help="What every class carries equally much of.")] = _FIRST.spread,
+    spread: Annotated[ClassSpread, Option(help="What every class carries equally much of.")] = _FIRST.spread,
     as_json: Annotated[bool, Option("--json", help="Print the whole study as JSON.")] = False,
 ) -> None:
     """Find the order of packets that cuts the tail of a bottleneck link."""

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sinemora.advisors.tail_lab.core.link import TUNABLE, Link, Policy
+from sinemora.advisors.tail_lab.core.link import TUNABLE, Link, PacketPolicy
 from sinemora.advisors.tail_lab.core.study import Beside, Outcome, Question, Study
-from sinemora.advisors.tail_lab.core.summary import Figures, Objective, gain_percent
+from sinemora.advisors.tail_lab.core.summary import Figures, TailFigure, gain_percent
 from sinemora.advisors.tail_lab.core.workloads import WORKLOADS, Workload
 from sinemora.advisors.tail_lab.schemas import (
     TailBesideSourceRead,
@@ -34,7 +34,7 @@ def question_of(body: TailStudyCreate, points: Sequence[tuple[int, float]] | Non
         body.seed,
         tuple(body.policies),
         body.objective,
-        None if body.against is None else Policy(body.against.value),
+        None if body.against is None else PacketPolicy(body.against.value),
         body.mean_loss_max,
         body.alpha,
         body.evaluations,
@@ -87,7 +87,7 @@ def _outcome(outcome: Outcome, study: Study) -> TailOutcomeRead:
 
 
 def _gains(baseline: Figures, figures: Figures) -> TailFiguresRead:
-    gains = {of.value: gain_percent(baseline.of(of), figures.of(of)) for of in Objective}
+    gains = {of.value: gain_percent(baseline.of(of), figures.of(of)) for of in TailFigure}
     return TailFiguresRead.model_validate(gains)
 
 

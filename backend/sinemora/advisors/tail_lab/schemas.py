@@ -6,12 +6,12 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from sinemora.advisors.tail_lab.core.classes import Spread
-from sinemora.advisors.tail_lab.core.link import ALPHA_MAX, TUNABLE, Policy
+from sinemora.advisors.tail_lab.core.classes import ClassSpread
+from sinemora.advisors.tail_lab.core.link import ALPHA_MAX, TUNABLE, PacketPolicy
 from sinemora.advisors.tail_lab.core.search import EVALUATIONS_MAX, EVALUATIONS_MIN
-from sinemora.advisors.tail_lab.core.source import Verdict
+from sinemora.advisors.tail_lab.core.source import SourceVerdict
 from sinemora.advisors.tail_lab.core.study import POLICIES
-from sinemora.advisors.tail_lab.core.summary import Objective
+from sinemora.advisors.tail_lab.core.summary import TailFigure
 from sinemora.inventory.schemas import Name
 from sinemora.kit.schemas import Read, Write
 
@@ -56,14 +56,14 @@ class TailStudyCreate(Write):
         int | None, Field(ge=1_000, le=1_000_000, description="Null: about 10 million packets, 20,000 flows or more")
     ] = None
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 1
-    policies: Annotated[list[Policy], Field(min_length=1, max_length=len(Policy))] = list(POLICIES)  # noqa: RUF012
-    objective: Objective = Objective.TAIL_MEAN
+    policies: Annotated[list[PacketPolicy], Field(min_length=1, max_length=len(PacketPolicy))] = list(POLICIES)  # noqa: RUF012
+    objective: TailFigure = TailFigure.TAIL_MEAN
     against: TailBaseline | None = None
     mean_loss_max: Annotated[float | None, Field(ge=0, le=1_000, description="Null: any rise of the mean")] = 3.0
     alpha: Annotated[float | None, Field(ge=0, le=ALPHA_MAX, description="Null: by search; 1e15 is infinity")] = None
     evaluations: Annotated[int, Field(ge=EVALUATIONS_MIN, le=EVALUATIONS_MAX)] = 25
     classes: Annotated[int | None, Field(ge=2, le=8, description="Compare with so many classes of priority")] = None
-    spread: Annotated[Spread, Field(description="What every class carries equally much of")] = Spread.BYTES
+    spread: Annotated[ClassSpread, Field(description="What every class carries equally much of")] = ClassSpread.BYTES
 
     @model_validator(mode="after")
     def _own_sizes(self) -> Self:
@@ -71,7 +71,7 @@ class TailStudyCreate(Write):
             raise ValueError("`sizes_csv` belongs to the workload `own`, and to no other")
         if len(set(self.policies)) != len(self.policies):
             raise ValueError("each of `policies` once")
-        if self.classes is not None and not {*TUNABLE} - {Policy.PBS} & {*self.policies}:
+        if self.classes is not None and not {*TUNABLE} - {PacketPolicy.PBS} & {*self.policies}:
             raise ValueError("`classes` need d_tail_blind or d_tail_aware among the `policies`")
         return self
 
@@ -96,7 +96,7 @@ class TailBucketRead(Read):
 class TailGainRead(Read):
     """Gains over a baseline: how much lower each figure is."""
 
-    against: Policy
+    against: PacketPolicy
     gains: TailFiguresRead
 
 
@@ -109,7 +109,7 @@ class TailOutcomeRead(Read):
     over that on an empty link.
     """
 
-    policy: Policy
+    policy: PacketPolicy
     alpha: float | None
     classes: int | None
     figures: TailFiguresRead
@@ -134,8 +134,8 @@ class TailEvaluationRead(Read):
 class TailSearchRead(Read):
     """Search of α of a policy: its evaluations in the order made, and the best."""
 
-    policy: Policy
-    against: Policy
+    policy: PacketPolicy
+    against: PacketPolicy
     evaluations: list[TailEvaluationRead]
     best: TailEvaluationRead
 
@@ -144,14 +144,14 @@ class TailBesideSourceRead(Read):
     """A gain that the source prints and the gain found here. `source_alpha` is the best α that the source names."""
 
     protocol: str
-    policy: Policy
-    against: Policy
-    figure: Objective
+    policy: PacketPolicy
+    against: PacketPolicy
+    figure: TailFigure
     source_percent: float
     source_alpha: float | None
     here_percent: float
     here_alpha: float
-    verdict: Verdict
+    verdict: SourceVerdict
     why: str
 
 
@@ -169,7 +169,7 @@ class TailStudyRead(Read):
     link_mbit: float
     packet_bytes: int
     seed: int
-    objective: Objective
+    objective: TailFigure
     mean_loss_max: float | None
     flows: int
     packets: int

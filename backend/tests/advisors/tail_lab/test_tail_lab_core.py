@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from sinemora.advisors.tail_lab.core.classes import Spread, boundaries_of
-from sinemora.advisors.tail_lab.core.link import ALPHA_MAX, Chosen, Flows, Link, Policy, draw_flows, simulate
+from sinemora.advisors.tail_lab.core.classes import ClassSpread, boundaries_of
+from sinemora.advisors.tail_lab.core.link import ALPHA_MAX, Chosen, Flows, Link, PacketPolicy, draw_flows, simulate
 from sinemora.advisors.tail_lab.core.search import Goal, best_of, search
-from sinemora.advisors.tail_lab.core.source import Verdict
+from sinemora.advisors.tail_lab.core.source import SourceVerdict
 from sinemora.advisors.tail_lab.core.study import Question, run
-from sinemora.advisors.tail_lab.core.summary import Figures, Objective, figures_of, gain_percent, summary_of
+from sinemora.advisors.tail_lab.core.summary import Figures, TailFigure, figures_of, gain_percent, summary_of
 from sinemora.advisors.tail_lab.core.workloads import WORKLOADS, SizesError, own_workload
 
 LINK = Link()
@@ -88,7 +88,7 @@ def test_flows_have_the_load_and_are_the_same_for_a_seed() -> None:
 def test_figures_are_as_defined() -> None:
     fct = np.arange(1.0, 101.0)
     flows = Flows(LINK, np.zeros(100, np.int64), np.r_[np.full(50, 10), np.full(50, 10**6)].astype(np.int64))
-    simulated = simulate(flows, Chosen(Policy.FCFS))
+    simulated = simulate(flows, Chosen(PacketPolicy.FCFS))
     simulated.fct_s[:] = fct
     summary = summary_of(flows, simulated)
     assert summary.figures == Figures(50.5, np.quantile(fct, 0.99), 100.0, np.quantile(fct[:50], 0.99))
@@ -99,15 +99,15 @@ def test_figures_are_as_defined() -> None:
     assert gain_percent(10, 8) == pytest.approx(20)
 
 
-@pytest.mark.parametrize("spread", list(Spread))
-def test_classes_carry_equal_loads(spread: Spread) -> None:
+@pytest.mark.parametrize("spread", list(ClassSpread))
+def test_classes_carry_equal_loads(spread: ClassSpread) -> None:
     flows = draw_flows(WORKLOADS["w5"], LINK, 0.8, 2_000, seed=4)
-    chosen = Chosen(Policy.D_TAIL_BLIND, 1.5)
+    chosen = Chosen(PacketPolicy.D_TAIL_BLIND, 1.5)
     boundaries = boundaries_of(flows, chosen, 4, spread)
     assert boundaries == sorted(boundaries)
     # On the priorities that they were made from, every class has its share within 10 %.
     trained = simulate(flows, chosen, record=True)
-    by_bytes = spread is Spread.BYTES
+    by_bytes = spread is ClassSpread.BYTES
     weights = trained.recorded_bytes if by_bytes else np.ones(trained.recorded.size)
     first = np.minimum(flows.sizes, LINK.packet_bytes).sum() if by_bytes else flows.sizes.size
     rest = (flows.sizes.sum() if by_bytes else trained.packets) - first
@@ -115,13 +115,13 @@ def test_classes_carry_equal_loads(spread: Spread) -> None:
     carried *= rest / carried.sum()  # of many packets only some are recorded
     carried[-1] += first
     assert carried / carried.sum() == pytest.approx(np.full(4, 0.25), rel=0.1)
-    in_classes = simulate(flows, Chosen(Policy.D_TAIL_BLIND, 1.5, boundaries))
+    in_classes = simulate(flows, Chosen(PacketPolicy.D_TAIL_BLIND, 1.5, boundaries))
     assert sum(in_classes.class_shares) == pytest.approx(1)
 
 
 def test_classes_of_one_packet_flows_have_boundaries_all_the_same() -> None:
     flows = Flows(LINK, np.arange(10, dtype=np.int64), np.full(10, 100, np.int64))
-    assert boundaries_of(flows, Chosen(Policy.D_TAIL_BLIND, 1.0), 8, Spread.BYTES) == [0.0] * 7
+    assert boundaries_of(flows, Chosen(PacketPolicy.D_TAIL_BLIND, 1.0), 8, ClassSpread.BYTES) == [0.0] * 7
 
 
 def test_the_search_finds_a_minimum_and_keeps_the_limit_of_the_mean() -> None:
@@ -131,50 +131,53 @@ def test_the_search_finds_a_minimum_and_keeps_the_limit_of_the_mean() -> None:
         return Figures(1 + 0.09 * small, 1.0, 1 - 0.6 * small, 1.0)
 
     baseline = evaluate(ALPHA_MAX, 0)
-    free = list(search(Goal(Objective.TAIL_MEAN, baseline), evaluate, 25, seed=1))
+    free = list(search(Goal(TailFigure.TAIL_MEAN, baseline), evaluate, 25, seed=1))
     assert len(free) == 25
     assert best_of(free).alpha == 0.0
-    limited = list(search(Goal(Objective.TAIL_MEAN, baseline, 3.0), evaluate, 25, seed=1))
+    limited = list(search(Goal(TailFigure.TAIL_MEAN, baseline, 3.0), evaluate, 25, seed=1))
     best = best_of(limited)
     assert best.mean_loss <= 3.0
     assert 2.0 <= best.alpha <= 3.0
-    assert limited == list(search(Goal(Objective.TAIL_MEAN, baseline, 3.0), evaluate, 25, seed=1))
+    assert limited == list(search(Goal(TailFigure.TAIL_MEAN, baseline, 3.0), evaluate, 25, seed=1))
 
 
 def test_a_study_compares_on_flows_that_the_search_has_not_seen() -> None:
     notes: list[tuple[float, str]] = []
     question = Question(
-        WORKLOADS["w4"], flows=3_000, policies=(Policy.PS, Policy.D_TAIL_BLIND), evaluations=6, classes=4
+        WORKLOADS["w4"], flows=3_000, policies=(PacketPolicy.PS, PacketPolicy.D_TAIL_BLIND), evaluations=6, classes=4
     )
     study = run(question, lambda share, note: notes.append((share, note)))
     assert [(outcome.policy, outcome.classes) for outcome in study.outcomes] == [
-        (Policy.PS, None), (Policy.LAS, None), (Policy.D_TAIL_BLIND, None), (Policy.D_TAIL_BLIND, 4),
-    ]  # fmt: skip
+        (PacketPolicy.PS, None),
+        (PacketPolicy.LAS, None),
+        (PacketPolicy.D_TAIL_BLIND, None),
+        (PacketPolicy.D_TAIL_BLIND, 4),
+    ]
     (found,) = study.searches
-    assert found.against is Policy.LAS
+    assert found.against is PacketPolicy.LAS
     assert len(found.evaluations) == 6
     assert study.outcomes[2].alpha == found.best.alpha
-    las = study.outcome(Policy.LAS)
+    las = study.outcome(PacketPolicy.LAS)
     assert las is not None
     assert found.evaluations[0].figures != las.summary.figures  # infinity on the search's flows, LAS on the others
     shares = [share for share, _ in notes]
     assert shares == sorted(shares)
     assert shares[0] == 0
     assert {"PS", "D-TAIL blind: evaluation 6 of 6", "D-TAIL blind, 4 classes"} <= {note for _, note in notes}
-    assert {row.printed.policy for row in study.beside_source} == {Policy.D_TAIL_BLIND}
+    assert {row.printed.policy for row in study.beside_source} == {PacketPolicy.D_TAIL_BLIND}
 
 
 def test_a_given_alpha_is_not_searched() -> None:
-    study = run(Question(WORKLOADS["w2"], flows=2_000, alpha=2.0, policies=(Policy.D_TAIL_AWARE,)))
+    study = run(Question(WORKLOADS["w2"], flows=2_000, alpha=2.0, policies=(PacketPolicy.D_TAIL_AWARE,)))
     assert study.searches == []
-    assert [outcome.policy for outcome in study.outcomes] == [Policy.SRPT, Policy.D_TAIL_AWARE]
+    assert [outcome.policy for outcome in study.outcomes] == [PacketPolicy.SRPT, PacketPolicy.D_TAIL_AWARE]
     assert study.outcomes[1].alpha == 2.0
 
 
 def test_one_link_cannot_show_a_gain_over_srpt_in_mean() -> None:
-    study = run(Question(WORKLOADS["w4"], flows=3_000, alpha=2.0, policies=(Policy.D_TAIL_AWARE,)))
+    study = run(Question(WORKLOADS["w4"], flows=3_000, alpha=2.0, policies=(PacketPolicy.D_TAIL_AWARE,)))
     verdicts = {(row.printed.protocol, row.printed.figure): row.verdict for row in study.beside_source}
-    assert verdicts["Homa", Objective.MEAN] is Verdict.CANNOT
+    assert verdicts["Homa", TailFigure.MEAN] is SourceVerdict.CANNOT
 
 
 def test_cancelling_ends_a_simulation() -> None:
@@ -187,10 +190,10 @@ def test_cancelling_ends_a_simulation() -> None:
         raise CancelledError
 
     with pytest.raises(CancelledError):
-        simulate(flows, Chosen(Policy.LAS), cancel)
+        simulate(flows, Chosen(PacketPolicy.LAS), cancel)
 
 
 def test_figures_of_a_search_are_those_of_the_summary() -> None:
     flows = draw_flows(WORKLOADS["w4"], LINK, 0.8, 2_000, seed=5)
-    simulated = simulate(flows, Chosen(Policy.SRPT))
+    simulated = simulate(flows, Chosen(PacketPolicy.SRPT))
     assert figures_of(flows, simulated) == summary_of(flows, simulated).figures

@@ -10,5 +10,7 @@ export const strings = {
     '/advisors/transport': 'Which transport suits a path or a transfer, and how much time does it save?',
     '/advisors/transfers': 'In which order, at which rates and over how many connections should data move?',
     '/advisors/shaping': 'Does a token bucket limit a path, when is it empty, and do requests wait for a timeout?',
+    '/advisors/tail-lab':
+      'Which order of packets at a bottleneck link spares the slowest flows, and what does it cost the others?',
   },
 }

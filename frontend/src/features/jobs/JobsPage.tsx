@@ -126,6 +126,12 @@ function resourceOf({ result }: Job) {
         {strings.simulation}
       </Link>
     )
+  if (typeof result?.study_id === 'string')
+    return (
+      <Link to="/advisors/tail-lab" search={{ study: result.study_id }}>
+        {strings.tailStudy}
+      </Link>
+    )
   return null
 }
 

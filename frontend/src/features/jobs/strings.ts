@@ -8,6 +8,7 @@ export const strings = {
   cancelled: 'Cancelled',
   recommendation: 'Recommendation',
   simulation: 'Simulation report',
+  tailStudy: 'Tail study',
   jobs: 'Jobs',
   jobsLower: 'jobs',
   noJobs: 'No jobs yet',

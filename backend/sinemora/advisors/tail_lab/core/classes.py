@@ -12,7 +12,7 @@ import numpy as np
 from sinemora.advisors.tail_lab.core.link import Chosen, Flows, Progress, simulate
 
 
-class Spread(StrEnum):
+class ClassSpread(StrEnum):
     """What every class carries equally much of."""
 
     BYTES = "bytes"
@@ -20,11 +20,11 @@ class Spread(StrEnum):
 
 
 def boundaries_of(
-    flows: Flows, chosen: Chosen, classes: int, spread: Spread, progress: Progress | None = None
+    flows: Flows, chosen: Chosen, classes: int, spread: ClassSpread, progress: Progress | None = None
 ) -> list[float]:
     """Return the `classes` - 1 ascending boundaries, log2 of the priority."""
     trained = simulate(flows, chosen, progress, record=True)
-    if spread is Spread.BYTES:
+    if spread is ClassSpread.BYTES:
         weights = trained.recorded_bytes.astype(np.float64)
         total, top = int(flows.sizes.sum()), int(np.minimum(flows.sizes, flows.link.packet_bytes).sum())
     else:

@@ -21,7 +21,7 @@ ALPHA_MAX = 1e15
 Progress = Callable[[float], None]
 
 
-class Policy(StrEnum):
+class PacketPolicy(StrEnum):
     """Order in which the link sends packets."""
 
     FCFS = "fcfs"
@@ -33,16 +33,16 @@ class Policy(StrEnum):
     D_TAIL_AWARE = "d_tail_aware"
 
 
-TUNABLE = (Policy.PBS, Policy.D_TAIL_BLIND, Policy.D_TAIL_AWARE)
+TUNABLE = (PacketPolicy.PBS, PacketPolicy.D_TAIL_BLIND, PacketPolicy.D_TAIL_AWARE)
 """Policies with the parameter α."""
-_ORDERS = {Policy.PBS: "sent", Policy.D_TAIL_BLIND: "sent", Policy.D_TAIL_AWARE: "remaining"}
+_ORDERS = {PacketPolicy.PBS: "sent", PacketPolicy.D_TAIL_BLIND: "sent", PacketPolicy.D_TAIL_AWARE: "remaining"}
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """A policy with its α and, with classes of priority, their `boundaries`: log2 of the priority, ascending."""
 
-    policy: Policy
+    policy: PacketPolicy
     alpha: float = 0.0
     boundaries: Sequence[float] = ()
 
@@ -54,7 +54,7 @@ class Chosen:
     @property
     def first_packet_rule(self) -> bool:
         """Whether the first packet of a flow goes before all others."""
-        return self.policy is not Policy.PBS
+        return self.policy is not PacketPolicy.PBS
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sinemora.advisors.tail_lab.core.link import ALPHA_MAX
-from sinemora.advisors.tail_lab.core.summary import Figures, Objective, gain_percent
+from sinemora.advisors.tail_lab.core.summary import Figures, TailFigure, gain_percent
 
 LOG10_RANGE = (-3.0, 3.0)
 """Range of log10 α: the finite best values of the source are 0.0014 to 638."""
@@ -37,7 +37,7 @@ class Evaluation:
 class Goal:
     """What a search minimises, against which figures, and how much the mean may rise, percent; None: any amount."""
 
-    objective: Objective
+    objective: TailFigure
     baseline: Figures
     mean_loss_max: float | None = None
 

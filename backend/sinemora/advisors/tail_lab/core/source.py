@@ -9,14 +9,14 @@ that it prints. DCTCP shares links, so processor sharing stands for it here; pFa
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sinemora.advisors.tail_lab.core.link import Policy
-from sinemora.advisors.tail_lab.core.summary import Objective
+from sinemora.advisors.tail_lab.core.link import PacketPolicy
+from sinemora.advisors.tail_lab.core.summary import TailFigure
 
 _POINTS = 3.0
 """Percentage points by which a figure may be lower and still agree: the source states no interval."""
 
 
-class Verdict(StrEnum):
+class SourceVerdict(StrEnum):
     """`agrees`: as much as the source says, or more; `lower`: less; `cannot`: one link cannot show it."""
 
     AGREES = "agrees"
@@ -29,9 +29,9 @@ class Printed:
     """A gain that the source prints, percent: of a policy in a figure against a baseline."""
 
     protocol: str
-    policy: Policy
-    against: Policy
-    figure: Objective
+    policy: PacketPolicy
+    against: PacketPolicy
+    figure: TailFigure
     percent: float
     alpha: float | None = None
     """Best α that the source names for it."""
@@ -39,7 +39,7 @@ class Printed:
     @property
     def why(self) -> str:
         """Why the figure may differ on one link."""
-        if self.against is Policy.SRPT and self.figure in (Objective.MEAN, Objective.P99):
+        if self.against is PacketPolicy.SRPT and self.figure in (TailFigure.MEAN, TailFigure.P99):
             return (
                 "On one link that never idles no policy has a lower mean than SRPT, and p99 follows it; the source's"
                 f" gain over {self.protocol} comes from several hops and from the transport."
@@ -54,40 +54,40 @@ class Printed:
             " mean lowers the gain too."
         )
 
-    def verdict(self, here: float) -> Verdict:
+    def verdict(self, here: float) -> SourceVerdict:
         """Return how the figure found here compares."""
         if here >= self.percent - _POINTS:
-            return Verdict.AGREES
-        cannot = self.against is Policy.SRPT and self.figure in (Objective.MEAN, Objective.P99)
-        return Verdict.CANNOT if cannot else Verdict.LOWER
+            return SourceVerdict.AGREES
+        cannot = self.against is PacketPolicy.SRPT and self.figure in (TailFigure.MEAN, TailFigure.P99)
+        return SourceVerdict.CANNOT if cannot else SourceVerdict.LOWER
 
 
-_BLIND, _AWARE = Policy.D_TAIL_BLIND, Policy.D_TAIL_AWARE
+_BLIND, _AWARE = PacketPolicy.D_TAIL_BLIND, PacketPolicy.D_TAIL_AWARE
 _SMALL = {"w1": (20, 76), "w2": (59.26, 74.07), "w3": (42.19, 68.75), "w4": (35, 41.67), "w5": (41, 43.33)}
 """Table 2.1: p99 of the smallest bucket of sizes on DCTCP, blind and aware."""
 
 PRINTED: dict[str, list[Printed]] = {
     key: [
-        Printed("DCTCP", _BLIND, Policy.PS, Objective.SMALL_P99, blind),
-        Printed("DCTCP", _AWARE, Policy.PS, Objective.SMALL_P99, aware),
+        Printed("DCTCP", _BLIND, PacketPolicy.PS, TailFigure.SMALL_P99, blind),
+        Printed("DCTCP", _AWARE, PacketPolicy.PS, TailFigure.SMALL_P99, aware),
     ]
     for key, (blind, aware) in _SMALL.items()
 }
-PRINTED["w1"] += [Printed("pFabric", _AWARE, Policy.SRPT, Objective.MEAN, -1.2)]
-PRINTED["w1"] += [Printed("Homa", _AWARE, Policy.SRPT, Objective.P99, 0.25)]
-PRINTED["w2"] += [Printed("Homa", _AWARE, Policy.SRPT, Objective.P99, 0.25)]
+PRINTED["w1"] += [Printed("pFabric", _AWARE, PacketPolicy.SRPT, TailFigure.MEAN, -1.2)]
+PRINTED["w1"] += [Printed("Homa", _AWARE, PacketPolicy.SRPT, TailFigure.P99, 0.25)]
+PRINTED["w2"] += [Printed("Homa", _AWARE, PacketPolicy.SRPT, TailFigure.P99, 0.25)]
 PRINTED["w3"] += [
-    Printed("Homa", _AWARE, Policy.SRPT, Objective.P99, 15.3, 0.0014),
-    Printed("Homa", _AWARE, Policy.SRPT, Objective.MEAN, 10.71, 0.0014),
+    Printed("Homa", _AWARE, PacketPolicy.SRPT, TailFigure.P99, 15.3, 0.0014),
+    Printed("Homa", _AWARE, PacketPolicy.SRPT, TailFigure.MEAN, 10.71, 0.0014),
 ]
 PRINTED["w4"] += [
-    Printed("pFabric", _BLIND, Policy.LAS, Objective.TAIL_MEAN, 10, 1.37),
-    Printed("pFabric", _AWARE, Policy.SRPT, Objective.TAIL_MEAN, 10, 1.49),
-    Printed("Homa", _AWARE, Policy.SRPT, Objective.P99, 28.39, 0.03),
-    Printed("Homa", _AWARE, Policy.SRPT, Objective.MEAN, 22.11, 0.03),
+    Printed("pFabric", _BLIND, PacketPolicy.LAS, TailFigure.TAIL_MEAN, 10, 1.37),
+    Printed("pFabric", _AWARE, PacketPolicy.SRPT, TailFigure.TAIL_MEAN, 10, 1.49),
+    Printed("Homa", _AWARE, PacketPolicy.SRPT, TailFigure.P99, 28.39, 0.03),
+    Printed("Homa", _AWARE, PacketPolicy.SRPT, TailFigure.MEAN, 22.11, 0.03),
 ]
 PRINTED["w5"] += [
-    Printed("pFabric", _BLIND, Policy.LAS, Objective.TAIL_MEAN, 20),
-    Printed("pFabric", _AWARE, Policy.SRPT, Objective.TAIL_MEAN, 37),
-    Printed("pFabric", _AWARE, Policy.SRPT, Objective.P99, 29.66, 2.0),
+    Printed("pFabric", _BLIND, PacketPolicy.LAS, TailFigure.TAIL_MEAN, 20),
+    Printed("pFabric", _AWARE, PacketPolicy.SRPT, TailFigure.TAIL_MEAN, 37),
+    Printed("pFabric", _AWARE, PacketPolicy.SRPT, TailFigure.P99, 29.66, 2.0),
 ]

@@ -11,18 +11,22 @@ import numpy as np
 
 from sinemora.advisors.tail_lab.core import link as links
 from sinemora.advisors.tail_lab.core import source
-from sinemora.advisors.tail_lab.core.classes import Spread, boundaries_of
-from sinemora.advisors.tail_lab.core.link import TUNABLE, Chosen, Flows, Link, Policy, draw_flows
+from sinemora.advisors.tail_lab.core.classes import ClassSpread, boundaries_of
+from sinemora.advisors.tail_lab.core.link import TUNABLE, Chosen, Flows, Link, PacketPolicy, draw_flows
 from sinemora.advisors.tail_lab.core.search import Evaluation, Goal, best_of, search
-from sinemora.advisors.tail_lab.core.summary import Figures, Objective, Summary, figures_of, gain_percent, summary_of
+from sinemora.advisors.tail_lab.core.summary import Figures, Summary, TailFigure, figures_of, gain_percent, summary_of
 from sinemora.advisors.tail_lab.core.workloads import Workload
 
 PACKETS_MAX = 100_000_000
 """Packets of one simulation: some tens of seconds."""
 _PACKETS_USUAL, _FLOWS_MIN, _FLOWS_MAX = 10_000_000, 20_000, 200_000
-NATURAL = {Policy.PBS: Policy.LAS, Policy.D_TAIL_BLIND: Policy.LAS, Policy.D_TAIL_AWARE: Policy.SRPT}
+NATURAL = {
+    PacketPolicy.PBS: PacketPolicy.LAS,
+    PacketPolicy.D_TAIL_BLIND: PacketPolicy.LAS,
+    PacketPolicy.D_TAIL_AWARE: PacketPolicy.SRPT,
+}
 """The policy that each tends to as α grows, of the same knowledge."""
-POLICIES = tuple(policy for policy in Policy if policy is not Policy.PBS)
+POLICIES = tuple(policy for policy in PacketPolicy if policy is not PacketPolicy.PBS)
 """Usually compared; PBS differs from blind D-TAIL by the first packets alone."""
 _COMPARED_SEED = 1_000_003
 Report = Callable[[float, str], None]
@@ -37,14 +41,14 @@ class Question:
     link: Link = field(default_factory=Link)
     flows: int | None = None
     seed: int = 1
-    policies: tuple[Policy, ...] = POLICIES
-    objective: Objective = Objective.TAIL_MEAN
-    against: Policy | None = None
+    policies: tuple[PacketPolicy, ...] = POLICIES
+    objective: TailFigure = TailFigure.TAIL_MEAN
+    against: PacketPolicy | None = None
     mean_loss_max: float | None = 3.0
     alpha: float | None = None
     evaluations: int = 25
     classes: int | None = None
-    spread: Spread = Spread.BYTES
+    spread: ClassSpread = ClassSpread.BYTES
 
     @property
     def flow_count(self) -> int:
@@ -59,23 +63,25 @@ class Question:
         """Expected packets of one simulation."""
         return self.flow_count * self.workload.packets_per_flow(self.link.packet_bytes)
 
-    def baseline_of(self, policy: Policy) -> Policy:
+    def baseline_of(self, policy: PacketPolicy) -> PacketPolicy:
         """Return the policy that a tunable one is compared with."""
         return self.against or NATURAL[policy]
 
     @property
-    def baselines(self) -> list[Policy]:
+    def baselines(self) -> list[PacketPolicy]:
         """All policies without α that are simulated: those asked for, and those compared with."""
         needed = {self.baseline_of(policy) for policy in self.policies if policy in TUNABLE}
-        return [policy for policy in Policy if policy not in TUNABLE and (policy in self.policies or policy in needed)]
+        return [
+            policy for policy in PacketPolicy if policy not in TUNABLE and (policy in self.policies or policy in needed)
+        ]
 
 
 @dataclass(frozen=True)
 class Searched:
     """Evaluations of α in the order made, and the best."""
 
-    policy: Policy
-    against: Policy
+    policy: PacketPolicy
+    against: PacketPolicy
     evaluations: list[Evaluation]
     best: Evaluation
 
@@ -84,7 +90,7 @@ class Searched:
 class Outcome:
     """Figures of one policy; `alpha` is None without one. `class_shares`: of bytes, lowest class first."""
 
-    policy: Policy
+    policy: PacketPolicy
     alpha: float | None
     classes: int | None
     summary: Summary
@@ -99,7 +105,7 @@ class Beside:
     printed: source.Printed
     here: float
     alpha: float
-    verdict: source.Verdict
+    verdict: source.SourceVerdict
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,7 @@ class Study:
     searches: list[Searched]
     beside_source: list[Beside]
 
-    def outcome(self, policy: Policy, classes: int | None = None) -> Outcome | None:
+    def outcome(self, policy: PacketPolicy, classes: int | None = None) -> Outcome | None:
         """Return the outcome of a policy, None if it was not simulated."""
         return next((each for each in self.outcomes if (each.policy, each.classes) == (policy, classes)), None)
 
@@ -140,7 +146,7 @@ def run(question: Question, report: Report = lambda share, note: None) -> Study:
     tunable = [policy for policy in question.policies if policy in TUNABLE]
     needed = {question.baseline_of(policy) for policy in tunable} if question.alpha is None else set()
     searched_runs = len(needed) + len(tunable) * question.evaluations if question.alpha is None else 0
-    classed = sum(policy is not Policy.PBS for policy in tunable) if question.classes else 0
+    classed = sum(policy is not PacketPolicy.PBS for policy in tunable) if question.classes else 0
     steps = _Steps(searched_runs + len(question.baselines) + len(tunable) + 2 * classed, report)
     draw = (question.workload, question.link, question.load, question.flow_count)
     searches = _searches(question, tunable, needed, draw_flows(*draw, question.seed), steps) if needed else []
@@ -153,7 +159,7 @@ def run(question: Question, report: Report = lambda share, note: None) -> Study:
         simulated = links.simulate(flows, chosen, steps.next(_named(policy)))
         packets = simulated.packets
         outcomes.append(Outcome(policy, alpha, None, summary_of(flows, simulated), [], []))
-        if question.classes and policy in TUNABLE and policy is not Policy.PBS:
+        if question.classes and policy in TUNABLE and policy is not PacketPolicy.PBS:
             outcomes.append(_in_classes(question, question.classes, flows, chosen, steps))
     span_ps = float(flows.arrivals_ps[-1])
     study = Study(
@@ -171,7 +177,7 @@ def run(question: Question, report: Report = lambda share, note: None) -> Study:
 
 
 def _searches(
-    question: Question, tunable: list[Policy], needed: set[Policy], flows: Flows, steps: _Steps
+    question: Question, tunable: list[PacketPolicy], needed: set[PacketPolicy], flows: Flows, steps: _Steps
 ) -> list[Searched]:
     baselines = {
         policy: figures_of(flows, links.simulate(flows, Chosen(policy), steps.next(f"baseline {_named(policy)}")))
@@ -181,7 +187,7 @@ def _searches(
 
 
 def _search(
-    question: Question, policy: Policy, baselines: dict[Policy, Figures], flows: Flows, steps: _Steps
+    question: Question, policy: PacketPolicy, baselines: dict[PacketPolicy, Figures], flows: Flows, steps: _Steps
 ) -> Searched:
     against = question.baseline_of(policy)
 
@@ -213,17 +219,17 @@ def _beside(study: Study) -> list[Beside]:
     return rows
 
 
-def _named(policy: Policy) -> str:
+def _named(policy: PacketPolicy) -> str:
     return NAMES[policy]
 
 
 NAMES = {
-    Policy.FCFS: "FCFS",
-    Policy.PS: "PS",
-    Policy.LAS: "LAS",
-    Policy.SRPT: "SRPT",
-    Policy.PBS: "PBS",
-    Policy.D_TAIL_BLIND: "D-TAIL blind",
-    Policy.D_TAIL_AWARE: "D-TAIL aware",
+    PacketPolicy.FCFS: "FCFS",
+    PacketPolicy.PS: "PS",
+    PacketPolicy.LAS: "LAS",
+    PacketPolicy.SRPT: "SRPT",
+    PacketPolicy.PBS: "PBS",
+    PacketPolicy.D_TAIL_BLIND: "D-TAIL blind",
+    PacketPolicy.D_TAIL_AWARE: "D-TAIL aware",
 }
 """Names of the policies in text."""

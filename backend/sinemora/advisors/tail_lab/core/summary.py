@@ -18,7 +18,7 @@ POINTS = 101
 """Points of the distribution of slowdown: every percent, both ends included."""
 
 
-class Objective(StrEnum):
+class TailFigure(StrEnum):
     """Figure that a search minimises."""
 
     P99 = "p99"
@@ -45,7 +45,7 @@ class Figures:
     tail_mean: float
     small_p99: float
 
-    def of(self, objective: Objective) -> float:
+    def of(self, objective: TailFigure) -> float:
         """Return one of the figures."""
         return float(getattr(self, objective.value))
 

@@ -1,0 +1,149 @@
+import { Button, FileButton, MultiSelect, NativeSelect, Textarea } from '@mantine/core'
+import type { FormEvent } from 'react'
+import type { Patch } from '~/lib/searchParams'
+import { NumberField } from '~/ui/NumberField'
+import { pageStyles } from '~/ui/Page'
+import { Term } from '~/ui/Term'
+import advisors from '../advisors.module.css'
+import { BASELINES, FIGURES, FIRST, POLICIES, policiesOf, type TailSearch, WORKLOADS } from './question'
+import { strings } from './strings'
+
+interface Props {
+  search: TailSearch
+  onSearch: (patch: Patch<TailSearch>) => void
+  sizes: string
+  onSizes: (text: string) => void
+  starting: boolean
+  onStart: () => void
+}
+
+type NumberName = 'load' | 'link' | 'packet' | 'seed' | 'limit' | 'evaluations'
+type OptionalName = 'flows' | 'alpha'
+
+/** The question of a study; the address holds all of it but imported sizes. */
+export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart }: Props) {
+  const workload = search.workload ?? FIRST.workload
+  const policies = policiesOf(search)
+  const missing = workload === 'own' && sizes.trim() === ''
+  const number = (field: NumberName, label: string, least: number, most: number, step: number | 'any' = 'any') => (
+    <NumberField
+      key={`${field} ${search[field]}`}
+      label={label}
+      defaultValue={search[field] ?? FIRST[field]}
+      min={least}
+      max={most}
+      step={step}
+      required
+      w={170}
+      onBlur={({ currentTarget }) => {
+        if (currentTarget.value !== '') onSearch({ [field]: Number(currentTarget.value) })
+      }}
+    />
+  )
+  const optional = (field: OptionalName, label: string, empty: string, least: number, most: number) => (
+    <NumberField
+      key={`${field} ${search[field]}`}
+      label={label}
+      placeholder={empty}
+      defaultValue={search[field]}
+      min={least}
+      max={most}
+      step={field === 'flows' ? 1 : 'any'}
+      w={170}
+      onBlur={({ currentTarget }) =>
+        onSearch({ [field]: currentTarget.value === '' ? undefined : Number(currentTarget.value) })
+      }
+    />
+  )
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    onStart()
+  }
+  return (
+    <form onSubmit={submit}>
+      <div className={pageStyles.form}>
+        <NativeSelect
+          label={strings.workload}
+          value={workload}
+          data={WORKLOADS.map((value) => ({ value, label: strings.workloads[value] }))}
+          onChange={({ currentTarget }) => onSearch({ workload: currentTarget.value as (typeof WORKLOADS)[number] })}
+        />
+        {number('load', strings.load, 5, 95)}
+        {number('link', strings.link, 1, 400_000)}
+        <NativeSelect
+          label={<Term of="tail mean">{strings.objective}</Term>}
+          value={search.objective ?? FIRST.objective}
+          data={FIGURES.map((value) => ({ value, label: strings.figures[value] }))}
+          onChange={({ currentTarget }) => onSearch({ objective: currentTarget.value as (typeof FIGURES)[number] })}
+        />
+        {number('limit', `${strings.limit} (${strings.limitHelp})`, -1, 1_000)}
+        <MultiSelect
+          label={strings.policies}
+          data={POLICIES.map((value) => ({ value, label: strings.names[value] }))}
+          value={policies}
+          onChange={(chosen) => onSearch({ policies: chosen.length > 0 ? chosen.join(',') : undefined })}
+          className={advisors.wide}
+        />
+      </div>
+      {workload === 'own' && (
+        <>
+          <Textarea
+            label={strings.ownSizes}
+            description={strings.ownSizesHelp}
+            value={sizes}
+            onChange={({ currentTarget }) => onSizes(currentTarget.value)}
+            rows={6}
+            spellCheck={false}
+          />
+          <FileButton
+            accept=".csv,.txt,text/csv"
+            onChange={(file) => {
+              if (file) void file.text().then(onSizes)
+            }}
+          >
+            {(props) => (
+              <Button {...props} variant="default" mt="xs">
+                {strings.openFile}
+              </Button>
+            )}
+          </FileButton>
+        </>
+      )}
+      <details>
+        <summary>{strings.advanced}</summary>
+        <div className={pageStyles.form}>
+          <NativeSelect
+            label={strings.against}
+            value={search.against ?? ''}
+            data={[
+              { value: '', label: strings.byKnowledge },
+              ...BASELINES.map((value) => ({ value, label: strings.names[value] })),
+            ]}
+            onChange={({ currentTarget }) =>
+              onSearch({ against: (currentTarget.value || undefined) as TailSearch['against'] })
+            }
+          />
+          <NativeSelect
+            label={<Term of="priority class">{strings.classes}</Term>}
+            value={search.classes ?? ''}
+            data={[
+              { value: '', label: strings.noClasses },
+              ...[2, 4, 8].map((value) => ({ value: String(value), label: String(value) })),
+            ]}
+            onChange={({ currentTarget }) =>
+              onSearch({ classes: currentTarget.value ? Number(currentTarget.value) : undefined })
+            }
+          />
+          {optional('alpha', strings.alpha, strings.bySearch, 0, 1e15)}
+          {number('evaluations', strings.evaluations, 5, 96, 1)}
+          {number('packet', strings.packet, 64, 65_535, 1)}
+          {optional('flows', strings.flows, strings.automatic, 1_000, 1_000_000)}
+          {number('seed', strings.seed, 0, 2 ** 31 - 1, 1)}
+        </div>
+      </details>
+      <Button type="submit" loading={starting} disabled={missing} title={missing ? strings.noSizes : undefined} mt="sm">
+        {strings.run}
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,167 @@
+import { Anchor, NativeSelect } from '@mantine/core'
+import type { TailStudy } from '~/api/types'
+import { CurveChart } from '~/charts/curve/CurveChart'
+import { formatCount, formatDelay, NO_VALUE, threeDigits } from '~/lib/units'
+import { LineKey } from '~/ui/LineKey'
+import { lineStyle } from '~/ui/lineStyle'
+import { Panel, pageStyles } from '~/ui/Page'
+import { type Column, Records } from '~/ui/Records'
+import { Legend } from '../Legend'
+import { AlphaSearch } from './AlphaSearch'
+import { BesideSource } from './BesideSource'
+import { nameOf, type Outcome, seconds, showAlpha } from './outcomes'
+import { BASELINES, FIGURES, type Figure, type TailSearch } from './question'
+import { strings } from './strings'
+
+interface Props {
+  study: TailStudy
+  gains: TailSearch['gains']
+  onGains: (gains: TailSearch['gains']) => void
+}
+
+/** Policies with their gains, curves of α, slowdown, sizes, and the figures of the source. */
+export function StudyResults({ study, gains, onGains }: Props) {
+  return (
+    <>
+      <Panel title={strings.results}>
+        <p className={pageStyles.lead}>
+          {strings.summary(
+            study.workload_name,
+            formatCount(study.flows),
+            formatCount(study.packets),
+            threeDigits(study.offered_load),
+          )}{' '}
+          {study.searches.length > 0 && strings.foundOn}{' '}
+          <Anchor href={`/v1/jobs/${study.id}/output`} download="tail-study.json" size="sm">
+            {strings.download}
+          </Anchor>
+        </p>
+        <Outcomes study={study} gains={gains} onGains={onGains} />
+      </Panel>
+      {study.searches.map((search) => (
+        <AlphaSearch key={search.policy} search={search} objective={study.objective} />
+      ))}
+      <Slowdown outcomes={study.outcomes} />
+      <Sizes outcomes={study.outcomes} />
+      {study.beside_source.length > 0 && <BesideSource rows={study.beside_source} />}
+    </>
+  )
+}
+
+function Outcomes({ study, gains, onGains }: Props) {
+  const there = BASELINES.filter((baseline) => study.outcomes.some(({ policy }) => policy === baseline))
+  const baseline = gains && there.includes(gains) ? gains : there.includes('las') ? 'las' : there[0]
+  const figure = (of: Figure): Column<Outcome> => ({
+    title: strings.figures[of],
+    ...(of === 'tail_mean' ? { term: 'tail mean' } : {}),
+    cell: (outcome) => {
+      const gain = outcome.gains.find(({ against }) => against === baseline)?.gains[of]
+      return (
+        <>
+          {seconds(outcome.figures[of])}
+          {gain !== undefined && <div className={pageStyles.lead}>{change(gain)}</div>}
+        </>
+      )
+    },
+    as: 'number',
+  })
+  return (
+    <>
+      {baseline && (
+        <NativeSelect
+          label={strings.gainsOver}
+          value={baseline}
+          data={there.map((value) => ({ value, label: strings.names[value] }))}
+          onChange={({ currentTarget }) => onGains(currentTarget.value as TailSearch['gains'])}
+          maw={200}
+        />
+      )}
+      <Records
+        label={strings.results}
+        rows={study.outcomes}
+        id={(outcome) => nameOf(outcome)}
+        columns={[
+          {
+            title: strings.policy,
+            cell: (outcome, n) => (
+              <>
+                <LineKey n={n} /> {nameOf(outcome)}
+              </>
+            ),
+            as: 'head',
+          },
+          { title: strings.alpha, term: 'α', cell: ({ alpha }) => showAlpha(alpha), as: 'number' },
+          ...FIGURES.map(figure),
+        ]}
+      />
+      <ul className={pageStyles.lead}>
+        {[...new Set(study.outcomes.map(({ policy }) => policy))].map((policy) => (
+          <li key={policy}>
+            <strong>{strings.names[policy]}</strong>: {strings.meanings[policy]}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+const change = (gain: number) =>
+  gain >= 0 ? strings.lower(gain.toFixed(1)) : strings.higher(Math.abs(gain).toFixed(1))
+
+function Slowdown({ outcomes }: { outcomes: Outcome[] }) {
+  const lines = outcomes.map((outcome, n) => ({
+    key: nameOf(outcome),
+    label: nameOf(outcome),
+    n,
+    ...lineStyle(n),
+    x: outcome.slowdown.map((value) => Math.log10(Math.max(1, value))),
+    y: outcome.slowdown.map((_, at) => at / (outcome.slowdown.length - 1)),
+  }))
+  const most = Math.max(1, ...lines.flatMap(({ x }) => x))
+  return (
+    <Panel title={strings.slowdown}>
+      <p className={pageStyles.lead}>{strings.slowdownLead}</p>
+      <Legend lines={lines} />
+      <CurveChart
+        label={strings.slowdown}
+        height={300}
+        lines={lines}
+        x={[0, Math.ceil(most)]}
+        y={[0, 1]}
+        ticksX={() => Array.from({ length: Math.ceil(most) + 1 }, (_, decade) => decade)}
+        xLabel={strings.slowdownAxis}
+        formatX={(value) => threeDigits(10 ** value)}
+        formatY={(value) => `${Math.round(100 * value)} %`}
+      />
+    </Panel>
+  )
+}
+
+function Sizes({ outcomes }: { outcomes: Outcome[] }) {
+  const buckets = outcomes[0]?.buckets ?? []
+  const rows = buckets.map((bucket, at) => ({ ...bucket, at }))
+  return (
+    <Panel title={strings.sizes}>
+      <p className={pageStyles.lead}>{strings.sizesLead}</p>
+      <Records
+        label={strings.sizes}
+        rows={rows}
+        id={({ at }) => at}
+        columns={[
+          { title: strings.upTo, cell: ({ bytes_max }) => `${formatCount(bytes_max)} B`, as: 'head' },
+          { title: strings.flows, cell: ({ flows }) => formatCount(flows), as: 'number' },
+          ...outcomes.map(
+            (outcome): Column<(typeof rows)[number]> => ({
+              title: nameOf(outcome),
+              cell: ({ at }) => {
+                const p99_s = outcome.buckets[at]?.p99_s
+                return p99_s == null ? NO_VALUE : formatDelay(1e9 * p99_s)
+              },
+              as: 'number',
+            }),
+          ),
+        ]}
+      />
+    </Panel>
+  )
+}

@@ -1,0 +1,177 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { useState } from 'react'
+import { expect, test } from 'vitest'
+import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { labelOfPlace, placeOfAlpha } from './outcomes'
+import { policiesOf, type TailSearch, tailSearch } from './question'
+import { TailLabPage } from './TailLabPage'
+
+const figures = (mean: number) => ({ mean, p99: 10 * mean, tail_mean: 20 * mean, small_p99: mean / 100 })
+const outcome = (policy: string, mean: number, more: object = {}) => ({
+  policy,
+  alpha: null,
+  classes: null,
+  figures: figures(mean),
+  gains: [],
+  tail_means_s: [1, 2, 3, 4, 5],
+  buckets: [
+    { bytes_max: 4_000, flows: 90, p99_s: 0.001 },
+    { bytes_max: 90_000, flows: 0, p99_s: null },
+  ],
+  slowdown: Array.from({ length: 101 }, (_, at) => 1 + at),
+  boundaries: [],
+  class_shares: [],
+  ...more,
+})
+const evaluation = (alpha: number, gain: number, mean_loss: number) => ({
+  alpha,
+  figures: figures(0.005),
+  gain,
+  mean_loss,
+  allowed: mean_loss <= 3,
+})
+const BEST = evaluation(1.5, 23.4, 1.2)
+const STUDY = {
+  id: 'j',
+  name: 'W5',
+  workload: 'w5',
+  workload_name: 'W5 Microsoft web search',
+  load: 0.8,
+  link_mbit: 10_000,
+  packet_bytes: 1_460,
+  seed: 1,
+  objective: 'tail_mean',
+  mean_loss_max: 3,
+  flows: 20_000,
+  packets: 22_800_000,
+  mean_bytes: 1.6e6,
+  offered_load: 0.79,
+  outcomes: [
+    outcome('las', 0.006),
+    outcome('d_tail_blind', 0.005, {
+      alpha: 1.5,
+      gains: [{ against: 'las', gains: { mean: -2.25, p99: 7, tail_mean: 24.3, small_p99: 0 } }],
+    }),
+    outcome('d_tail_blind', 0.0052, { alpha: 1.5, classes: 8 }),
+  ],
+  searches: [
+    {
+      policy: 'd_tail_blind',
+      against: 'las',
+      evaluations: [evaluation(1e15, 0, 0), evaluation(0, 60, 240), BEST],
+      best: BEST,
+    },
+  ],
+  beside_source: [
+    {
+      protocol: 'pFabric',
+      policy: 'd_tail_aware',
+      against: 'srpt',
+      figure: 'p99',
+      source_percent: 29.66,
+      source_alpha: 2,
+      here_percent: -2.5,
+      here_alpha: 9,
+      verdict: 'cannot',
+      why: 'No policy has a lower mean than SRPT.',
+    },
+  ],
+}
+const JOB = { id: 'j', title: 'Tail study W5', state: 'succeeded', created_at: '2026-11-25T10:00:00Z', result: {} }
+const LIST = { 'GET /v1/jobs': () => reply(200, { items: [JOB], next_cursor: null }) }
+
+function Harness({ first = {} }: { first?: TailSearch }) {
+  const [search, setSearch] = useState<TailSearch>(first)
+  return <TailLabPage search={search} onSearch={(patch) => setSearch((old) => tailSearch({ ...old, ...patch }))} />
+}
+
+test('a study is run, followed, and its results have gains, curve, and what the source says', async () => {
+  let looks = 0
+  const sent = mockApi({
+    ...LIST,
+    'POST /v1/advisors/tail-studies': () => reply(202, { id: 'j', state: 'queued' }),
+    'GET /v1/jobs/j': () =>
+      reply(
+        200,
+        looks++ === 0 ? { ...JOB, state: 'running', progress: 0.4, note: 'D-TAIL blind: evaluation 3 of 25' } : JOB,
+      ),
+    'GET /v1/advisors/tail-studies/j': () => reply(200, STUDY),
+  })
+  await showPage(<Harness />)
+  await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Flow sizes' }), 'w4')
+  await userEvent.clear(screen.getByLabelText(/^Load/))
+  await userEvent.type(screen.getByLabelText(/^Load/), '70')
+  await userEvent.click(screen.getByRole('button', { name: 'Run study' }))
+  expect(await screen.findByText('D-TAIL blind: evaluation 3 of 25')).toBeTruthy()
+  const table = within(await screen.findByRole('region', { name: 'Policies' }, { timeout: 3_000 }))
+  expect(table.getByText('24.3 % lower')).toBeTruthy()
+  expect(table.getByText('2.3 % higher')).toBeTruthy()
+  expect(table.getByRole('rowheader', { name: 'D-TAIL blind, 8 classes' })).toBeTruthy()
+  expect(screen.getByText('D-TAIL blind: α = 1.50')).toBeTruthy()
+  expect(screen.getByText(/Tail mean 23.4 % below LAS, mean 1.2 % above/)).toBeTruthy()
+  expect(screen.getByText('Gains below −100 % are drawn at −100 %.')).toBeTruthy()
+  expect(screen.getByText('cannot on one link')).toBeTruthy()
+  expect(screen.getByText('No policy has a lower mean than SRPT.')).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/advisors/tail-studies')).toMatchObject([
+    {
+      workload: 'w4',
+      load: 0.7,
+      sizes_csv: null,
+      objective: 'tail_mean',
+      against: null,
+      mean_loss_max: 3,
+      alpha: null,
+      policies: ['fcfs', 'ps', 'las', 'srpt', 'd_tail_blind', 'd_tail_aware'],
+    },
+  ])
+})
+
+test('own sizes are pasted or opened, and a bad line is shown', async () => {
+  const sent = mockApi({
+    ...LIST,
+    'POST /v1/advisors/tail-studies': () =>
+      fail(422, "Invalid table of flow sizes: line 2: bytes must be a whole number, not 'x'."),
+  })
+  await showPage(<Harness first={{ workload: 'own' }} />)
+  const run = await screen.findByRole('button', { name: 'Run study' })
+  expect(run.hasAttribute('disabled')).toBe(true)
+  const input = document.querySelector('input[type=file]') as HTMLInputElement
+  await userEvent.upload(input, new File(['bytes\nx\n'], 'sizes.csv', { type: 'text/csv' }))
+  await expect.poll(() => run.hasAttribute('disabled')).toBe(false)
+  await userEvent.click(run)
+  expect(await screen.findByText(/line 2: bytes must be a whole number/)).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/advisors/tail-studies')).toMatchObject([{ workload: 'own', sizes_csv: 'bytes\nx\n' }])
+})
+
+test('a viewer reads studies and runs none', async () => {
+  mockApi({
+    ...LIST,
+    'GET /v1/auth/status': { session: { user: { email: 'v' }, tenant: { name: 't' }, role: 'viewer' } },
+  })
+  await showPage(<Harness />)
+  expect(await screen.findByRole('link', { name: 'Tail study W5' })).toBeTruthy()
+  expect(screen.getByText(/Editors run studies/)).toBeTruthy()
+  expect(screen.queryByRole('button', { name: 'Run study' })).toBe(null)
+})
+
+test('a cancelled study says so', async () => {
+  mockApi({ ...LIST, 'GET /v1/jobs/j': () => reply(200, { ...JOB, state: 'cancelled' }) })
+  await showPage(<Harness first={{ study: 'j' }} />)
+  expect(await screen.findByText('The study was cancelled.')).toBeTruthy()
+})
+
+test('the address keeps what is valid and not usual', () => {
+  expect(tailSearch({ load: '80', workload: 'w9', alpha: 2, policies: 'ps,edf', classes: 8 })).toEqual({
+    alpha: 2,
+    classes: 8,
+  })
+  expect(policiesOf({ policies: 'srpt,ps' })).toEqual(['ps', 'srpt'])
+})
+
+test('zero and infinity have places at the ends of the axis', () => {
+  expect([0, 1e-9, 1, 100, 1e15].map(placeOfAlpha)).toEqual([-4, -4, 0, 2, 4])
+  expect([-4, 0, 4].map(labelOfPlace)).toEqual(['0', '1.00', '∞'])
+})
