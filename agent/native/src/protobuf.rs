@@ -84,6 +84,19 @@ pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     if let Some((byte @ 0..128, left)) = bytes.split_first() {
         return Some((u64::from(*byte), left));
     }
+    // Most numbers of a report have two to five bytes. The highest bit of each byte tells whether another one follows.
+    if let Some(eight) = bytes.first_chunk::<8>() {
+        let word = u64::from_le_bytes(*eight);
+        let ends = !word & 0x8080_8080_8080_8080;
+        if ends != 0 {
+            let last = ends.trailing_zeros() / 8;
+            let own = word & u64::MAX >> (56 - 8 * last) & 0x7f7f_7f7f_7f7f_7f7f;
+            let pairs = own & 0x007f_007f_007f_007f | (own & 0x7f00_7f00_7f00_7f00) >> 1;
+            let fours = pairs & 0x0000_3fff_0000_3fff | (pairs & 0x3fff_0000_3fff_0000) >> 2;
+            let number = fours & 0x0fff_ffff | (fours & 0x0fff_ffff_0000_0000) >> 4;
+            return Some((number, &bytes[last as usize + 1..]));
+        }
+    }
     let mut number = 0;
     for (at, byte) in bytes.iter().enumerate().take(10) {
         number |= u64::from(byte & 127) << (7 * at);

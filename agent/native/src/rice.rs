@@ -33,40 +33,111 @@ pub struct Exhausted;
 /// Bits in their order, the lowest of each byte first.
 #[derive(Debug, Default)]
 pub struct BitWriter {
+    /// Whole bytes up to `at`, then at least one more word.
     bytes: Vec<u8>,
+    at: usize,
+    /// Bits of the byte at `at`, of which there are `filled`.
     held: u64,
     filled: u32,
 }
 
+/// Bytes that one write may touch.
+const WORD: usize = 8;
+
+/// Bits that [`BitWriter::append`] takes at once.
+const APPENDED_MAX: u32 = 56;
+
 impl BitWriter {
     /// Append bits to a body that has whole bytes so far.
     pub fn after(bytes: Vec<u8>) -> Self {
-        Self {
+        let at = bytes.len();
+        let mut writer = Self {
             bytes,
-            held: 0,
-            filled: 0,
-        }
+            at,
+            ..Self::default()
+        };
+        writer.reserve(0);
+        writer
     }
 
     /// Append the low `width` bits of a number that has no others; 32 at most.
     #[inline]
     pub fn put(&mut self, bits: u32, width: u32) {
-        self.held |= u64::from(bits) << self.filled;
-        self.filled += width;
-        if self.filled >= 32 {
-            self.bytes
-                .extend_from_slice(&(self.held as u32).to_le_bytes());
-            self.held >>= 32;
-            self.filled -= 32;
-        }
+        self.reserve(32);
+        self.append(u64::from(bits), width);
     }
 
     /// Return the bytes, the last one padded with 0.
     pub fn finish(mut self) -> Vec<u8> {
-        let left = self.filled.div_ceil(8) as usize;
+        self.bytes.truncate(self.at + usize::from(self.filled > 0));
         self.bytes
-            .extend_from_slice(&self.held.to_le_bytes()[..left]);
-        self.bytes
+    }
+
+    /// Make room for as many bits.
+    fn reserve(&mut self, bits: usize) {
+        let needed = self.at + bits / 8 + 2 * WORD;
+        if needed > self.bytes.len() {
+            self.bytes.resize(needed, 0);
+        }
+    }
+
+    /// Append the low `width` bits of a number that has no others, [`APPENDED_MAX`] at most; `reserve` made room for them.
+    ///
+    /// All bits are written each time: a branch on whether a word is full would cost more than the store.
+    #[inline]
+    fn append(&mut self, bits: u64, width: u32) {
+        self.held |= bits << self.filled;
+        self.filled += width;
+        self.bytes[self.at..self.at + WORD].copy_from_slice(&self.held.to_le_bytes());
+        self.at += (self.filled / 8) as usize;
+        self.held >>= self.filled & !7;
+        self.filled %= 8;
+    }
+
+    /// Append the lowest `k` bits of numbers.
+    fn low_bits(&mut self, values: &[i32], k: u32) {
+        self.reserve(values.len() * k as usize);
+        let low = |value: i32| u64::from(value as u32 & u32::MAX >> (32 - k));
+        let mut rest = values;
+        if 4 * k <= APPENDED_MAX {
+            let (fours, left) = rest.as_chunks::<4>();
+            for [a, b, c, d] in fours {
+                let (ab, cd) = (low(*a) | low(*b) << k, low(*c) | low(*d) << k);
+                self.append(ab | cd << (2 * k), 4 * k);
+            }
+            rest = left;
+        } else if 2 * k <= APPENDED_MAX {
+            let (twos, left) = rest.as_chunks::<2>();
+            for [a, b] in twos {
+                self.append(low(*a) | low(*b) << k, 2 * k);
+            }
+            rest = left;
+        }
+        for value in rest {
+            self.append(low(*value), k);
+        }
+    }
+
+    /// Append the rests of numbers above their lowest `k` bits in unary. Those of `RESTS_MAX` and more are left in `large`.
+    fn rests(&mut self, values: &[i32], k: u32, large: &mut Vec<u32>) {
+        self.reserve(values.len() * (RESTS_MAX as usize + 1));
+        let mut zeros = |value: i32| {
+            let rest = value as u32 >> k;
+            if rest >= RESTS_MAX {
+                large.push(rest);
+            }
+            rest.min(RESTS_MAX)
+        };
+        let (twos, left) = values.as_chunks::<2>();
+        for [a, b] in twos {
+            let (first, second) = (zeros(*a), zeros(*b));
+            let bits = 1 << first | 1 << (first + 1 + second);
+            self.append(bits, first + second + 2);
+        }
+        for value in left {
+            let zeros = zeros(*value);
+            self.append(1 << zeros, zeros + 1);
+        }
     }
 }
 
@@ -89,21 +160,11 @@ pub fn pack(body: Vec<u8>, numbers: &mut [i32], sizes: &[usize], signed: &[bool]
         out.put(*base as u32, 32);
     }
     for (_, (k, _), values) in columns.iter().filter(|column| column.1.0 > 0) {
-        let mask = u32::MAX >> (32 - k);
-        for value in *values {
-            out.put(*value as u32 & mask, *k);
-        }
+        out.low_bits(values, *k);
     }
     let mut large = Vec::new();
     for (_, (k, _), values) in columns.iter().filter(|column| column.1.1) {
-        for value in *values {
-            let rest = *value as u32 >> k;
-            if rest >= RESTS_MAX {
-                large.push(rest);
-            }
-            let zeros = rest.min(RESTS_MAX);
-            out.put(1 << zeros, zeros + 1);
-        }
+        out.rests(values, *k, &mut large);
     }
     for rest in large {
         out.put(rest, 32);

@@ -200,6 +200,14 @@ fn columns_of(
     let all: usize = sizes.iter().sum();
     let (mut firsts, mut gaps) = (Vec::with_capacity(sizes.len()), Vec::with_capacity(all));
     let mut others = Vec::new();
+    if mode == Mode::Values && ends_in_stats {
+        // The sketches of nearly all windows.
+        for sketch in sketches {
+            push_inner_gaps(sketch, &mut gaps);
+        }
+        let size = gaps.len();
+        return (gaps, [0, size, 0]);
+    }
     for (sketch, size) in sketches.iter().zip(sizes) {
         let (mut before, mut least, mut written) = (0u16, 1i64, 0);
         let mut bin_is = |bin: u16| {
@@ -242,6 +250,27 @@ fn columns_of(
     firsts.extend(gaps);
     firsts.extend(others);
     (firsts, sizes)
+}
+
+/// Append the gaps before all values of a sketch but the first and the last.
+fn push_inner_gaps(sketch: &[u16], gaps: &mut Vec<i32>) {
+    let Some((first, others)) = sketch.split_first() else {
+        return;
+    };
+    let (mut before, count) = words::read(*first);
+    let start = gaps.len();
+    gaps.resize(start + count as usize - 1, 0);
+    for word in others {
+        let (bin, count) = words::read(*word);
+        gaps.push(i32::from(bin.wrapping_sub(before) % BINS));
+        if count > 1 {
+            gaps.resize(gaps.len() + count as usize - 1, 0);
+        }
+        before = bin;
+    }
+    if gaps.len() > start {
+        gaps.pop();
+    }
 }
 
 /// Smallest and largest delays of the targets of some blocks, ns, and what is added to their values.
