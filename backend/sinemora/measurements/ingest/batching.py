@@ -25,12 +25,14 @@ R = TypeVar("R")
 class Limits:
     """Bounds of a batch, and the shortest time between the starts of two batches.
 
-    Under load that pause lets batches grow: fewer, larger batches cost less for each report.
+    Under load that pause lets batches grow: fewer, larger batches cost less for each report. Beyond `enough_bytes` they
+    cost no less.
     """
 
     reports: int
     size_bytes: int
     pause_s: float = 0.0
+    enough_bytes: int = 1 << 20
 
 
 @dataclass(slots=True)
@@ -113,7 +115,8 @@ class BatchQueue(Generic[T, R]):
         with self._changed:
             while not self._queue and not self._stopping:
                 self._changed.wait()
-            while not self._stopping and len(self._queue) < self._limits.reports:
+            limits = self._limits
+            while not self._stopping and len(self._queue) < limits.reports and self._bytes < limits.enough_bytes:
                 left_s = not_before_s - time.monotonic()
                 if left_s <= 0:
                     break

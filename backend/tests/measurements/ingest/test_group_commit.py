@@ -61,6 +61,23 @@ def test_an_idle_writer_stores_at_once_and_a_busy_one_in_batches():
     run(story)
 
 
+def test_a_batch_that_is_large_enough_is_stored_without_a_pause():
+    async def story() -> None:
+        store = Store()
+        writer = BatchWriter(store, 100, 60_000)
+        await writer.write("first", 1)
+        # Waits for the pause of a minute until a large one is with it.
+        small = asyncio.ensure_future(writer.write("small", 1))
+        await asyncio.sleep(0.1)
+        assert not small.done()
+        await writer.write("large", 1 << 20)
+        await small
+        writer.close()
+        assert store.batches == [["first"], ["small", "large"]]
+
+    run(story)
+
+
 def test_one_bad_report_fails_alone():
     async def story() -> None:
         store = Store()
