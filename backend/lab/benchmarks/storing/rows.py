@@ -1,7 +1,10 @@
-"""The reference: a plain table with a row per path and window, in the same database."""
+"""The reference: a plain table with a row per path and window, in the same database.
+
+What a report tells of a pair is three rows: both paths between its VMs, and their round trip.
+"""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import psycopg
@@ -11,43 +14,47 @@ from sinemora.measurements.codec.frame import Frame
 
 TABLE = """
 CREATE TABLE bench_rows (
-    source int, target int, started_at timestamptz, count int, sent int, lost int, min_ns int, mean_ns int, max_ns int,
-    clock_error_ns int, m2 real, sketch bytea, PRIMARY KEY (source, started_at, target))
+    source int, target int, round_trip boolean, started_at timestamptz, count int, sent int, lost int, min_ns int,
+    mean_ns int, max_ns int, clock_error_ns int, m2 real, sketch bytea,
+    PRIMARY KEY (source, started_at, target, round_trip))
 """
 COPY = "COPY bench_rows FROM STDIN"
+PATHS = (frame.OUTBOUND, frame.INBOUND)
+EVERYTHING = (*PATHS, frame.ROUND_TRIP)
 
 
-def rows_of(whole: Frame, started_at: str) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of both directed paths of every pair of a frame."""
+def rows_of(whole: Frame, started_at: str, directions: Sequence[int]) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of some directions of every pair of a frame."""
     cuts = np.concatenate(([0], np.cumsum(whole.sketches.lengths.reshape(-1)))).tolist()
     n = whole.targets.size
-    for direction in (frame.OUTBOUND, frame.INBOUND):
+    for direction in directions:
         columns = whole.stats.columns[:7, direction].T.tolist()
         m2 = whole.stats.m2[direction].tolist()
         for i, target in enumerate(whole.targets.tolist()):
             at = direction * n + i
             words = whole.sketches.words[cuts[at] : cuts[at + 1]].tobytes()
-            ends = (whole.vm_key, target) if direction == frame.OUTBOUND else (target, whole.vm_key)
-            yield (*ends, started_at, *columns[i], m2[i], words)
+            ends = (target, whole.vm_key) if direction == frame.INBOUND else (whole.vm_key, target)
+            yield (*ends, direction == frame.ROUND_TRIP, started_at, *columns[i], m2[i], words)
 
 
-def ingest(dsn: str, frames: list[tuple[Frame, str]]) -> tuple[float, float]:
-    """Return rows per second by COPY, with a commit per 100 frames, and bytes per row, index included."""
-    total, seconds = 0, 0.0
+def ingest(dsn: str, frames: list[tuple[Frame, str]], directions: Sequence[int]) -> tuple[float, float]:
+    """Return windows of paths per second by COPY, with a commit per 100 frames, and bytes of each, index included."""
+    paths, seconds = 0, 0.0
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("DROP TABLE IF EXISTS bench_rows")
         connection.execute(TABLE)
         for first in range(0, len(frames), 100):
-            batch = [row for part in frames[first : first + 100] for row in rows_of(*part)]
+            parts = frames[first : first + 100]
+            batch = [row for part in parts for row in rows_of(*part, directions)]
             began_s = time.perf_counter()
             with connection.transaction(), connection.cursor().copy(COPY) as copy:
                 for row in batch:
                     copy.write_row(row)
             seconds += time.perf_counter() - began_s
-            total += len(batch)
+            paths += len(PATHS) * sum(whole.targets.size for whole, _ in parts)
         size = connection.execute("SELECT pg_total_relation_size('bench_rows')").fetchone()
     assert size is not None
-    return total / seconds, size[0] / total
+    return paths / seconds, size[0] / paths
 
 
 def matrix_ms(dsn: str, start: str, end: str) -> float:
