@@ -26,9 +26,10 @@ from sinemora.recommendations import tasks as recommendations
 from sinemora.signin import tasks as signin
 from sinemora.simulation import job as simulation
 from sinemora.tenants import tasks as tenants
+from sinemora.what_if import options_job
 
 app = celery
-FEATURES = (tables, export_job, execute, service, worker_metrics, backtest, simulation, tail_lab)
+FEATURES = (tables, export_job, execute, service, worker_metrics, backtest, simulation, tail_lab, options_job)
 
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
 SCHEDULE["members.sweep"] = {"task": members.sweep.name, "schedule": crontab(minute="12")}

@@ -44,12 +44,14 @@ def performance(client: Terminal, name: Name) -> None:
 @calls_api
 def options(client: Terminal, name: Name) -> None:
     """Show role swaps, re-created VMs and additional VMs."""
-    result = client.get(f"/v1/applications/{_id(client, name)}/options")
+    result = client.get_or_wait(f"/v1/applications/{_id(client, name)}/options")
     rows = [
         (signed_percent(option["gain"]["gain"]["mean"]), percent(option["gain"]["after"]["mean"]), option["words"])
         for option in result["options"]
     ]
     client.print_result(result, ("change", "then", "option"), rows)
+    for words in result["untried"]:
+        client.print_line(words)
 
 
 @applications.command()

@@ -44,9 +44,14 @@ class _Relay:
 
     def __init__(self, to_worker: "Connection[object, object]") -> None:
         self._to_worker = to_worker
+        self._sent: tuple[float, str] | None = None
 
     def report(self, share: float | None, note: str) -> None:
-        self._to_worker.send(_Progress(share, note))
+        # Work that reports each of its smallest steps would otherwise spend its time here.
+        now = time.monotonic()
+        if self._sent is None or note != self._sent[1] or now - self._sent[0] >= _LOOK_S:
+            self._sent = (now, note)
+            self._to_worker.send(_Progress(share, note))
 
     def check(self) -> None:
         return

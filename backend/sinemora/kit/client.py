@@ -94,6 +94,13 @@ class Client:
         """Return the id of a mesh by name or id. Raises `RequestRefused`."""
         return str(self.named("/v1/meshes", name, "mesh")["id"])
 
+    def get_or_wait(self, path: str, **query: Any) -> Any:
+        """Return the JSON response to GET, or the output of the job that computes it. Raises `RequestRefused`."""
+        body = self.get(path, **query)
+        if isinstance(body, dict) and {"kind", "state", "attempt"} <= body.keys():
+            body = self.get(self.finished(body)["result_href"])
+        return body
+
     def finished(self, job: dict[str, Any]) -> dict[str, Any]:
         """Wait for the end of a job and return it. Raises `RequestRefused` unless it succeeded."""
         printed = ""

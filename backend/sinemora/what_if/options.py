@@ -4,12 +4,12 @@ A new VM is assumed to resemble one measured in its zone or group. Each of those
 trips, so that a good or a bad VM stays one. Their differences give the uncertainty.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from sinemora.applications.performance import Indices, reached
+from sinemora.applications.performance import Flags, Indices, Links, reached
 from sinemora.curves.core.curve import Floats
 from sinemora.recommendations.core.holdout import (
     UNFORESEEN,
@@ -18,12 +18,21 @@ from sinemora.recommendations.core.holdout import (
     Gain,
     performance_series,
 )
-from sinemora.recommendations.core.instance import Deployment, Instance, PerformanceSeries, Trips
+from sinemora.recommendations.core.instance import ELSEWHERE, Deployment, Instance, PerformanceSeries, Trips
 from sinemora.recommendations.core.optimize import expected_gain
 
 DRAWS = 400
-_SWAPS_MOST = 60
-"""Maximum number of tasks with swaps of all pairs; larger applications only swap the root."""
+SWAPS_MOST = 60
+"""Maximum number of tasks of a graph with swaps of all pairs; larger ones have none. Stars swap the root."""
+VMS_MOST = 50
+"""Maximum number of VMs that are re-created: those whose tasks lose most."""
+HOSTS_MOST = 20
+"""Maximum number of hosts near which VMs are re-created: those with most measured VMs."""
+LIKE_MOST = 30
+"""Maximum number of measured VMs of a place that represent a new one."""
+
+Report = Callable[[float, str], None]
+"""Takes the share of the work that is done (0 … 1) and its step; raises to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +53,48 @@ class Option:
     price_once: float | None
 
 
-def options(instance: Instance, place: int, extra_most: int, price: float) -> list[Option]:
+def options(
+    instance: Instance, place: int, extra_most: int, price: float, report: Report = lambda share, step: None
+) -> list[Option]:
     """Return all options of an application, the best first; a gain pays if it exceeds `price`."""
     options = [
-        *_swaps(instance, place, price),
-        *_recreations(instance, place, price),
-        *_over_allocations(instance, place, extra_most, price),
+        *_swaps(instance, place, price, report),
+        *_recreations(instance, place, price, report),
+        *_over_allocations(instance, place, extra_most, price, report),
     ]
     return sorted(options, key=lambda option: -option.gain.gain.mean)
 
 
-def _swaps(instance: Instance, place: int, price: float) -> Iterator[Option]:
+def untried(instance: Instance, place: int) -> list[str]:
+    """Return in words what `options` leaves out of a large application."""
+    application = instance.applications[place]
+    vms = np.unique(application.at[application.at >= 0]).size
+    hosts = len({machine.host for machine in instance.machines if machine.host is not None})
+    running = int((application.at >= 0).sum())
+    words = []
+    if vms > VMS_MOST:
+        words.append(f"Of {vms} VMs, only the {VMS_MOST} whose tasks lose most performance were tried elsewhere.")
+    if hosts > HOSTS_MOST:
+        words.append(f"Of {hosts} hosts, only the {HOSTS_MOST} with most VMs were tried.")
+    if application.root is None and running > SWAPS_MOST:
+        words.append(f"Swaps were not tried: the graph has more than {SWAPS_MOST} running tasks.")
+    return words
+
+
+def _swaps(instance: Instance, place: int, price: float, report: Report) -> Iterator[Option]:
     """Yield the best swap of two tasks by the training windows, with its gain on hold-out windows."""
     application = instance.applications[place]
     free = [t for t, need in enumerate(application.tasks) if application.at[t] >= 0 and not need.pinned]
     firsts = (
         free
-        if application.root is None and len(free) <= _SWAPS_MOST
+        if application.root is None and len(free) <= SWAPS_MOST
         else [application.root if application.root is not None else -1]
     )
     best: tuple[float, Indices, tuple[int, int]] | None = None
     here = _mean(instance.training, application, application.at)
-    for a in firsts:
-        for b in free:
+    for number, a in enumerate(firsts):
+        for other, b in enumerate(free):
+            report(0.3 * (number + other / len(free)) / len(firsts), "swapping tasks")
             if (
                 a not in free
                 or a == b
@@ -88,24 +116,33 @@ def _swaps(instance: Instance, place: int, price: float) -> Iterator[Option]:
         yield Option("swap", best[2], None, None, 0, gained, 0, 0.0, 0.0)
 
 
-def _recreations(instance: Instance, place: int, price: float) -> Iterator[Option]:
+def _recreations(instance: Instance, place: int, price: float, report: Report) -> Iterator[Option]:
     """Yield each VM of the application re-created in each other zone or group of VMs on one host."""
     application = instance.applications[place]
-    before = performance_series(application.links, application.at, instance.holdout, application.sensitivity)
-    for machine in sorted({int(at) for at in application.at if at >= 0}):
+    machines = _worst(instance, application)[:VMS_MOST]
+    for number, machine in enumerate(machines):
         tasks = tuple(np.flatnonzero(application.at == machine).tolist())
         if any(application.tasks[task].pinned for task in tasks) or _hosts_others(instance, place, machine):
             continue
+        # The links of other tasks stay as they are.
+        links = application.links
+        touched = np.isin(links.sources, tasks) | np.isin(links.targets, tasks)
+        rest = _part(instance, application, application.at, ~touched)
+        moved = _part(instance, application, application.at, touched)
+        if moved is None:
+            continue
+        before = _sum(rest, moved)
+        taken = {int(at) for at in application.at if at >= 0 and at != machine}
         for zone, host, like in _locations(instance, machine):
             if application.allowed is not None and not application.allowed[like[0]]:
                 continue
-            others = [
-                u for u in like if not (application.at[np.setdiff1d(np.arange(application.at.size), tasks)] == u).any()
-            ]
+            others = _sample([u for u in like if u not in taken])
             outcomes = []
             for stand_in in others:
+                report(0.3 + 0.5 * number / len(machines), f"re-creating VM {number + 1} of {len(machines)}")
                 at = np.where(application.at == machine, stand_in, application.at)
-                outcomes.append(performance_series(application.links, at, instance.holdout, application.sensitivity))
+                outcome = _part(instance, application, at, touched)
+                outcomes += [] if outcome is None else [_sum(rest, outcome)]
             gained = _predict(before, outcomes, price) if outcomes else None
             if gained is not None:
                 change = _price(instance, others) if _price(instance, [machine]) is not None else None
@@ -114,7 +151,46 @@ def _recreations(instance: Instance, place: int, price: float) -> Iterator[Optio
                 yield Option("recreate", tasks, zone, host, 1, gained, len(outcomes), change, None)
 
 
-def _over_allocations(instance: Instance, place: int, most: int, price: float) -> Iterator[Option]:
+def _worst(instance: Instance, application: Deployment) -> list[int]:
+    """Return the VMs of an application, first those whose tasks lose most on the training windows."""
+    links, at = application.links, application.at
+    performance = reached(links, at, instance.training, application.sensitivity).performance
+    known = np.isfinite(performance)
+    losses = np.where(known, 1 - performance, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1) * links.weights
+    lost = dict.fromkeys(np.unique(at[at >= 0]).tolist(), 0.0)
+    for end in (links.sources, links.targets):
+        for machine, loss in zip(at[end].tolist(), losses.tolist(), strict=True):
+            if machine >= 0:
+                lost[machine] += loss
+    return sorted(lost, key=lambda machine: (-lost[machine], machine))
+
+
+def _sample(machines: list[int]) -> list[int]:
+    """Return at most `LIKE_MOST` of the machines, spread evenly over their order."""
+    if len(machines) <= LIKE_MOST:
+        return machines
+    return [machines[at * len(machines) // LIKE_MOST] for at in range(LIKE_MOST)]
+
+
+def _part(instance: Instance, application: Deployment, at: Indices, of: Flags) -> PerformanceSeries | None:
+    """Return what some links add to the performance of their application; None where that is nothing."""
+    links = application.links
+    inside = (at[links.sources] != ELSEWHERE) & (at[links.targets] != ELSEWHERE)
+    share = float(links.weights[of & inside].sum() / max(links.weights[inside].sum(), 1e-12))
+    if share == 0.0:
+        return None
+    some = Links(links.sources[of], links.targets[of], links.weights[of])
+    series = performance_series(some, at, instance.holdout, application.sensitivity)
+    return PerformanceSeries(share * series.performance, share * series.draws)
+
+
+def _sum(rest: PerformanceSeries | None, part: PerformanceSeries) -> PerformanceSeries:
+    if rest is None:
+        return part
+    return PerformanceSeries(rest.performance + part.performance, rest.draws + part.draws)
+
+
+def _over_allocations(instance: Instance, place: int, most: int, price: float, report: Report) -> Iterator[Option]:
     """Yield k more VMs in a zone for the tasks of a star; the best stay, the others are returned after an hour."""
     application = instance.applications[place]
     if application.root is None or application.at[application.root] < 0:
@@ -137,7 +213,8 @@ def _over_allocations(instance: Instance, place: int, most: int, price: float) -
     now = np.concatenate([here, staying])
     before, before_by = float(judged[now].mean()), by_curve[:, now].mean(axis=1)
     rng = np.random.default_rng(7)
-    for zone, host, like in _locations(instance, None):
+    locations = list(_locations(instance, None))
+    for number, (zone, host, like) in enumerate(locations):
         known = [u for u in like if u != root and np.isfinite(chosen[u]) and np.isfinite(judged[u])]
         if host is not None or len(known) < 2 or (application.allowed is not None and not application.allowed[like[0]]):
             continue
@@ -145,6 +222,8 @@ def _over_allocations(instance: Instance, place: int, most: int, price: float) -
             mean, after = 0.0, np.empty(DRAWS)
             curve_of = np.arange(DRAWS) % len(by_curve)
             for draw in range(DRAWS):
+                if draw % 20 == 0:
+                    report(0.8 + 0.2 * (number + (count - 1) / most) / len(locations), f"more VMs in {zone}")
                 places = np.concatenate([here, rng.choice(known, count)])
                 kept = places[np.argsort(-chosen[places], kind="stable")[: len(tasks)]]
                 then = np.concatenate([kept, staying])
@@ -217,7 +296,7 @@ def _locations(instance: Instance, machine: int | None) -> Iterator[tuple[str, s
     for like in zones.values():
         if own is None or instance.machines[like[0]].zone_id != own.zone_id:
             yield instance.machines[like[0]].zone, None, like
-    for host, like in hosts.items():
+    for host, like in sorted(hosts.items(), key=lambda one: -len(one[1]))[:HOSTS_MOST]:
         if own is None or host != own.host:
             yield instance.machines[like[0]].zone, host, like
 

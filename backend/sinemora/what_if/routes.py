@@ -3,20 +3,21 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Header, Query, Request, Response
 from sqlalchemy import select
 
+from sinemora.jobs.responses import ACCEPTED
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
-from sinemora.recommendations.schemas import MINUTES, Percentile
 from sinemora.recommendations.service import resolve_mesh
 from sinemora.tenants.access import Editor, SignedIn, Viewer
-from sinemora.what_if import evaluate, service
+from sinemora.what_if import evaluate, options_job, service
 from sinemora.what_if.models import Scenario
 from sinemora.what_if.schemas import (
+    OptionsQuestion,
     OptionsRead,
     ScenarioCreate,
     ScenarioRead,
@@ -87,17 +88,24 @@ def delete_scenario(scenario_id: UUID, session: SessionDep, actor: Editor, preco
     service.delete_scenario(session, actor, scenario_id, precondition)
 
 
-@router.get("/applications/{application_id}/options", responses=responses(404, 409))
+@router.get(
+    "/applications/{application_id}/options",
+    response_model=OptionsRead,
+    responses={**ACCEPTED, **responses(404, 409, 422)},
+)
 def list_application_options(
     application_id: UUID,
     session: SessionDep,
     actor: Viewer,
-    statistic: Percentile = Percentile.P50,
-    minutes: Annotated[int, Query(ge=2, le=1440)] = MINUTES,
-    extra_max: Annotated[int, Query(ge=0, le=10, description="Maximum number of additional VMs")] = 3,
-) -> OptionsRead:
-    """List role swaps, re-created VMs and additional VMs for an application, with gain and price."""
-    return service.options_of(session, application_id, statistic, minutes, extra_max)
+    question: Annotated[OptionsQuestion, Query()],
+    prefer: Annotated[str, Header(description="`respond-async` (RFC 7240): always run as a job")] = "",
+) -> OptionsRead | Response:
+    """List role swaps, re-created VMs and additional VMs for an application, with gain and price.
+
+    Of a large application or mesh, a job does this, and its output is the list.
+    """
+    respond_async = "respond-async" in prefer.lower()
+    return options_job.respond(session, actor, application_id, question, respond_async)
 
 
 def _respond(request: Request, scenario: Scenario) -> ScenarioRead:

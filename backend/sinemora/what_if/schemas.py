@@ -149,6 +149,14 @@ class WhatIfRead(Read):
     trips: RoundTrips
 
 
+class OptionsQuestion(Write):
+    """Request for options of an application."""
+
+    statistic: Percentile = Percentile.P50
+    minutes: Annotated[int, Field(ge=2, le=1440, description="Look-back in minutes")] = MINUTES
+    extra_max: Annotated[int, Field(ge=0, le=10, description="Maximum number of additional VMs")] = 3
+
+
 class OptionRead(Read):
     """Change of VMs for an application, with its gain and price.
 
@@ -170,8 +178,9 @@ class OptionRead(Read):
 
 
 class OptionsRead(Read):
-    """Options for an application other than moves, the best first."""
+    """Options for an application other than moves, the best first. `untried`: what was left out of a large one."""
 
     application: Named
     window: Span
     options: list[OptionRead]
+    untried: list[str]

@@ -12,14 +12,22 @@ from sinemora.kit.http.etag import IfMatch
 from sinemora.measurements.schemas import Span
 from sinemora.recommendations import explanation, load_instance
 from sinemora.recommendations.core.instance import Instance
-from sinemora.recommendations.schemas import Percentile, RecommendationRequest
+from sinemora.recommendations.schemas import RecommendationRequest
 from sinemora.recommendations.service import resolve_mesh
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 from sinemora.what_if import options, queries
 from sinemora.what_if.models import Scenario
-from sinemora.what_if.options import Option
-from sinemora.what_if.schemas import OptionRead, OptionsRead, ScenarioCreate, ScenarioRead, ScenarioUpdate, WhatIf
+from sinemora.what_if.options import Option, Report
+from sinemora.what_if.schemas import (
+    OptionRead,
+    OptionsQuestion,
+    OptionsRead,
+    ScenarioCreate,
+    ScenarioRead,
+    ScenarioUpdate,
+    WhatIf,
+)
 
 
 def get_scenario(session: Session, scenario_id: UUID) -> Scenario:
@@ -80,11 +88,13 @@ def scenario_read(scenario: Scenario) -> ScenarioRead:
 
 
 def options_of(
-    session: Session, application_id: UUID, statistic: Percentile, minutes: int, extra_max: int
+    session: Session, application_id: UUID, question: OptionsQuestion, report: Report = lambda share, step: None
 ) -> OptionsRead:
     """Return the options of an application other than moves. ProductError `application_unknown`, `matrix_missing`."""
     application = get_application(session, application_id)
-    request = RecommendationRequest(statistic=statistic, minutes=minutes, applications=[str(application_id)])
+    request = RecommendationRequest(
+        statistic=question.statistic, minutes=question.minutes, applications=[str(application_id)]
+    )
     instance, history = load_instance.load(session, application.mesh_id, request)
     place = next(at for at, application in enumerate(instance.applications) if application.id == application_id)
     price = instance.applications[place].move_cost
@@ -93,8 +103,10 @@ def options_of(
         application=Named.model_validate(application),
         window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),
         options=[
-            _option_read(instance, place, option) for option in options.options(instance, place, extra_max, price)
+            _option_read(instance, place, option)
+            for option in options.options(instance, place, question.extra_max, price, report)
         ],
+        untried=options.untried(instance, place),
     )
 
 

@@ -3,6 +3,8 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
+import { responseOrOutput } from './jobs'
+import type { Options } from './types'
 
 export const applicationsQuery = queryOptions({
   queryKey: ['applications'],
@@ -73,11 +75,13 @@ export const pathCostsQuery = (meshId: string, selections: readonly string[]) =>
 export const optionsQuery = (applicationId: string) =>
   queryOptions({
     queryKey: ['applications', applicationId, 'options'],
-    queryFn: () =>
-      unwrap(
+    queryFn: (context) =>
+      responseOrOutput<Options>(
         client.GET('/v1/applications/{application_id}/options', {
           params: { path: { application_id: applicationId } },
+          signal: context.signal,
         }),
+        context,
       ),
     retry: false,
   })

@@ -2719,6 +2719,8 @@ export interface paths {
         /**
          * List Application Options
          * @description List role swaps, re-created VMs and additional VMs for an application, with gain and price.
+         *
+         *     Of a large application or mesh, a job does this, and its output is the list.
          */
         get: operations["list_application_options"];
         put?: never;
@@ -8772,13 +8774,15 @@ export interface components {
         };
         /**
          * OptionsRead
-         * @description Options for an application other than moves, the best first.
+         * @description Options for an application other than moves, the best first. `untried`: what was left out of a large one.
          */
         OptionsRead: {
             application: components["schemas"]["Named"];
             window: components["schemas"]["Span"];
             /** Options */
             options: components["schemas"]["OptionRead"][];
+            /** Untried */
+            untried: string[];
         };
         /**
          * Order
@@ -25559,11 +25563,15 @@ export interface operations {
         parameters: {
             query?: {
                 statistic?: components["schemas"]["Percentile"];
+                /** @description Look-back in minutes */
                 minutes?: number;
                 /** @description Maximum number of additional VMs */
                 extra_max?: number;
             };
-            header?: never;
+            header?: {
+                /** @description `respond-async` (RFC 7240): always run as a job */
+                prefer?: string;
+            };
             path: {
                 application_id: string;
             };
@@ -25578,6 +25586,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OptionsRead"];
+                };
+            };
+            /** @description Job accepted. Poll `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
                 };
             };
             /** @description Unauthorized */

@@ -2,11 +2,13 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { optionsQuery } from '~/api/applications'
+import { useWaiting } from '~/api/waiting'
 import { formatChange, formatShare } from '~/lib/performance'
 import { NO_VALUE } from '~/lib/units'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { errorText } from '~/ui/State'
+import { Waiting } from '~/ui/Waiting'
 import { strings } from './strings'
 
 const money = (value: number | null) => (value === null ? NO_VALUE : value === 0 ? '±0' : value.toFixed(4))
@@ -19,14 +21,24 @@ const gainsAnything = (gain: number) => gain > 0 && formatChange(gain) !== forma
 
 /** Options beyond moving tasks: swap roles, recreate VMs elsewhere, rent more VMs. */
 export function Options({ applicationId }: { applicationId: string }) {
-  const { data, error } = useQuery(optionsQuery(applicationId))
+  const query = optionsQuery(applicationId)
+  const { data, error } = useQuery(query)
+  const waiting = useWaiting(query.queryKey)
   const [all, setAll] = useState(false)
   if (error) return <p className={pageStyles.quiet}>{strings.optionsError(errorText(error))}</p>
+  if (!data && waiting) {
+    return (
+      <Panel title={strings.otherOptions}>
+        <Waiting what={strings.optionsLower} waiting={waiting} />
+      </Panel>
+    )
+  }
   if (!data || data.options.length === 0) return null
   if (!data.options.some(({ gain }) => gainsAnything(gain.gain.mean))) {
     return (
       <Panel title={strings.otherOptions}>
         <p>{strings.noOptionGains(data.options.length)}</p>
+        {data.untried.length > 0 && <p className={pageStyles.quiet}>{data.untried.join(' ')}</p>}
       </Panel>
     )
   }
@@ -59,7 +71,7 @@ export function Options({ applicationId }: { applicationId: string }) {
           </Button>
         </div>
       )}
-      <p className={pageStyles.quiet}>{strings.newVmAssumption}</p>
+      <p className={pageStyles.quiet}>{[strings.newVmAssumption, ...data.untried].join(' ')}</p>
     </Panel>
   )
 }

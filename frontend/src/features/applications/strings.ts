@@ -70,6 +70,7 @@ export const strings = {
       ? 'The one option checked would not improve performance: at current latency there is nothing to gain.'
       : `None of the ${count} options checked would improve performance: at current latency there is nothing to gain.`,
   options: 'Options',
+  optionsLower: 'options',
   option: 'Option',
   performanceThen: 'Predicted performance',
   change: 'Change',

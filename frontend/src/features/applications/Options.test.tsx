@@ -1,0 +1,50 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { Options } from './Options'
+
+const estimate = (mean: number) => ({ mean, low: mean - 0.01, high: mean + 0.01, windows: 8 })
+const FOUND = {
+  application: { id: 'a', name: 'cache' },
+  window: { from: null, to: null },
+  options: [
+    {
+      kind: 'swap',
+      tasks: [],
+      zone: null,
+      host: null,
+      count: 0,
+      gain: { before: estimate(0.5), after: estimate(0.7), gain: estimate(0.2), probability: 0.99, doubts: [] },
+      draws: 0,
+      price_change_per_hour: 0,
+      price_once: 0,
+      words: 'Swap the VMs of web and db.',
+    },
+  ],
+  untried: ['Of 600 VMs, only the 50 whose tasks lose most performance were tried elsewhere.'],
+}
+
+test('a large application shows the progress of its job, then the options and what was left out', async () => {
+  let looks = 0
+  mockApi({
+    'GET /v1/applications/a/options': () => reply(202, { id: 'j', state: 'queued', progress: null }),
+    'GET /v1/jobs/j': () =>
+      reply(200, looks++ === 0 ? { id: 'j', state: 'running', progress: 0.4 } : { id: 'j', state: 'succeeded' }),
+    'GET /v1/jobs/j/output': FOUND,
+  })
+  await showPage(<Options applicationId="a" />)
+  await expect.poll(() => screen.queryByRole('status')?.textContent, { timeout: 3_000 }).toContain('40 % done')
+  expect(screen.getByRole('button', { name: 'Cancel' })).toBeTruthy()
+  expect(await screen.findByText('Swap the VMs of web and db.', undefined, { timeout: 4_000 })).toBeTruthy()
+  expect(screen.getByText(/only the 50 whose tasks lose most/)).toBeTruthy()
+})
+
+test('a cancelled job is said to be cancelled', async () => {
+  mockApi({
+    'GET /v1/applications/a/options': () => reply(202, { id: 'j', state: 'cancelled', problem: null }),
+  })
+  await showPage(<Options applicationId="a" />)
+  expect(await screen.findByText(/The job was cancelled/)).toBeTruthy()
+})
