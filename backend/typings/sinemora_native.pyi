@@ -109,12 +109,31 @@ def walk_tree(arcs: Any, tree: Any, root: int, /) -> None: ...
 def cheapest_root(
     latency_ns: _I32, roots: _I64, free: _I64, tasks: int, table: _I32, step_ns: int, /
 ) -> tuple[int, int]: ...
-def anneal(problem: Any, links: Any, waiting_cost: float, begin: _I64, proposals: int, seed: int, /) -> _I64: ...
+def anneal(
+    problem: Any,
+    links: Any,
+    waiting_cost: float,
+    begin: _I64,
+    proposals: int,
+    seed: int,
+    watch: Callable[[float, float], object] | None = None,
+) -> _I64: ...
 def placement_bound(
-    problem: Any, links: Any, waiting_cost: float, upper: float, rounds: int, /
+    problem: Any,
+    links: Any,
+    waiting_cost: float,
+    upper: float,
+    rounds: int,
+    watch: Callable[[float, float], object] | None = None,
 ) -> tuple[float, _F64]: ...
 def branch(
-    problem: Any, links: Any, waiting_cost: float, begin: _I64, prices: _F64, work: int, /
+    problem: Any,
+    links: Any,
+    waiting_cost: float,
+    begin: _I64,
+    prices: _F64,
+    work: int,
+    watch: Callable[[float, float], object] | None = None,
 ) -> tuple[_I64, bool]: ...
 def cluster_latency(
     sources: _I64, rack: _I64, pod: _I64, base_ns: _I64, seed: int, noise: float, draw: int, /

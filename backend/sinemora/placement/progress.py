@@ -6,7 +6,7 @@ The listener belongs to the context of the caller (`contextvars`), so solvers re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +17,14 @@ class Progress:
     phase: str
     cost: float | None = None
     bound: float | None = None
+    described: str | None = None
+    """Best cost and bound in words of the caller."""
 
     @property
     def words(self) -> str:
         """Return the phase with the best cost, the bound and the gap between them."""
+        if self.described is not None:
+            return f"{self.phase}: {self.described}"
         if self.cost is None:
             return self.phase if self.bound is None else f"{self.phase}: lower bound {self.bound:,.6g}"
         words = f"{self.phase}: best cost {self.cost:,.6g}"
@@ -42,6 +46,19 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def describing(describe: Callable[[float, float | None], str]) -> Iterator[None]:
+    """Describe the costs and bounds that solves in this context report by `describe`."""
+    outer = listener()
+
+    def pass_on(solve: Progress) -> None:
+        words = None if solve.cost is None else describe(solve.cost, solve.bound)
+        outer(replace(solve, described=words))
+
+    with listening(pass_on):
+        yield
 
 
 def listener() -> Listener:

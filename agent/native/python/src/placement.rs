@@ -1,5 +1,7 @@
 //! Loops of placement and simulation, for the arrays of `sinemora.placement` and `sinemora.simulation`.
 
+use std::time::{Duration, Instant};
+
 use pyo3::prelude::*;
 use sinemora_native::placement::costs;
 use sinemora_native::placement::latency::{self, Cluster, Paths};
@@ -335,8 +337,39 @@ impl SearchProblem {
     }
 }
 
+/// Shortest time between two calls of a watch.
+const WATCHED_EVERY: Duration = Duration::from_millis(100);
+
+/// Run a search that a Python function watches: it gets cost and bound, and what it raises stops the search.
+fn watched<T: Send>(
+    py: Python<'_>,
+    watch: Option<Py<PyAny>>,
+    search: impl FnOnce(&mut dyn FnMut(f64, f64) -> bool) -> Option<T> + Send,
+) -> PyResult<T> {
+    let mut raised = None;
+    let found = py.detach(|| {
+        let mut last = Instant::now();
+        let mut report = |cost: f64, bound: f64| {
+            let Some(watch) = &watch else { return true };
+            if last.elapsed() < WATCHED_EVERY {
+                return true;
+            }
+            last = Instant::now();
+            raised = Python::attach(|py| watch.call1(py, (cost, bound)).err());
+            raised.is_none()
+        };
+        search(&mut report)
+    });
+    match raised {
+        Some(error) => Err(error),
+        None => found.ok_or_else(unfit),
+    }
+}
+
 /// Return the best placement seen in `proposals` proposals, from that of `begin` on.
 #[pyfunction]
+#[pyo3(signature = (problem, links, waiting_cost, begin, proposals, seed, watch=None))]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn anneal<'py>(
     py: Python<'py>,
     problem: SearchProblem,
@@ -345,14 +378,18 @@ pub(crate) fn anneal<'py>(
     begin: Input<i64>,
     proposals: usize,
     seed: u32,
+    watch: Option<Py<PyAny>>,
 ) -> PyResult<Array<'py>> {
     let (given, begin) = (problem.with(&links, waiting_cost), begin.slice());
-    let at = py.detach(|| annealing::anneal(&given, begin, proposals, seed));
-    one_dimensional(py, &at.ok_or_else(unfit)?)
+    let at = watched(py, watch, |watch| {
+        annealing::anneal(&given, begin, proposals, seed, watch)
+    })?;
+    one_dimensional(py, &at)
 }
 
 /// Return a lower bound of the cost of any placement, and the price of each resource of each machine.
 #[pyfunction]
+#[pyo3(signature = (problem, links, waiting_cost, upper, rounds, watch=None))]
 pub(crate) fn placement_bound<'py>(
     py: Python<'py>,
     problem: SearchProblem,
@@ -360,16 +397,19 @@ pub(crate) fn placement_bound<'py>(
     waiting_cost: f64,
     upper: f64,
     rounds: usize,
+    watch: Option<Py<PyAny>>,
 ) -> PyResult<(f64, Array<'py>)> {
     let given = problem.with(&links, waiting_cost);
-    let bound = py
-        .detach(|| relaxation::bound(&given, upper, rounds))
-        .ok_or_else(unfit)?;
+    let bound = watched(py, watch, |watch| {
+        relaxation::bound(&given, upper, rounds, watch)
+    })?;
     Ok((bound.cost, one_dimensional(py, &bound.prices)?))
 }
 
 /// Return the best placement that branch and bound finds within its work, and whether it is proven.
 #[pyfunction]
+#[pyo3(signature = (problem, links, waiting_cost, begin, prices, work, watch=None))]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn branch<'py>(
     py: Python<'py>,
     problem: SearchProblem,
@@ -378,12 +418,13 @@ pub(crate) fn branch<'py>(
     begin: Input<i64>,
     prices: Input<f64>,
     work: usize,
+    watch: Option<Py<PyAny>>,
 ) -> PyResult<(Array<'py>, bool)> {
     let given = problem.with(&links, waiting_cost);
     let (begin, prices) = (begin.slice(), prices.slice());
-    let best = py
-        .detach(|| branching::branch(&given, begin, prices, work))
-        .ok_or_else(unfit)?;
+    let best = watched(py, watch, |watch| {
+        branching::branch(&given, begin, prices, work, watch)
+    })?;
     Ok((one_dimensional(py, &best.at)?, best.proven))
 }
 

@@ -5,6 +5,10 @@ use super::random::Random;
 use super::relaxation::neighbours;
 use super::state::State;
 use super::waiting::{any_waits, place_waiting};
+use super::watch::Watch;
+
+/// Proposals from one look at whether to stop to the next: some milliseconds.
+const WATCHED_EVERY: usize = 8192;
 
 /// Return the best placement seen in `proposals` proposals: a task moves to a free slot or swaps with another.
 ///
@@ -17,6 +21,7 @@ pub fn anneal(
     begin: &[i64],
     proposals: usize,
     seed: u32,
+    watch: Watch<'_>,
 ) -> Option<Vec<i64>> {
     let mut state = State::new(problem)?;
     state.go_to(begin)?;
@@ -38,11 +43,15 @@ pub fn anneal(
     } else {
         neighbours(problem, machines)
     };
+    let begun = state.total();
     let (mut now, mut best) = (0.0, 0.0);
     let mut chosen = state.at.clone();
     // The temperature starts near what a proposal changes and ends where nothing worse is accepted.
     let (mut scale, mut seen) = (0.0, 0_u32);
     for step in 0..proposals {
+        if step % WATCHED_EVERY == 0 && !watch(begun + best, f64::NAN) {
+            break;
+        }
         let mut a = movers[random.below(movers.len())];
         // Under a budget that is used up only tasks that have moved can go anywhere.
         let moved = state.away.len();

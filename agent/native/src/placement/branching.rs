@@ -6,6 +6,10 @@
 use super::problem::Problem;
 use super::relaxation::{Relaxation, Table, after_each, least_rows};
 use super::state::State;
+use super::watch::Watch;
+
+/// Work from one look at whether to stop to the next: some milliseconds.
+const WATCHED_EVERY: usize = 200_000;
 
 /// The best placement found, and whether none is better.
 pub struct Best {
@@ -46,15 +50,24 @@ struct Search<'a> {
     best: f64,
     chosen: Vec<i64>,
     work: usize,
+    watch: Watch<'a>,
+    /// The work that is left at the next call of `watch`.
+    watched_at: usize,
 }
 
 /// Return the best placement that `work` looked-at machines of tasks lead to, from that of `begin` on.
 ///
 /// `begin` keeps all limits; `prices` are those of the bound. `None` where arrays do not fit one another.
-pub fn branch(problem: &Problem<'_>, begin: &[i64], prices: &[f64], work: usize) -> Option<Best> {
+pub fn branch<'a>(
+    problem: &'a Problem<'a>,
+    begin: &[i64],
+    prices: &[f64],
+    work: usize,
+    watch: Watch<'a>,
+) -> Option<Best> {
     let mut state = State::new(problem)?;
     state.go_to(begin)?;
-    let best = total(&state);
+    let best = state.total();
     let mut relaxation = Relaxation::new(problem, prices)?;
     let movers = || (0..problem.at.len()).filter(|task| problem.movable[*task] != 0);
     let mut decided = vec![true; problem.at.len()];
@@ -82,35 +95,14 @@ pub fn branch(problem: &Problem<'_>, begin: &[i64], prices: &[f64], work: usize)
         best,
         chosen: begin.to_vec(),
         work,
+        watch,
+        watched_at: work,
     };
     search.job(0, 0.0, most);
     Some(Best {
         proven: search.work > 0,
         at: search.chosen,
     })
-}
-
-/// Return the cost of a placement: of its links, its moves and the tasks that wait.
-fn total(state: &State<'_>) -> f64 {
-    let problem = state.problem;
-    let mut total = 0.0;
-    for task in 0..state.sizes.tasks {
-        let machine = state.at[task];
-        if machine < 0 {
-            total += problem.waiting_cost * f64::from(problem.movable[task]);
-            continue;
-        }
-        for link in problem.links(task) {
-            let peer = state.at[problem.other[link] as usize];
-            if peer >= 0 {
-                total += problem.weight[link] * state.pair(task, machine, peer) / 2.0;
-            }
-        }
-        if state.is_moved(task) {
-            total += problem.price;
-        }
-    }
-    total
 }
 
 /// Return the tasks so that each follows one it is linked with; tasks that are alike follow one another.
@@ -167,7 +159,7 @@ impl Search<'_> {
                 }
             }
         }
-        let cost = total(&self.state);
+        let cost = self.state.total();
         if cost < self.best - self.tolerance() {
             self.best = cost;
             self.chosen.copy_from_slice(&self.state.at);
@@ -176,6 +168,12 @@ impl Search<'_> {
 
     fn spend(&mut self, work: usize) {
         self.work = self.work.saturating_sub(work);
+        if self.work < self.watched_at {
+            self.watched_at = self.work.saturating_sub(WATCHED_EVERY);
+            if !(self.watch)(self.best, f64::NAN) {
+                self.work = 0;
+            }
+        }
     }
 
     fn tolerance(&self) -> f64 {

@@ -17,6 +17,7 @@ pub mod start;
 mod state;
 pub mod tree;
 mod waiting;
+pub mod watch;
 
 /// Define a function that uses the vector instructions of AVX2 where the processor has them.
 macro_rules! vectorized {

@@ -10,6 +10,7 @@ use std::cell::Cell;
 use super::graphs::{self, Prices};
 use super::problem::{Problem, Sizes};
 use super::state::State;
+use super::watch::Watch;
 
 /// Capacity from which on a resource is not limited.
 const UNLIMITED: i64 = 1 << 39;
@@ -658,7 +659,7 @@ impl<'a> Relaxation<'a> {
     /// Raise the bound by better prices in at most `rounds` rounds, towards the cost `upper` of a placement.
     ///
     /// Return the best bound; the prices are those of it.
-    pub(super) fn improve(&mut self, upper: f64, rounds: usize) -> f64 {
+    pub(super) fn improve(&mut self, upper: f64, rounds: usize, watch: Watch<'_>) -> f64 {
         let resources = self.sizes.resources;
         let mut best = f64::NEG_INFINITY;
         let mut best_prices = self.prices.clone();
@@ -689,6 +690,9 @@ impl<'a> Relaxation<'a> {
                     (scale, waited) = (scale / 2.0, 0);
                     last = scale < 1e-4;
                 }
+            }
+            if !watch(upper, if best.is_finite() { best } else { f64::NAN }) {
+                break;
             }
             let gap = upper - bound;
             if exact && gap <= 1e-9 * upper.abs().max(1.0) {
@@ -1042,9 +1046,9 @@ pub struct Bound {
 /// Return a lower bound of the cost of any placement; `upper` is the cost of one.
 ///
 /// `None` where arrays do not fit one another.
-pub fn bound(problem: &Problem<'_>, upper: f64, rounds: usize) -> Option<Bound> {
+pub fn bound(problem: &Problem<'_>, upper: f64, rounds: usize, watch: Watch<'_>) -> Option<Bound> {
     let mut relaxation = Relaxation::new(problem, &vec![0.0; problem.room.len()])?;
-    let cost = relaxation.improve(upper, rounds);
+    let cost = relaxation.improve(upper, rounds, watch);
     Some(Bound {
         cost,
         prices: relaxation.prices,

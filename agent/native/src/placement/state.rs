@@ -235,6 +235,29 @@ impl<'a> State<'a> {
         total
     }
 
+    /// Return the cost of the placement: of its links, its moves and the tasks that wait.
+    pub(super) fn total(&self) -> f64 {
+        let problem = self.problem;
+        let mut total = 0.0;
+        for task in 0..self.sizes.tasks {
+            let machine = self.at[task];
+            if machine < 0 {
+                total += problem.waiting_cost * f64::from(problem.movable[task]);
+                continue;
+            }
+            for link in problem.links(task) {
+                let peer = self.at[problem.other[link] as usize];
+                if peer >= 0 {
+                    total += problem.weight[link] * self.pair(task, machine, peer) / 2.0;
+                }
+            }
+            if self.is_moved(task) {
+                total += problem.price;
+            }
+        }
+        total
+    }
+
     /// Return the cost of the links between two tasks: `cost` of both counts them twice.
     pub(super) fn link(&self, a: usize, b: usize) -> f64 {
         if self.at[a] < 0 || self.at[b] < 0 {

@@ -19,7 +19,7 @@ def instance_of(tenant: Tenant) -> Instance:
         Machine(UUID(int=vm), f"vm-{vm}", UUID(int=vm % ZONES), f"z{vm % ZONES}", None, slots, millicores, None, None)
         for vm, (slots, millicores) in enumerate(zip(tenant.slots, tenant.millicores, strict=True))
     )
-    parts = split.split(np.arange(WINDOWS) * float(WINDOW_S), np.full(WINDOWS, float(WINDOW_S)))
+    parts = split.split(np.arange(WINDOWS) * WINDOW_S, np.full(WINDOWS, WINDOW_S))
     trips = np.broadcast_to((tenant.round_trip_us * 1e3).astype(np.float32), (WINDOWS, vms, vms)).copy()
     trips[:, np.arange(vms), np.arange(vms)] = np.nan
     return Instance(

@@ -7,6 +7,7 @@ VMs, anti-affinity, spread limits, pins, move price and move budgets hold at eve
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -121,7 +122,7 @@ def solve(
     started = time.perf_counter()
     _check(problem)
     movers = int(problem.movable.sum())
-    links, waiting_cost = _links(problem), _waiting_cost(problem)
+    links, waiting_cost = _links(problem), waiting_cost_of(problem)
     at, least, prices = problem.at, _total(problem, waiting_cost, problem.at), np.zeros(problem.room.shape)
     gap = 0.0
     if movers:
@@ -130,18 +131,21 @@ def solve(
         for start in range(starts):
             progress.report(0.3 + 0.2 * start / starts, f"local search over {movers} tasks", least)
             count = (proposals or default) // (starts if movers <= _FEW_TASKS else 1)
-            found = sinemora_native.anneal(problem, links, waiting_cost, problem.at, count, seed + start)
+            watch = _watch(0.3 + 0.2 * start / starts, f"local search over {movers} tasks", least)
+            found = sinemora_native.anneal(problem, links, waiting_cost, problem.at, count, seed + start, watch)
             if (total := _total(problem, waiting_cost, found)) < least:
                 at, least = found, total
         bound, flat = 0.0, prices.ravel()
         if rounds:
             progress.report(0.5, f"lower bound for {movers} tasks", least)
-            bound, flat = sinemora_native.placement_bound(problem, links, waiting_cost, least, rounds)
+            watch = _watch(0.5, f"lower bound for {movers} tasks", least)
+            bound, flat = sinemora_native.placement_bound(problem, links, waiting_cost, least, rounds, watch)
         prices = flat.reshape(problem.room.shape)
         if least - bound > _TOLERANCE * max(abs(least), 1.0):
             progress.report(0.6, f"branch and bound over {movers} tasks", least, bound)
             most_work = min(work, _MANY_WORK) if movers > _MANY_TASKS else work
-            at, proven = sinemora_native.branch(problem, links, waiting_cost, at, flat, most_work)
+            watch = _watch(0.6, f"branch and bound over {movers} tasks", least, bound)
+            at, proven = sinemora_native.branch(problem, links, waiting_cost, at, flat, most_work, watch)
             least = _total(problem, waiting_cost, at)
             gap = 0.0 if proven else max(least - bound, 0.0)
     moved = int(((at != problem.at) & (problem.at >= 0)).sum())
@@ -156,6 +160,15 @@ def solve(
     )
 
 
+def _watch(share: float, phase: str, least: float, lower: float | None = None) -> Callable[[float, float], None]:
+    """Return what reports the progress of a native search, at the best cost and the bound known so far."""
+
+    def report(cost: float, bound: float) -> None:
+        progress.report(share, phase, min(cost, least), bound if lower is None and np.isfinite(bound) else lower)
+
+    return report
+
+
 def can_start_all(problem: SearchProblem, begin: Ints) -> bool:
     """Return whether a placement was found in which no movable task waits, from that of `begin` on.
 
@@ -165,7 +178,7 @@ def can_start_all(problem: SearchProblem, begin: Ints) -> bool:
         return True
     nothing = np.empty(0, np.int64)
     problem = replace(problem, source=nothing, target=nothing, weight=np.empty(0), move_price=0.0)
-    links, waiting_cost = _links(problem), _waiting_cost(problem)
+    links, waiting_cost = _links(problem), waiting_cost_of(problem)
     at = sinemora_native.anneal(problem, links, waiting_cost, begin, _START_PROPOSALS, 0)
     if _waits(problem, at) and problem.movable.sum() <= _MANY_TASKS:
         prices = np.zeros(problem.room.size)
@@ -200,7 +213,7 @@ def _total(problem: SearchProblem, waiting_cost: float, at: Ints) -> float:
     return _value(problem, at) + problem.move_price * float(moved) + waiting_cost * float(waiting.sum())
 
 
-def _waiting_cost(problem: SearchProblem) -> float:
+def waiting_cost_of(problem: SearchProblem) -> float:
     """Return a cost above that of all links at their dearest and all moves: a task that runs is always worth it."""
     dearest = float(problem.table.max(initial=1.0)) * float(problem.weight.sum())
     return dearest + problem.move_price * len(problem.at) + 1

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sinemora.applications.performance import Indices
 from sinemora.curves.core.curve import Floats
+from sinemora.placement import progress
 from sinemora.placement.costs import LEAST_PERFORMANCE, Objective
 from sinemora.placement.move_sequence import TaskMove
 from sinemora.placement.policies import search
@@ -60,16 +61,31 @@ def place_jointly(
 ) -> SearchResult:
     """Place `movers` with all other tasks fixed `at` their machines; a move has to gain `least_gain` for its task."""
     problem, tasks = _search_problem(instance, assumed, at, movers, objective, least_gain, moves_max)
-    if objective is Objective.worst_first:
-        solution = _worst_first(problem, lambda weighted: search.solve(weighted, work=BRANCH_WORK // _ROUNDS))
-    else:
-        solution = search.solve(problem)
+    with progress.describing(lambda cost, bound: _words(problem, objective, cost, bound)):
+        if objective is Objective.worst_first:
+            solution = _worst_first(problem, lambda weighted: search.solve(weighted, work=BRANCH_WORK // _ROUNDS))
+        else:
+            solution = search.solve(problem)
     moves = []
     for row, (place, task) in enumerate(tasks):
         here, there = int(problem.at[row]), int(solution.at[row])
         if here != there:
             moves.append(TaskMove((place, task), here, there, instance.applications[place].tasks[task].takes))
     return SearchResult(moves, problem, solution)
+
+
+def _words(problem: SearchProblem, objective: Objective, cost: float, bound: float | None) -> str:
+    """Return the mean performance of links that a cost is worth, and the most that is possible; moves cost too."""
+    waiting_cost, weight = search.waiting_cost_of(problem), max(float(problem.weight.sum()), 1e-12)
+    waits = int(cost / waiting_cost)
+    first = f"{waits} {'task waits' if waits == 1 else 'tasks wait'}, " if waits else ""
+    worth = (cost - waits * waiting_cost) / weight
+    least = None if bound is None or int(bound / waiting_cost) != waits else (bound - waits * waiting_cost) / weight
+    if objective is Objective.slowdown:
+        words = f"{first}mean 1 / performance {worth:.3f}"
+        return words if least is None else f"{words}, at least {least:.3f}"
+    words = f"{first}mean performance {1 - worth:.1%}"
+    return words if least is None else f"{words}, at most {1 - max(least, 0.0):.1%}"
 
 
 def _worst_first(problem: SearchProblem, solve: Callable[[SearchProblem], SearchSolution]) -> SearchSolution:

@@ -60,7 +60,7 @@ def drawn_steps(rng: np.random.Generator, machines: int) -> Ints:
 
 def bound(problem: SearchProblem) -> float:
     """Return the lower bound without prices of capacity."""
-    links, waiting_cost = search._links(problem), search._waiting_cost(problem)
+    links, waiting_cost = search._links(problem), search.waiting_cost_of(problem)
     return float(sinemora_native.placement_bound(problem, links, waiting_cost, 100.0, 1)[0])
 
 
@@ -102,7 +102,7 @@ def test_a_waiting_task_without_room_owes_no_link_to_another_one() -> None:
     problem = replace(problem, need=np.array([[1], [1], [2]], np.int64))
     solution = search.solve(problem)
     assert solution.waiting == 1
-    assert bound(problem) == pytest.approx(solution.cost + search._waiting_cost(problem), abs=1e-6)
+    assert bound(problem) == pytest.approx(solution.cost + search.waiting_cost_of(problem), abs=1e-6)
 
 
 def test_tasks_that_spread_limits_let_wait_leave_a_gap_all_the_same() -> None:
