@@ -7,6 +7,9 @@ import { reportAway } from './connection'
 
 export type LivePhase = 'off' | 'connecting' | 'live' | 'polling'
 
+/** Measurements on demand are cached under this name and their id. */
+export const ON_DEMAND = 'on-demand-measurements'
+
 const phase = createStore<LivePhase>('off')
 
 export const useLivePhase = () => useStore(phase)
@@ -16,10 +19,15 @@ const GATHER_MS = 400
 const REOPEN_MS = [1_000, 2_000, 5_000, 10_000]
 
 /**
- * Call `onWindow` soon after new windows of a mesh are stored. An `EventSource` reconnects by itself after a broken
+ * Call `onWindow` soon after new windows of a mesh are stored, and `onSecond` with each second measured on demand. An `EventSource` reconnects by itself after a broken
  * connection but gives up after an error response, so it is reopened here. Return a function that stops.
  */
-export function followMesh(meshId: string, windowS: number, onWindow: () => void): () => void {
+export function followMesh(
+  meshId: string,
+  windowS: number,
+  onWindow: () => void,
+  onSecond: (measurementId: string) => void = () => {},
+): () => void {
   let source: EventSource | undefined
   let reopening: ReturnType<typeof setTimeout> | undefined
   let gathering: ReturnType<typeof setTimeout> | undefined
@@ -51,6 +59,12 @@ export function followMesh(meshId: string, windowS: number, onWindow: () => void
         gather()
       })
     }
+    opened.addEventListener('on_demand', (event) => {
+      lastEventAt = Date.now()
+      const { data, lastEventId } = event as MessageEvent<string>
+      lastId = lastEventId
+      onSecond(JSON.parse(data).id)
+    })
     opened.onerror = () => {
       phase.set('polling')
       reportAwayIfOffline()
@@ -91,9 +105,12 @@ export function useMeshLive(meshId: string, windowS: number) {
   const queryClient = useQueryClient()
   useEffect(
     () =>
-      followMesh(meshId, windowS, () => {
-        void queryClient.invalidateQueries({ queryKey: ['meshes', meshId, 'measured'] })
-      }),
+      followMesh(
+        meshId,
+        windowS,
+        () => void queryClient.invalidateQueries({ queryKey: ['meshes', meshId, 'measured'] }),
+        (id) => void queryClient.invalidateQueries({ queryKey: [ON_DEMAND, id] }),
+      ),
     [meshId, windowS, queryClient],
   )
 }

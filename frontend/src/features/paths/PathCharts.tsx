@@ -9,11 +9,12 @@ import type { Statistic } from '~/lib/dimensions'
 import { statisticName } from '~/lib/metrics'
 import { isMoving, type TimeSearch } from '~/lib/spans'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
-import { commonDelayUnit, formatDelay, formatRatio } from '~/lib/units'
+import { formatDelay, formatRatio } from '~/lib/units'
 import { MarkList } from '~/ui/MarkList'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { Term } from '~/ui/Term'
 import { useZoomTime } from '~/ui/time'
+import { delayTicks } from './delayTicks'
 import { type EarlierSeries, valuesAt } from './earlierSeries'
 import styles from './paths.module.css'
 import { strings } from './strings'
@@ -35,11 +36,6 @@ interface Props {
   marks: TimeMark[] | undefined
   /** Times to shade: incidents. */
   spans?: readonly Span[]
-}
-
-const delayTicks = (values: number[]) => {
-  const { unit, divide } = commonDelayUnit(Math.max(...values.map(Math.abs)))
-  return values.map((value) => `${Number(divide(value).toPrecision(4))} ${unit}`)
 }
 
 const lossTicks = (values: number[]) => values.map((value) => `${Number((value * 100).toPrecision(3))} %`)

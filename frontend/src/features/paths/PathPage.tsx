@@ -15,6 +15,7 @@ import { DistributionTab } from './DistributionTab'
 import { ExchangesTab } from './ExchangesTab'
 import { Flows } from './Flows'
 import { History } from './History'
+import { OnDemandTab } from './on-demand/OnDemandTab'
 import { PathHead } from './PathHead'
 import { PinRange } from './PinRange'
 import styles from './paths.module.css'
@@ -38,6 +39,7 @@ const TAB_NAMES: Record<Tab, string> = {
   budget: strings.budget,
   flows: strings.flowsTab,
   exchanges: strings.rawExchanges,
+  'on-demand': strings.runNow,
 }
 
 /** One path in both directions: its history, its distribution, its flows, and what depends on it. */
@@ -111,6 +113,16 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
         </Tabs.Panel>
         <Tabs.Panel value="exchanges">
           <ExchangesTab {...ends} clock={clock} open={search.spike} onOpen={(spike) => onSearch({ spike })} />
+        </Tabs.Panel>
+        <Tabs.Panel value="on-demand">
+          <OnDemandTab
+            meshId={mesh.id}
+            source={source}
+            target={target}
+            clock={clock}
+            open={search.run}
+            onOpen={(run) => onSearch({ run })}
+          />
         </Tabs.Panel>
       </Tabs>
     </div>

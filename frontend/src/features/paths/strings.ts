@@ -95,6 +95,7 @@ export const strings = {
   distanceInvalid: 'Enter 0 to 50,000 km.',
   flowsTab: 'Flows',
   rawExchanges: 'Raw exchanges',
+  runNow: 'Run now',
   oneFlow: 'This path has one flow: its probes use a single source port.',
   usualOutbound: 'Usual outbound',
   usualInbound: 'Usual inbound',

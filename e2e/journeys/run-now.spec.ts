@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises'
+import { expect, expectAccessible, read, test } from '../support/journey'
+
+interface Roster {
+  vms: { id: string; name: string }[]
+}
+
+interface Path {
+  round_trip: { p50_ns: number; min_ns: number }
+}
+
+const SECONDS = 10
+const RATE_HZ = 64
+
+test('a pair is measured now: seconds arrive as they are measured, and every exchange is kept', async ({
+  inside: page,
+  mesh,
+}) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+  const usual = await read<Path>(page, `/v1/meshes/${mesh.id}/paths/${source.id}/${target.id}`)
+  await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}?tab=on-demand`)
+  await page.getByLabel('Exchanges per second').selectOption(String(RATE_HZ))
+  await page.getByLabel('Duration').selectOption(`${SECONDS} s`)
+  await page.getByRole('button', { name: 'Run now' }).click()
+  await expect(page).toHaveURL(/run=/)
+
+  const result = page.getByRole('region', { name: 'Result' })
+  await expect(result.getByRole('status')).toHaveText('Running')
+  await expect(page.getByRole('progressbar', { name: 'Progress of the measurement' })).toBeVisible()
+  await expect(result.getByRole('img', { name: /^One-way delay of \d+ seconds/ })).toBeVisible()
+  await expect(result.getByRole('status')).toHaveText('Completed')
+  await expectAccessible(page)
+
+  const download = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'All exchanges as CSV' }).click()
+  const [header, ...lines] = (await readFile(await (await download).path(), 'utf8')).trim().split('\n')
+  const column = header?.split(',').indexOf('round_trip_ns') ?? -1
+  // A stalled machine leaves requests out; agents never send more.
+  expect(lines.length).toBeGreaterThan(0.7 * SECONDS * RATE_HZ)
+  expect(lines.length).toBeLessThanOrEqual(SECONDS * RATE_HZ + 4)
+  const trips = lines
+    .map((line) => line.split(',')[column])
+    .filter((value) => value !== '')
+    .map(Number)
+    .sort((a, b) => a - b)
+  expect(trips.length).toBeGreaterThan(0.9 * lines.length)
+  // The relay of the demonstration delays both measurements alike.
+  expect(trips[0]).toBeGreaterThan(0.8 * usual.round_trip.min_ns)
+  const median = trips[Math.floor(trips.length / 2)] as number
+  expect(median).toBeGreaterThan(0.5 * usual.round_trip.p50_ns)
+  expect(median).toBeLessThan(2 * usual.round_trip.p50_ns)
+})
+
+test('a measurement is stopped, and stays listed', async ({ inside: page, mesh }) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [, source, target] = vms as [Roster['vms'][0], Roster['vms'][0], Roster['vms'][0]]
+  await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}?tab=on-demand`)
+  await page.getByRole('button', { name: 'Run now' }).click()
+  const result = page.getByRole('region', { name: 'Result' })
+  await expect(result.getByRole('status')).toHaveText('Running')
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await expect(result.getByRole('status')).toHaveText('Stopped')
+  await expect(page.getByRole('button', { name: 'Stop' })).toBeHidden()
+  await page.reload()
+  const list = page.getByRole('region', { name: 'Measurements of this pair on demand' })
+  await expect(list.getByRole('row', { name: /128\/s for 60 s.*Stopped/ })).toBeVisible()
+})

@@ -1,0 +1,55 @@
+/** Measurements of one pair on demand. */
+
+import { queryOptions } from '@tanstack/react-query'
+import { once, useAction } from './action'
+import { client, unwrap } from './client'
+import { ON_DEMAND as KEY } from './live'
+import type { OnDemand, OnDemandInput } from './types'
+
+/** Without live events a running measurement is read this often. */
+const REFETCH_MS = 2_000
+
+export const isOver = ({ status }: Pick<OnDemand, 'status'>) =>
+  status === 'completed' || status === 'stopped' || status === 'no_data'
+
+/** A measurement with its seconds so far. Live events refetch it; without them it is polled until it is over. */
+export const onDemandQuery = (id: string) =>
+  queryOptions({
+    queryKey: [KEY, id],
+    queryFn: () =>
+      unwrap(client.GET('/v1/on-demand-measurements/{measurement_id}', { params: { path: { measurement_id: id } } })),
+    refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : REFETCH_MS),
+  })
+
+/** The measurements of a path, newest first. */
+export const onDemandListQuery = (meshId: string, source: string, target: string) =>
+  queryOptions({
+    queryKey: [KEY, 'of', meshId, source, target],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/on-demand-measurements', {
+          params: { query: { mesh_id: meshId, source_vm_id: source, target_vm_id: target, limit: 20 } },
+        }),
+      ),
+  })
+
+export const useMeasureNow = () =>
+  useAction(
+    (body: OnDemandInput, key) => unwrap(client.POST('/v1/on-demand-measurements', { body, headers: once(key) })),
+    [[KEY, 'of']],
+  )
+
+export const useStopMeasuring = (id: string) =>
+  useAction(
+    (_: null, key) =>
+      unwrap(
+        client.POST('/v1/on-demand-measurements/{measurement_id}/stop', {
+          params: { path: { measurement_id: id } },
+          headers: once(key),
+        }),
+      ),
+    [[KEY]],
+  )
+
+/** The address of all exchanges of a measurement as CSV. */
+export const exchangesOf = (id: string) => `/v1/on-demand-measurements/${id}/exchanges`

@@ -1,0 +1,108 @@
+// @vitest-environment jsdom
+import { screen, waitFor, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { useState } from 'react'
+import { expect, test, vi } from 'vitest'
+import { mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { OnDemandTab } from './OnDemandTab'
+
+// The chart needs a size and a canvas; what is around it is tested here.
+vi.mock('~/charts/series/SeriesChart', () => ({ SeriesChart: ({ label }: { label: string }) => <p>{label}</p> }))
+
+const ID = '6f1f3b1e-8f5b-4d0a-9f38-0d6a35a0b9c1'
+const end = (id: string, name: string) => ({ id, name, zone_name: 'eu-1a' })
+
+const summary = (p50: number, more = {}) => ({
+  ...{ measured: 128, lost: 0, unknown: 0, min_ns: p50 - 5_000, p50_ns: p50, p99_ns: p50 + 40_000 },
+  max_ns: p50 + 90_000,
+  ...more,
+})
+
+const SECOND = {
+  ...{ started_at: '2026-11-20T23:10:20Z', sent: 128, clock_error_ns: 4_000 },
+  outbound: summary(80_000, { measured: 126, lost: 2 }),
+  inbound: summary(70_000),
+  round_trip: summary(150_000, { measured: 126, lost: 2 }),
+}
+
+const RUN = {
+  ...{ id: ID, mesh_id: 'm', source: end('1', 'web-1'), target: end('2', 'db-1'), rate_hz: 128, source_ports: 4 },
+  ...{ starts_at: '2026-11-20T23:10:20Z', ends_at: '2026-11-20T23:10:30Z', stopped_at: null, status: 'running' },
+  ...{ requested_by: 'owner@sinemora.example', created_at: '2026-11-20T23:10:16Z', seconds: 1 },
+}
+
+const path = (ports: number[], base_ns: number, slower_by_ns: number, lossy = false) => ({
+  ...{ ports, base_ns, slower_by_ns, sent: 64, lost: lossy ? 2 : 0, lossy },
+})
+
+const RESULT = {
+  ...RUN,
+  windows: [SECOND],
+  ...{ outbound: SECOND.outbound, inbound: SECOND.inbound, round_trip: SECOND.round_trip },
+  outbound_paths: [path([319, 40_001], 78_000, 0), path([40_002, 40_003], 158_000, 80_000, true)],
+  inbound_paths: [path([319, 40_001, 40_002, 40_003], 69_000, 0)],
+}
+
+function Addressed() {
+  const [open, setOpen] = useState<string | undefined>()
+  return <OnDemandTab meshId="m" source="1" target="2" clock="utc" open={open} onOpen={setOpen} />
+}
+
+const ANSWERS = {
+  'GET /v1/on-demand-measurements': [],
+  'POST /v1/on-demand-measurements': RUN,
+  [`GET /v1/on-demand-measurements/${ID}`]: RESULT,
+  [`POST /v1/on-demand-measurements/${ID}/stop`]: { ...RUN, status: 'stopped' },
+}
+
+async function start(answers: Parameters<typeof mockApi>[0] = ANSWERS) {
+  const sent = mockApi(answers)
+  await showPage(<Addressed />)
+  await userEvent.selectOptions(await screen.findByLabelText('Source ports'), '4')
+  await userEvent.selectOptions(screen.getByLabelText('Duration'), '10 s')
+  await userEvent.click(screen.getByRole('button', { name: 'Run now' }))
+  return sent
+}
+
+test('a measurement is started, shown as it runs and stopped', async () => {
+  const sent = await start()
+  const progress = await screen.findByRole('progressbar', { name: 'Progress of the measurement' })
+  expect(progress.getAttribute('aria-valuenow')).toBe('10')
+  const asked = sent.find(({ to }) => to === 'POST /v1/on-demand-measurements')
+  expect(asked?.body).toEqual({
+    ...{ mesh_id: 'm', source_vm_id: '1', target_vm_id: '2', rate_hz: 128, duration_s: 10, source_ports: 4 },
+  })
+  const outbound = within(screen.getByRole('region', { name: 'All exchanges' })).getByRole('row', { name: /^Outbound/ })
+  expect(outbound.textContent).toContain('1.56 %')
+  const file = screen.getByRole('link', { name: 'All exchanges as CSV' })
+  expect(file.getAttribute('href')).toBe(`/v1/on-demand-measurements/${ID}/exchanges`)
+  await userEvent.click(screen.getByRole('button', { name: 'Stop' }))
+  await waitFor(() => expect(sent.some(({ to }) => to === `POST /v1/on-demand-measurements/${ID}/stop`)).toBe(true))
+})
+
+test('the paths of source ports are named, and the one that loses packets is marked', async () => {
+  await start()
+  const paths = within(await screen.findByRole('region', { name: 'Distinct paths, outbound' })).getAllByRole('row')
+  expect(paths[2]?.textContent).toMatch(/80\.0 µs.*loses more than the others.*40002, 40003/)
+  expect(screen.getByText(/One path found/)).toBeTruthy()
+})
+
+test('a refusal is shown with its reason', async () => {
+  const detail = 'Agent not connected: the agent of db-1 has never reported. Start it, then try again.'
+  await start({
+    ...ANSWERS,
+    'POST /v1/on-demand-measurements': () => reply(409, { detail, code: 'on_demand_agent_silent' }),
+  })
+  expect((await screen.findByRole('alert')).textContent).toContain(detail)
+})
+
+test('more source ports than exchanges are refused before the request', async () => {
+  const sent = mockApi(ANSWERS)
+  await showPage(<Addressed />)
+  await userEvent.selectOptions(await screen.findByLabelText('Exchanges per second'), '2')
+  await userEvent.selectOptions(screen.getByLabelText('Source ports'), '4')
+  await userEvent.click(screen.getByRole('button', { name: 'Run now' }))
+  expect(screen.getByText(/at least as many exchanges/)).toBeTruthy()
+  expect(sent.some(({ to }) => to === 'POST /v1/on-demand-measurements')).toBe(false)
+})

@@ -1,0 +1,153 @@
+import { Button, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { useEdits } from '~/api/access'
+import { onDemandListQuery, onDemandQuery, useMeasureNow } from '~/api/onDemand'
+import type { OnDemandInput } from '~/api/types'
+import { type Clock, formatMoment } from '~/lib/time'
+import { pageStyles } from '~/ui/Page'
+import { QueryResult } from '~/ui/QueryResult'
+import { Records } from '~/ui/Records'
+import { ActionError } from '~/ui/State'
+import styles from '../paths.module.css'
+import { OnDemandResult } from './OnDemandResult'
+import { strings } from './strings'
+
+interface Props {
+  meshId: string
+  source: string
+  target: string
+  clock: Clock
+  /** The measurement that is shown. */
+  open: string | undefined
+  onOpen: (id: string) => void
+}
+
+const RATES = [128, 64, 32, 16, 8, 4, 2, 1] as const
+const DURATIONS_S = [60, 30, 10] as const
+const PORTS = [1, 2, 4, 8, 16, 32, 64] as const
+
+/** Measurements of a path on demand: the form, the one that is shown, and earlier ones. */
+export function OnDemandTab({ meshId, source, target, clock, open, onOpen }: Props) {
+  const edits = useEdits()
+  const list = useQuery(onDemandListQuery(meshId, source, target))
+  return (
+    <div className={styles.tab}>
+      <p className={styles.source}>{strings.lead}</p>
+      {edits ? (
+        <Form onStarted={onOpen} ends={{ mesh_id: meshId, source_vm_id: source, target_vm_id: target }} />
+      ) : (
+        <p className={pageStyles.quiet}>{strings.viewersCannot}</p>
+      )}
+      {open && <Shown id={open} clock={clock} mayStop={edits} />}
+      <section className={styles.newest}>
+        <h2>{strings.earlier}</h2>
+        <QueryResult query={list} what={strings.measurements}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <p className={pageStyles.quiet}>{strings.none}</p>
+            ) : (
+              <Records
+                label={strings.earlier}
+                rows={items}
+                id={({ id }) => id}
+                isCurrent={({ id }) => id === open}
+                columns={[
+                  {
+                    title: strings.startedAt,
+                    cell: ({ starts_at }) => formatMoment(new Date(starts_at), clock),
+                    as: 'head',
+                  },
+                  {
+                    title: strings.settings,
+                    cell: (one) => strings.settingsOf(one.rate_hz, lengthOf(one), one.source_ports),
+                  },
+                  { title: strings.status, cell: ({ status }) => strings.statuses[status] },
+                  { title: strings.by, cell: ({ requested_by }) => requested_by, as: 'quiet' },
+                  {
+                    title: strings.result,
+                    cell: ({ id, starts_at }) => {
+                      const verb = id === open ? strings.hide : strings.show
+                      return (
+                        <Button
+                          variant={id === open ? 'filled' : 'default'}
+                          size="compact-xs"
+                          aria-label={strings.verbOf(verb, formatMoment(new Date(starts_at), clock))}
+                          onClick={() => onOpen(id === open ? '' : id)}
+                        >
+                          {verb}
+                        </Button>
+                      )
+                    },
+                  },
+                ]}
+              />
+            )
+          }
+        </QueryResult>
+      </section>
+    </div>
+  )
+}
+
+const lengthOf = ({ starts_at, ends_at }: { starts_at: string; ends_at: string }) =>
+  Math.round((Date.parse(ends_at) - Date.parse(starts_at)) / 1_000)
+
+type Ends = Pick<OnDemandInput, 'mesh_id' | 'source_vm_id' | 'target_vm_id'>
+
+function Form({ ends, onStarted }: { ends: Ends; onStarted: (id: string) => void }) {
+  const start = useMeasureNow()
+  const [rate, setRate] = useState<(typeof RATES)[number]>(128)
+  const [duration, setDuration] = useState<number>(60)
+  const [ports, setPorts] = useState<(typeof PORTS)[number]>(1)
+  const tooMany = ports > rate
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (tooMany) return
+    start.mutate(
+      { ...ends, rate_hz: rate, duration_s: duration, source_ports: ports },
+      { onSuccess: ({ id }) => onStarted(id) },
+    )
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <div className={styles.budget}>
+        <NativeSelect
+          label={strings.rate}
+          data={RATES.map(String)}
+          value={String(rate)}
+          onChange={({ target }) => setRate(Number(target.value) as typeof rate)}
+        />
+        <NativeSelect
+          label={strings.duration}
+          data={DURATIONS_S.map((s) => ({ value: String(s), label: strings.seconds(s) }))}
+          value={String(duration)}
+          onChange={({ target }) => setDuration(Number(target.value))}
+        />
+        <NativeSelect
+          label={strings.ports}
+          data={PORTS.map(String)}
+          value={String(ports)}
+          error={tooMany && strings.portsTooMany}
+          onChange={({ target }) => setPorts(Number(target.value) as typeof ports)}
+        />
+        <Button type="submit" loading={start.isPending}>
+          {strings.start}
+        </Button>
+      </div>
+      <p className={styles.source}>{strings.portsHint}</p>
+      <ActionError error={start.error} />
+    </form>
+  )
+}
+
+function Shown({ id, clock, mayStop }: { id: string; clock: Clock; mayStop: boolean }) {
+  const query = useQuery(onDemandQuery(id))
+  return (
+    <QueryResult query={query} what={strings.measurement}>
+      {(measurement) => <OnDemandResult measurement={measurement} clock={clock} mayStop={mayStop} />}
+    </QueryResult>
+  )
+}
