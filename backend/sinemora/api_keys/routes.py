@@ -12,7 +12,7 @@ from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
-from sinemora.tenants.access import KEY_PREFIX, Admin, SignedIn, Viewer, accept
+from sinemora.tenants.access import KEY_PREFIX, Admin, Confirmed, SignedIn, Viewer, accept
 
 accept(KEY_PREFIX, service.authenticate)
 
@@ -32,7 +32,7 @@ def list_api_keys(session: SessionDep, actor: Viewer, page: Paging) -> Page[ApiK
     return Page(items=[_read(key) for key in keys.items], next_cursor=keys.next_cursor)
 
 
-@router.post("", status_code=201, responses=responses(409, 422))
+@router.post("", status_code=201, dependencies=[Confirmed], responses=responses(409, 422))
 @secret_once
 def create_api_key(body: ApiKeyCreate, session: SessionDep, actor: Admin) -> ApiKeyCreated:
     """Create an API key. Only this response contains its secret."""

@@ -15,7 +15,7 @@ from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.schemas import Write
 from sinemora.members import own_tenants
 from sinemora.members.schemas import Confirmation, OwnTenantRead
-from sinemora.tenants.access import Owner, PersonOnly, SignedIn
+from sinemora.tenants.access import Confirmed, Owner, PersonOnly, SignedIn
 
 router = APIRouter(
     prefix="/v1/tenants/{tenant_id}",
@@ -39,7 +39,7 @@ def export_tenant(tenant_id: UUID, body: ExportCreate, session: SessionDep, acto
     return accepted(export_job.submit(session, actor, measurements=body.measurements))
 
 
-@router.post("/deletion", status_code=201, responses=responses(409, 422))
+@router.post("/deletion", status_code=201, dependencies=[Confirmed], responses=responses(409, 422))
 def request_tenant_deletion(tenant_id: UUID, body: Confirmation, session: SessionDep, actor: Owner) -> OwnTenantRead:
     """Schedule the deletion of the tenant and all of its data. It can be cancelled until `deletion_at`."""
     return deletion.request(session, actor, tenant_id, body)

@@ -19,7 +19,7 @@ from sinemora.members.schemas import (
     RoleSet,
     TenantWrite,
 )
-from sinemora.tenants.access import SESSION_COOKIE, Admin, Owner, PersonOnly, SignedIn, Viewer
+from sinemora.tenants.access import SESSION_COOKIE, Admin, Confirmed, Owner, PersonOnly, SignedIn, Viewer
 from sinemora.tenants.models import Membership
 
 router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
@@ -58,7 +58,7 @@ def leave_tenant(body: Confirmation, session: SessionDep, actor: Viewer) -> None
     "/ownership-transfers",
     status_code=201,
     tags=["members"],
-    dependencies=[PersonOnly],
+    dependencies=[Confirmed],
     responses=responses(404, 409, 422),
 )
 def transfer_ownership(body: OwnershipTransfer, session: SessionDep, actor: Owner) -> MemberRead:

@@ -12,6 +12,7 @@ from sinemora.kit.outbox import MailState
 from sinemora.kit.schemas import Read, Write
 from sinemora.members.models import Delivery
 from sinemora.tenants.models import Role
+from sinemora.tenants.schemas import PersonName
 
 
 def _address(text: str) -> str:
@@ -23,7 +24,6 @@ def _address(text: str) -> str:
 EmailAddress = Annotated[
     str, Field(min_length=3, max_length=254, examples=["ada@example.com"]), AfterValidator(_address)
 ]
-PersonName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$", examples=["Ada Byron"])]
 TenantName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$", examples=["Example"])]
 Token = Annotated[SecretStr, Field(min_length=20, max_length=100)]
 

@@ -52,6 +52,15 @@ def read(actor: Actor) -> Account:
         )
 
 
+def rename(actor: Actor, name: str, browser: Browser) -> None:
+    """Give the caller another name; the audit log of each of their tenants has both."""
+    with system_session() as session:
+        user = session.get_one(User, actor.id)
+        if user.name != name:
+            sessions.record(session, user, "account.renamed", browser, name_before=user.name, name_after=name)
+            user.name = name
+
+
 async def confirm(actor: Actor, password: str | None, code: str | None, browser: Browser) -> None:
     """Prove who is using the session, by the password or a second factor, before sensitive changes.
 

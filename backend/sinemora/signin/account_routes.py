@@ -15,6 +15,7 @@ from sinemora.signin import account, cookies, passkeys, passwords, sessions
 from sinemora.signin.models import Factor
 from sinemora.signin.schemas import (
     AccountRead,
+    AccountUpdate,
     BrowserSessionRead,
     Confirmation,
     PasskeyCreate,
@@ -61,6 +62,7 @@ def read_account(actor: Person) -> AccountRead:
     factors += [Factor.recovery_code] if factors and result.recovery_codes_left else []
     return AccountRead(
         user=UserRead.model_validate(result.user),
+        name=result.user.name,
         password_changed_at=result.user.password_changed_at,
         totp=TotpRead.model_validate(result.totp) if result.totp else None,
         passkeys=[PasskeyRead.model_validate(passkey) for passkey in result.passkeys],
@@ -68,6 +70,13 @@ def read_account(actor: Person) -> AccountRead:
         factors=factors,
         required_by=result.required_by,
     )
+
+
+@router.patch("", responses=responses(422))
+def change_account(body: AccountUpdate, request: Request, actor: Person) -> AccountRead:
+    """Change the name under which other members see the signed-in user."""
+    account.rename(actor, body.name, cookies.browser_of(request))
+    return read_account(actor)
 
 
 @router.put("/password", status_code=204, responses=responses(409, 422))

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, SecretStr
 from sinemora.kit.schemas import Read, Write
 from sinemora.signin.models import Factor
 from sinemora.tenants.models import Method, Role
+from sinemora.tenants.schemas import PersonName
 
 Secret = Annotated[SecretStr, Field(min_length=1, max_length=1024)]
 Code = Annotated[str, Field(min_length=6, max_length=40)]
@@ -171,13 +172,21 @@ class PasskeyCreated(Read):
     recovery_codes: list[str] | None
 
 
+class AccountUpdate(Write):
+    """Changes of one's own account."""
+
+    name: PersonName
+
+
 class AccountRead(Read):
     """Account of a person. `required_by` names the tenants that require a second factor.
 
+    `name` is empty for somebody who has given none.
     `password_changed_at` is null for somebody who never set a password. `factors` are those a sign-in can ask for.
     """
 
     user: UserRead
+    name: str
     password_changed_at: datetime | None
     totp: TotpRead | None
     passkeys: list[PasskeyRead]

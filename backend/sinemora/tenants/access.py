@@ -271,7 +271,8 @@ def is_for_people(route: APIRoute) -> bool:
 def describe_roles(contract: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
     """Write the least role of each operation into the OpenAPI document: `x-required-role`, `none` for everyone.
 
-    Routes of agents take the credential of an agent: `agent`. `x-person-only`: no API key may call the operation.
+    Routes of agents take the credential of an agent: `agent`. `x-person-only`: no API key may call the operation;
+    `x-confirmation`: it needs a proof of who calls, of the last ten minutes.
     """
     for route in routes:
         if isinstance(route, APIRoute) and route.include_in_schema:
@@ -280,6 +281,8 @@ def describe_roles(contract: dict[str, Any], routes: Sequence[BaseRoute]) -> Non
                 operation["x-required-role"] = _role_of(route, operation)
                 if is_for_people(route):
                     operation["x-person-only"] = True
+                if any(one.call is _confirmed for one in _flat(route.dependant)):
+                    operation["x-confirmation"] = True
 
 
 def _role_of(route: APIRoute, operation: dict[str, Any]) -> str:

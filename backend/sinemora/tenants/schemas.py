@@ -1,4 +1,4 @@
-"""JSON schemas of the audit log."""
+"""JSON schemas of the audit log, and of names of people."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -8,6 +8,7 @@ from pydantic import Field
 
 from sinemora.kit.schemas import Read
 
+PersonName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$", examples=["Ada Byron"])]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 

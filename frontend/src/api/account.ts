@@ -29,6 +29,12 @@ export const useChangePassword = () =>
     ACCOUNT,
   )
 
+export const useChangeName = () =>
+  useAction(
+    (name: string) => unwrap(client.PATCH('/v1/account', { body: { name } })),
+    [accountQuery.queryKey, ['members']],
+  )
+
 export const useEndSession = () =>
   useAction(
     (id: string) =>

@@ -343,7 +343,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change Account
+         * @description Change the name under which other members see the signed-in user.
+         */
+        patch: operations["change_account"];
         trace?: never;
     };
     "/v1/account/password": {
@@ -3987,10 +3991,13 @@ export interface components {
          * AccountRead
          * @description Account of a person. `required_by` names the tenants that require a second factor.
          *
+         *     `name` is empty for somebody who has given none.
          *     `password_changed_at` is null for somebody who never set a password. `factors` are those a sign-in can ask for.
          */
         AccountRead: {
             user: components["schemas"]["UserRead"];
+            /** Name */
+            name: string;
             /** Password Changed At */
             password_changed_at: string | null;
             totp: components["schemas"]["TotpRead"] | null;
@@ -4002,6 +4009,17 @@ export interface components {
             factors: components["schemas"]["Factor"][];
             /** Required By */
             required_by: string[];
+        };
+        /**
+         * AccountUpdate
+         * @description Changes of one's own account.
+         */
+        AccountUpdate: {
+            /**
+             * Name
+             * @example Ada Byron
+             */
+            name: string;
         };
         /**
          * Accuracy
@@ -14322,6 +14340,66 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountUpdate"];
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {

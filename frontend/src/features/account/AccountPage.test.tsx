@@ -152,3 +152,18 @@ test('an owner requires a second factor of all members; a refusal shows its reas
   expect((await screen.findByRole('alert')).textContent).toContain('Second factor missing')
   expect(bodiesOf(sent, 'PUT /v1/sign-in-policy')).toEqual([{ second_factor_required: true }])
 })
+
+test('people change the name that others see', async () => {
+  const sent = mockApi({
+    ...COMMON,
+    'GET /v1/account': { ...ACCOUNT, name: 'Ada' },
+    'PATCH /v1/account': () => reply(200, { ...ACCOUNT, name: 'Ada Byron' }),
+  })
+  await showPage(<AccountPage />)
+  const name = await screen.findByLabelText<HTMLInputElement>('Your name')
+  expect(name.value).toBe('Ada')
+  await userEvent.type(name, ' Byron')
+  await userEvent.click(screen.getByRole('button', { name: 'Save name' }))
+  expect(await screen.findByText('The name is saved.')).toBeTruthy()
+  expect(bodiesOf(sent, 'PATCH /v1/account')).toEqual([{ name: 'Ada Byron' }])
+})

@@ -3,6 +3,7 @@ import { sessionQuery } from '~/api/access'
 import { accountQuery } from '~/api/account'
 import { LoadingPage, Page } from '~/ui/Page'
 import { Failed } from '~/ui/State'
+import { NamePanel } from './NamePanel'
 import { PasswordPanel } from './PasswordPanel'
 import { PolicyPanel } from './PolicyPanel'
 import { SecondFactorsPanel } from './SecondFactorsPanel'
@@ -19,10 +20,11 @@ export function AccountPage() {
   if (!account.data) return <LoadingPage title={strings.account} what={strings.accountLower} />
   return (
     <Page title={strings.account} lead={strings.accountLead(account.data.user.email)}>
+      <NamePanel account={account.data} />
       <PasswordPanel account={account.data} />
       <SecondFactorsPanel account={account.data} />
       <SessionsPanel />
-      {(session?.role === 'owner' || session?.role === 'admin') && <PolicyPanel factors={account.data.factors} />}
+      {(session?.role === 'owner' || session?.role === 'admin') && <PolicyPanel />}
     </Page>
   )
 }

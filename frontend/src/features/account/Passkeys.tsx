@@ -1,5 +1,6 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { type Confirmation, shownError } from '~/api/confirmation'
 import { passkeyError, passkeysSupported, useCreatePasskey, useDeletePasskey } from '~/api/passkeys'
 import type { Account } from '~/api/types'
 import { formatDay } from '~/lib/time'
@@ -9,7 +10,6 @@ import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import { FactorRow } from './FactorRow'
 import { strings } from './strings'
-import { type Confirmation, shownError } from './useConfirmation'
 
 interface Props {
   account: Account

@@ -1,17 +1,17 @@
 import { Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { policyQuery, useSetPolicy } from '~/api/account'
-import type { Factor } from '~/api/types'
+import { shownError, useConfirmation } from '~/api/confirmation'
 import { Panel } from '~/ui/Page'
+import { ProofDialog } from '~/ui/ProofDialog'
 import { ActionError, Loading } from '~/ui/State'
 import { strings } from './strings'
-import { shownError, useConfirmation } from './useConfirmation'
 
 /** The rule of sign-in for all members of the tenant, for its owners. */
-export function PolicyPanel({ factors }: { factors: readonly Factor[] }) {
+export function PolicyPanel() {
   const policy = useQuery(policyQuery)
   const set = useSetPolicy()
-  const confirmation = useConfirmation(factors)
+  const confirmation = useConfirmation()
   const require = (required: boolean) =>
     set.mutate(required, { onError: (error) => confirmation.ask(error, () => require(required)) })
   return (
@@ -30,7 +30,7 @@ export function PolicyPanel({ factors }: { factors: readonly Factor[] }) {
         <Loading what={strings.policyLower} />
       )}
       <ActionError error={shownError(set.error)} />
-      {confirmation.dialog}
+      <ProofDialog proof={confirmation} />
     </Panel>
   )
 }

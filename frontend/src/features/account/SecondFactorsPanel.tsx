@@ -2,23 +2,24 @@ import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { createTotp, useCreateRecoveryCodes, useDeleteTotp } from '~/api/account'
+import { type Confirmation, shownError, useConfirmation } from '~/api/confirmation'
 import type { Account } from '~/api/types'
 import { formatDay } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
+import { ProofDialog } from '~/ui/ProofDialog'
 import { ActionError } from '~/ui/State'
 import { FactorRow } from './FactorRow'
 import { Passkeys } from './Passkeys'
 import { RecoveryCodes } from './RecoveryCodes'
 import { strings } from './strings'
 import { TotpSetup } from './TotpSetup'
-import { type Confirmation, shownError, useConfirmation } from './useConfirmation'
 
 /** Second factors of the person, and recovery codes once there is one. */
 export function SecondFactorsPanel({ account }: { account: Account }) {
   const [codes, setCodes] = useState<string[] | null>(null)
-  const confirmation = useConfirmation(account.factors)
+  const confirmation = useConfirmation()
   return (
     <Panel title={strings.secondFactors} term="second factor">
       <p className={pageStyles.lead}>
@@ -31,7 +32,7 @@ export function SecondFactorsPanel({ account }: { account: Account }) {
       {account.factors.length > 0 && (
         <Codes left={account.recovery_codes_left} confirmation={confirmation} onCodes={setCodes} />
       )}
-      {confirmation.dialog}
+      <ProofDialog proof={confirmation} />
     </Panel>
   )
 }

@@ -7,6 +7,12 @@ export const strings = {
   cancel: 'Cancel',
   actions: 'Actions',
 
+  name: 'Name',
+  yourName: 'Your name',
+  nameHint: 'Other members of your tenants see it.',
+  saveName: 'Save name',
+  nameIsSaved: 'The name is saved.',
+
   password: 'Password',
   passwordChanged: (day: string) => `Last changed on ${day}.`,
   noPassword: 'No password: you sign in with your organisation.',
@@ -69,14 +75,6 @@ export const strings = {
   requireFactor: 'Require a second factor',
   requireFactorHint: 'Members without one can only set one up.',
   policyLower: 'the rule of sign-in',
-
-  confirmTitle: 'Confirm that it is you',
-  confirmWithCode: 'This change needs a recent proof. Enter a code of your authenticator app, or a recovery code.',
-  confirmWithPassword: 'This change needs a recent proof. Enter your password.',
-  confirmAtProvider: 'This change needs a recent proof. Sign in again; then repeat the change.',
-  signInAgain: 'Sign in again',
-  confirmWithPasskey: 'Use a passkey',
-  confirm: 'Confirm',
 
   requiredTitle: 'Set up a second factor',
   requiredLead: (tenants: string) => `${tenants} requires one. Add an authenticator app or a passkey to continue.`,

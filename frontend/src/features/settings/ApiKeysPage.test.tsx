@@ -83,3 +83,28 @@ test('a rotated key shows its new secret once', async () => {
   expect(await screen.findByText('sm_new_secret')).toBeTruthy()
   expect(bodiesOf(sent, 'POST /v1/api-keys/k/rotate')).toMatchObject([{ overlap_s: 3600 }])
 })
+
+test('a key is created once the person has confirmed who they are', async () => {
+  let isConfirmed = false
+  const sent = mockApi({
+    'GET /v1/api-keys': [],
+    'GET /v1/account': { factors: [], password_changed_at: '2026-11-20T00:00:00Z' },
+    'POST /v1/account/confirmations': () => {
+      isConfirmed = true
+      return reply(204)
+    },
+    'POST /v1/api-keys': () =>
+      isConfirmed
+        ? reply(201, { ...KEY, secret: 'sm_abc_secret' })
+        : reply(403, { code: 'confirmation_required', detail: 'Confirmation required.' }),
+  })
+  await showPage(<ApiKeysPage />)
+  await userEvent.type(await screen.findByLabelText('Name'), 'Dashboards')
+  await userEvent.click(screen.getByRole('button', { name: 'Create key' }))
+  const dialog = within(await screen.findByRole('dialog', { name: 'Confirm that it is you' }))
+  await userEvent.type(dialog.getByLabelText('Password'), 'correct horse')
+  await userEvent.click(dialog.getByRole('button', { name: 'Confirm' }))
+  expect(await screen.findByText('sm_abc_secret')).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/account/confirmations')).toEqual([{ password: 'correct horse' }])
+  expect(bodiesOf(sent, 'POST /v1/api-keys')).toHaveLength(2)
+})

@@ -1,10 +1,12 @@
 import { Button, Checkbox, Group, NativeSelect, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { useCreateApiKey } from '~/api/access'
+import { type ApiKeyInput, useCreateApiKey } from '~/api/access'
+import { shownError, useConfirmation } from '~/api/confirmation'
 import type { ApiKeyCreated, Scope } from '~/api/types'
 import { Problem } from '~/lib/problem'
 import { CopyText } from '~/ui/CopyText'
 import { Panel, pageStyles } from '~/ui/Page'
+import { ProofDialog } from '~/ui/ProofDialog'
 import { ActionError, Notice } from '~/ui/State'
 import { FAMILIES, type Family } from './scopes'
 import { strings } from './strings'
@@ -19,6 +21,7 @@ const LIVES = [
 /** Form that creates an API key and shows its secret. */
 export function NewKey() {
   const create = useCreateApiKey()
+  const confirmation = useConfirmation()
   const [isLimited, setLimited] = useState(false)
   const [families, setFamilies] = useState<string[]>([])
   const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
@@ -28,21 +31,26 @@ export function NewKey() {
     const element = event.currentTarget
     const form = new FormData(element)
     const access: Scope[] = form.get('scope') === 'write' ? ['read', 'write'] : ['read']
-    create.mutate(
+    createKey(
       {
         name: String(form.get('name')).trim(),
         scopes: isLimited ? families.flatMap((family) => access.map((one) => `${family}:${one}` as Scope)) : access,
         expires_at: new Date(Date.now() + Number(form.get('days')) * 86_400_000).toISOString(),
         service_account: form.get('service_account') !== null,
       },
-      {
-        onSuccess: () => {
-          element.reset()
-          setLimited(false)
-          setFamilies([])
-        },
+      () => {
+        element.reset()
+        setLimited(false)
+        setFamilies([])
       },
     )
+  }
+
+  function createKey(input: ApiKeyInput, onSuccess: () => void) {
+    create.mutate(input, {
+      onSuccess,
+      onError: (error) => confirmation.ask(error, () => createKey(input, onSuccess)),
+    })
   }
 
   return (
@@ -100,7 +108,8 @@ export function NewKey() {
           </Group>
         </Checkbox.Group>
       )}
-      <ActionError error={create.error} />
+      <ActionError error={shownError(create.error)} />
+      <ProofDialog proof={confirmation} />
       {create.data && <Secret created={create.data} title={strings.keyCreated(create.data.name)} />}
     </Panel>
   )

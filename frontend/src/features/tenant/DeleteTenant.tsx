@@ -1,8 +1,10 @@
 import { Button } from '@mantine/core'
+import { shownError, useConfirmation } from '~/api/confirmation'
 import { type OwnTenant, useCancelDeletion, useRequestDeletion } from '~/api/members'
 import { formatMoment, zoneName } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { Panel } from '~/ui/Page'
+import { ProofDialog } from '~/ui/ProofDialog'
 import { ActionError, Notice } from '~/ui/State'
 import { Confirmation } from './Confirmation'
 import { strings } from './strings'
@@ -11,7 +13,13 @@ import { strings } from './strings'
 export function DeleteTenant({ tenant }: { tenant: OwnTenant }) {
   const request = useRequestDeletion()
   const cancel = useCancelDeletion()
+  const confirmation = useConfirmation()
   const clock = useClock()
+  const act = (tenantName: string) =>
+    request.mutate(
+      { id: tenant.id, tenantName },
+      { onError: (error) => confirmation.ask(error, () => act(tenantName)) },
+    )
   if (tenant.deletion_at !== null) {
     const at = new Date(tenant.deletion_at)
     return (
@@ -36,9 +44,10 @@ export function DeleteTenant({ tenant }: { tenant: OwnTenant }) {
         tenant={tenant}
         lead={strings.deleteLead}
         action={strings.deleteTenant}
-        doing={request}
-        onConfirm={(tenantName) => request.mutate({ id: tenant.id, tenantName })}
+        doing={{ isPending: request.isPending, error: shownError(request.error) }}
+        onConfirm={act}
       />
+      <ProofDialog proof={confirmation} />
     </Panel>
   )
 }

@@ -2,9 +2,11 @@ import { Anchor, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { shownError, useConfirmation } from '~/api/confirmation'
 import { membersQuery, type OwnTenant, useTransferOwnership } from '~/api/members'
 import { NoRows } from '~/ui/NoRows'
 import { Panel } from '~/ui/Page'
+import { ProofDialog } from '~/ui/ProofDialog'
 import { Failed, Loading } from '~/ui/State'
 import { Confirmation } from './Confirmation'
 import { strings } from './strings'
@@ -13,6 +15,7 @@ import { strings } from './strings'
 export function TransferOwnership({ tenant, own }: { tenant: OwnTenant; own: string }) {
   const members = useQuery(membersQuery)
   const transfer = useTransferOwnership()
+  const confirmation = useConfirmation()
   const [chosen, setChosen] = useState<string>()
   if (members.error && !members.data) {
     return <Failed what={strings.transfer} error={members.error} retry={() => void members.refetch()} />
@@ -20,6 +23,11 @@ export function TransferOwnership({ tenant, own }: { tenant: OwnTenant; own: str
   if (!members.data) return <Loading what={strings.transfer} />
   const others = members.data.filter(({ id, role }) => id !== own && role !== 'owner')
   const userId = chosen ?? others[0]?.id
+  const act = (userId: string, tenantName: string) =>
+    transfer.mutate(
+      { userId, tenantName },
+      { onError: (error) => confirmation.ask(error, () => act(userId, tenantName)) },
+    )
   return (
     <Panel title={strings.transfer}>
       {userId === undefined ? (
@@ -37,8 +45,8 @@ export function TransferOwnership({ tenant, own }: { tenant: OwnTenant; own: str
           tenant={tenant}
           lead={strings.transferLead}
           action={strings.transfer}
-          doing={transfer}
-          onConfirm={(tenantName) => transfer.mutate({ userId, tenantName })}
+          doing={{ isPending: transfer.isPending, error: shownError(transfer.error) }}
+          onConfirm={(tenantName) => act(userId, tenantName)}
         >
           <NativeSelect
             label={strings.newOwner}
@@ -49,6 +57,7 @@ export function TransferOwnership({ tenant, own }: { tenant: OwnTenant; own: str
           />
         </Confirmation>
       )}
+      <ProofDialog proof={confirmation} />
     </Panel>
   )
 }
