@@ -44,7 +44,7 @@ def test_help_imports_no_command_and_no_settings() -> None:
         (["export", "weather", "--mesh", "a"], "comparison, distribution, latency-budgets, losses"),
         (["simulate", "--policy", "best"], "'never_move', 'exact', 'budget'"),
         (["receivers", "add", "a", "--kind", "fax"], "'email', 'webhook', 'slack', 'pagerduty', 'teams'"),
-        (["recommend"], "--mesh"),
+        (["rules", "preview", "Slow"], "--source"),
         (["recommend", "--mesh", "a", "--minutes", "x"], "--minutes"),
         (["receivers", "add", "a", "--colour", "red"], "No such option: --colour"),
     ],

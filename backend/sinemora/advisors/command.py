@@ -12,7 +12,7 @@ from typer import Argument, Option, Typer
 
 from sinemora.advisors.fairness.schemas import FairnessOf
 from sinemora.kit.client import RequestRefused
-from sinemora.kit.commands import Terminal, bytes_of, calls_api, write_text, yaml_of
+from sinemora.kit.commands import Mesh, Terminal, bytes_of, calls_api, write_text, yaml_of
 
 app = Typer(rich_markup_mode=None)
 advise = Typer(rich_markup_mode=None)
@@ -62,7 +62,7 @@ def provider_prices(client: Terminal, file: Question) -> None:
 @calls_api
 def fairness(
     client: Terminal,
-    mesh: Annotated[str, Option(help="Mesh: name or id.")],
+    mesh: Mesh = None,
     of: Annotated[FairnessOf, Option(help="Among whom.")] = FairnessOf.VMS,
     minutes: Annotated[int, Option(help="Look-back, minutes.")] = 60,
     source: Annotated[str | None, Option(help="VM of a path, for flows.")] = None,
@@ -177,7 +177,7 @@ def shaping(
 @calls_api
 def tails(
     client: Terminal,
-    mesh: Annotated[str, Option(help="Mesh: name or id.")],
+    mesh: Mesh = None,
     minutes: Annotated[int, Option(help="Look-back, minutes.")] = 1_440,
 ) -> None:
     """Look for one retransmission timeout (195 to 235 ms) in the metric sources of a mesh."""

@@ -59,7 +59,7 @@ class Client:
         except urllib.error.HTTPError as error:
             raise _refused(error) from error
         except OSError as error:
-            raise RequestRefused(f"{self.url} cannot be reached: {error}") from error
+            raise RequestRefused(f"{self.url} cannot be reached: {getattr(error, 'reason', error)}.") from error
         return response
 
     def get(self, path: str, **query: Any) -> Any:
@@ -90,9 +90,15 @@ class Client:
                 return item
         raise RequestRefused(f"Unknown {what}: {name}.", f"{what}_unknown")
 
-    def mesh_id(self, name: str) -> str:
-        """Return the id of a mesh by name or id. Raises `RequestRefused`."""
-        return str(self.named("/v1/meshes", name, "mesh")["id"])
+    def mesh_id(self, name: str | None) -> str:
+        """Return the id of a mesh by name or id; of the only mesh without a name. Raises `RequestRefused`."""
+        if name is not None:
+            return str(self.named("/v1/meshes", name, "mesh")["id"])
+        meshes = list(self.items("/v1/meshes"))
+        if len(meshes) != 1:
+            names = ", ".join(mesh["name"] for mesh in meshes)
+            raise RequestRefused(f"Which mesh? Name one with --mesh: {names}." if meshes else "There is no mesh yet.")
+        return str(meshes[0]["id"])
 
     def get_or_wait(self, path: str, **query: Any) -> Any:
         """Return the JSON response to GET, or the output of the job that computes it. Raises `RequestRefused`."""

@@ -18,6 +18,7 @@ from sinemora.kit.config import settings
 P = ParamSpec("P")
 Url = Annotated[str | None, Option(help="Address of the backend.", show_default="SINEMORA_PUBLIC_URL")]
 Key = Annotated[str | None, Option(help="API key.", show_default=f"{KEY}, hidden from other users")]
+Mesh = Annotated[str | None, Option(help="Name or id of the mesh; not needed where there is one mesh.")]
 AsJson = Annotated[bool, Option("--json", help="Print the API's response as JSON.")]
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from typer import Argument, Option, Typer
 
 from sinemora.kit.client import RequestRefused
-from sinemora.kit.commands import Key, Terminal, Url, bytes_of, calls_api, terminal
+from sinemora.kit.commands import Key, Mesh, Terminal, Url, bytes_of, calls_api, terminal
 from sinemora.measurements import latency_budget_text
 from sinemora.measurements.aggregate.matrix import Metric
 from sinemora.measurements.delay_tables import text_of
@@ -21,8 +21,6 @@ from sinemora.measurements.query.tables import Format
 from sinemora.measurements.schemas import TraceTimes
 
 app = Typer(rich_markup_mode=None)
-
-Mesh = Annotated[str, Option(help="Name or id of the mesh.")]
 
 
 def _query(name: str) -> str:
@@ -36,7 +34,7 @@ def export(
     question: Annotated[
         str, Argument(parser=_query, help=f"{', '.join(sorted(REQUESTS))} (docs/api/measurements.md).")
     ],
-    mesh: Mesh,
+    mesh: Mesh = None,
     output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
     format: Annotated[Format, Option(help="Format of the file.")] = Format.CSV,
     start: Annotated[
@@ -77,7 +75,7 @@ def export(
 def delay_tables(
     source: Annotated[str, Argument(help="Name or id of the VM that plays the client.")],
     target: Annotated[str, Argument(help="Name or id of the VM that plays the server.")],
-    mesh: Mesh,
+    mesh: Mesh = None,
     out: Annotated[Path, Option(metavar="FOLDER", help="Folder for outbound.csv and inbound.csv.")] = Path(),
     start: Annotated[
         str | None, Option("--from", help="RFC 3339, as in 2026-11-20T10:00:00Z.", show_default="an hour ago")
@@ -112,7 +110,7 @@ def delay_tables(
 @calls_api
 def latency_budget(
     client: Terminal,
-    mesh: Mesh,
+    mesh: Mesh = None,
     ends: Annotated[
         list[str] | None,
         Argument(help="One VM: its paths; two VMs: both directions of their path. Without any: all paths of the mesh."),
@@ -161,7 +159,7 @@ def _selections(client: Terminal, names: Sequence[str], zones: bool) -> list[str
     return [f"path:{ids[0]}:{ids[1]}", f"path:{ids[1]}:{ids[0]}"]
 
 
-def _answer(client: Terminal, mesh: str, question: str, query: Sequence[tuple[str, str]]) -> Any:
+def _answer(client: Terminal, mesh: str | None, question: str, query: Sequence[tuple[str, str]]) -> Any:
     """Return the JSON of a query, at once or once its job is done."""
     path = f"/v1/meshes/{client.mesh_id(mesh)}/{question}?{urllib.parse.urlencode(query)}"
     with client.open(path) as response:
@@ -174,7 +172,7 @@ def _answer(client: Terminal, mesh: str, question: str, query: Sequence[tuple[st
 @app.command("import")
 def import_file(
     file: Annotated[Path, Argument(help="File with the trace; - for standard input.")],
-    mesh: Mesh,
+    mesh: Mesh = None,
     kind: Annotated[TraceKind, Option(help="Format of the trace.")] = TraceKind.CSV,
     times: Annotated[TraceTimes, Option(help="Keep the trace's times, or move them to end now.")] = TraceTimes.KEEP,
     client: Annotated[str | None, Option(help="PTPd log: name of the slave's VM.")] = None,

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import Terminal, calls_api, percent, signed_percent
+from sinemora.kit.commands import Mesh, Terminal, calls_api, percent, signed_percent
 from sinemora.placement.costs import Objective
 from sinemora.placement.policies.explain import ExplainedArc, as_text
 from sinemora.placement.problem import Risk
@@ -26,7 +26,7 @@ Id = Annotated[str, Argument(help="Id of the recommendation.")]
 @calls_api
 def recommend(
     client: Terminal,
-    mesh: Annotated[str, Option(help="Name or id of the mesh.")],
+    mesh: Mesh = None,
     policy: Annotated[Policy, Option(help="Placement policy.")] = Policy.BEST,
     objective: Annotated[Objective | None, Option(help="Objective to minimise.", show_default="of the policy")] = None,
     risk: Annotated[Risk | None, Option(help="Risk measure of a path's latency.", show_default="none")] = None,

@@ -89,6 +89,12 @@ def test_rules_are_exported_imported_and_switched(run_command: Any, tmp_path: An
     assert "#/rules/1/name" in run_command("rules", "import", str(file), "--mesh", "demo", code=1)
 
 
+def test_the_only_mesh_needs_no_name(run_command: Any, watched: Any):
+    assert run_command("rules", "list") == run_command("rules", "list", "--mesh", "demo")
+    watched.owner.created("/v1/meshes", {"name": "staging"})
+    assert "Name one with --mesh: demo, staging." in run_command("rules", "list", code=1)
+
+
 def test_a_rule_is_previewed_before_it_is_saved(run_command: Any, tmp_path: Any):
     file = tmp_path / "rules.yaml"
     condition = "{kind: threshold, metric: one_way_delay, above: 900000.0}"

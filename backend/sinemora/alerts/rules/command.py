@@ -6,13 +6,12 @@ from typing import Annotated, Any
 from typer import Argument, Option, Typer
 
 from sinemora.kit.client import Client, RequestRefused
-from sinemora.kit.commands import Terminal, bytes_of, calls_api, write_text, yaml_of
+from sinemora.kit.commands import Mesh, Terminal, bytes_of, calls_api, write_text, yaml_of
 
 app = Typer(rich_markup_mode=None)
 rules = Typer(rich_markup_mode=None)
 app.add_typer(rules, name="rules", help="Manage alert rules (API key).")
 
-Mesh = Annotated[str, Option(help="Name or id of the mesh.")]
 RuleName = Annotated[str, Argument(help="Name or id of the rule.")]
 Hours = Annotated[int, Option(help="Look-back in hours.")]
 RuleFile = Annotated[Path | None, Option(help="YAML file with the rule, before it is imported.")]
@@ -20,7 +19,7 @@ RuleFile = Annotated[Path | None, Option(help="YAML file with the rule, before i
 
 @rules.command("list")
 @calls_api
-def list_rules(client: Terminal, mesh: Mesh) -> None:
+def list_rules(client: Terminal, mesh: Mesh = None) -> None:
     """List the rules of a mesh."""
     items = list(client.items("/v1/alert-rules", mesh_id=client.mesh_id(mesh)))
     rows = [
@@ -35,7 +34,7 @@ def list_rules(client: Terminal, mesh: Mesh) -> None:
 @calls_api
 def export_rules(
     client: Terminal,
-    mesh: Mesh,
+    mesh: Mesh = None,
     output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
 ) -> None:
     """Write the rules of a mesh as YAML."""
@@ -46,7 +45,7 @@ def export_rules(
 @rules.command("import")
 @calls_api
 def import_rules(
-    client: Terminal, file: Annotated[Path, Argument(help="YAML file; - for standard input.")], mesh: Mesh
+    client: Terminal, file: Annotated[Path, Argument(help="YAML file; - for standard input.")], mesh: Mesh = None
 ) -> None:
     """Create and change rules of a mesh from a YAML file."""
     path = f"/v1/alert-rules/manifest?mesh_id={client.mesh_id(mesh)}"
@@ -57,19 +56,19 @@ def import_rules(
 
 @rules.command("on")
 @calls_api
-def switch_on(client: Terminal, name: RuleName, mesh: Mesh) -> None:
+def switch_on(client: Terminal, name: RuleName, mesh: Mesh = None) -> None:
     """Enable a rule."""
     _switch(client, mesh, name, True)
 
 
 @rules.command("off")
 @calls_api
-def switch_off(client: Terminal, name: RuleName, mesh: Mesh) -> None:
+def switch_off(client: Terminal, name: RuleName, mesh: Mesh = None) -> None:
     """Disable a rule."""
     _switch(client, mesh, name, False)
 
 
-def _switch(client: Terminal, mesh: str, name: str, enabled: bool) -> None:
+def _switch(client: Terminal, mesh: str | None, name: str, enabled: bool) -> None:
     rule = _rule(client, mesh, name)
     tag = {"If_Match": f'"{rule["version"]}"'}
     changed = client.read(f"/v1/alert-rules/{rule['id']}", {"enabled": enabled}, method="PATCH", **tag)
@@ -78,14 +77,14 @@ def _switch(client: Terminal, mesh: str, name: str, enabled: bool) -> None:
 
 @rules.command("delete")
 @calls_api
-def delete_rule(client: Terminal, name: RuleName, mesh: Mesh) -> None:
+def delete_rule(client: Terminal, name: RuleName, mesh: Mesh = None) -> None:
     """Delete a rule; its incidents stay."""
     client.read(f"/v1/alert-rules/{_rule(client, mesh, name)['id']}", method="DELETE")
 
 
 @rules.command("try")
 @calls_api
-def back_test(client: Terminal, name: RuleName, mesh: Mesh, hours: Hours = 24, file: RuleFile = None) -> None:
+def back_test(client: Terminal, name: RuleName, mesh: Mesh = None, hours: Hours = 24, file: RuleFile = None) -> None:
     """Back-test a rule on stored windows: the incidents it would have opened."""
     body = _rule_and_look_back(client, mesh, name, hours, file)
     result = client.finished(client.read("/v1/alert-back-tests", body))["result"]
@@ -102,9 +101,9 @@ def back_test(client: Terminal, name: RuleName, mesh: Mesh, hours: Hours = 24, f
 def preview_rule(
     client: Terminal,
     name: RuleName,
-    mesh: Mesh,
     source: Annotated[str, Option(help="Name or id of the sending VM.")],
     target: Annotated[str, Option(help="Name or id of the receiving VM.")],
+    mesh: Mesh = None,
     hours: Hours = 3,
     file: RuleFile = None,
 ) -> None:
@@ -131,7 +130,7 @@ def _greatest(values: list[float | None]) -> str:
     return max((f"{value:g}" for value in values if value is not None), key=float, default="-")
 
 
-def _rule_and_look_back(client: Client, mesh: str, name: str, hours: int, file: Path | None) -> dict[str, Any]:
+def _rule_and_look_back(client: Client, mesh: str | None, name: str, hours: int, file: Path | None) -> dict[str, Any]:
     """Return the rule, saved or from a file, with the look-back in hours."""
     if file is None:
         omitted = {"id", "version", "origin", "created_at", "updated_at"}
@@ -144,7 +143,7 @@ def _rule_and_look_back(client: Client, mesh: str, name: str, hours: int, file: 
     raise RequestRefused(f"Unknown rule: {file} has no rule {name} under rules.", "alert_rule_unknown")
 
 
-def _rule(client: Client, mesh: str, name: str) -> Any:
+def _rule(client: Client, mesh: str | None, name: str) -> Any:
     for rule in client.items("/v1/alert-rules", mesh_id=client.mesh_id(mesh)):
         if name in (rule["id"], rule["name"]):
             return rule

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Exit, Option, Typer
 
-from sinemora.kit.commands import Terminal, calls_api
+from sinemora.kit.commands import Mesh, Terminal, calls_api
 
 app = Typer(rich_markup_mode=None)
 
@@ -21,7 +21,7 @@ def measure(
     client: Terminal,
     source: Annotated[str, Argument(help="Name or id of the source VM.")],
     target: Annotated[str, Argument(help="Name or id of the target VM.")],
-    mesh: Annotated[str, Option(help="Name or id of the mesh.")],
+    mesh: Mesh = None,
     rate: Annotated[int, Option(help="Exchanges per second: 1, 2, 4 … 128.")] = 128,
     duration: Annotated[int, Option(help="Duration, s: 5 to 60.")] = 60,
     source_ports: Annotated[int, Option(help="Source ports that share the rate: 1, 2, 4 … 64.")] = 1,
