@@ -4,6 +4,7 @@ import { lineStyle } from '~/ui/lineStyle'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
+import advisors from '../advisors.module.css'
 import { Legend } from '../Legend'
 import { ALPHA_AXIS, labelOfPlace, placeOfAlpha, type Search, seconds, showAlpha } from './outcomes'
 import { FIGURES, type Figure } from './question'
@@ -56,7 +57,7 @@ export function AlphaSearch({ search, objective }: { search: Search; objective: 
         formatY={(value) => `${value} %`}
       />
       {values.some(({ y }) => Math.min(...y) < FLOOR) && <p className={pageStyles.lead}>{strings.cut}</p>}
-      <details>
+      <details className={advisors.advanced}>
         <summary>{strings.allEvaluations}</summary>
         <Records
           low

@@ -34,7 +34,7 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
       max={most}
       step={step}
       required
-      w={170}
+      w={190}
       onBlur={({ currentTarget }) => {
         if (currentTarget.value !== '') onSearch({ [field]: Number(currentTarget.value) })
       }}
@@ -76,7 +76,7 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
           data={FIGURES.map((value) => ({ value, label: strings.figures[value] }))}
           onChange={({ currentTarget }) => onSearch({ objective: currentTarget.value as (typeof FIGURES)[number] })}
         />
-        {number('limit', `${strings.limit} (${strings.limitHelp})`, -1, 1_000)}
+        {number('limit', strings.limit, -1, 1_000)}
         <MultiSelect
           label={strings.policies}
           data={POLICIES.map((value) => ({ value, label: strings.names[value] }))}
@@ -109,7 +109,7 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
           </FileButton>
         </>
       )}
-      <details>
+      <details className={advisors.advanced}>
         <summary>{strings.advanced}</summary>
         <div className={pageStyles.form}>
           <NativeSelect

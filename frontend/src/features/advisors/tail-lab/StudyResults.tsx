@@ -31,11 +31,11 @@ export function StudyResults({ study, gains, onGains }: Props) {
             formatCount(study.packets),
             threeDigits(study.offered_load),
           )}{' '}
-          {study.searches.length > 0 && strings.foundOn}{' '}
-          <Anchor href={`/v1/jobs/${study.id}/output`} download="tail-study.json" size="sm">
-            {strings.download}
-          </Anchor>
+          {study.searches.length > 0 && strings.foundOn}
         </p>
+        <Anchor href={`/v1/jobs/${study.id}/output`} download="tail-study.json" size="sm">
+          {strings.download}
+        </Anchor>
         <Outcomes study={study} gains={gains} onGains={onGains} />
       </Panel>
       {study.searches.map((search) => (
@@ -105,8 +105,11 @@ function Outcomes({ study, gains, onGains }: Props) {
   )
 }
 
-const change = (gain: number) =>
-  gain >= 0 ? strings.lower(gain.toFixed(1)) : strings.higher(Math.abs(gain).toFixed(1))
+/** Return a gain in words; where a figure is more than twice the baseline, as a multiple of it. */
+function change(gain: number): string {
+  if (gain >= 0) return strings.lower(gain.toFixed(1))
+  return gain < -100 ? strings.times(threeDigits(1 - gain / 100)) : strings.higher((-gain).toFixed(1))
+}
 
 function Slowdown({ outcomes }: { outcomes: Outcome[] }) {
   const lines = outcomes.map((outcome, n) => ({

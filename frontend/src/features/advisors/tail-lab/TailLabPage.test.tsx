@@ -53,7 +53,7 @@ const STUDY = {
     outcome('las', 0.006),
     outcome('d_tail_blind', 0.005, {
       alpha: 1.5,
-      gains: [{ against: 'las', gains: { mean: -2.25, p99: 7, tail_mean: 24.3, small_p99: 0 } }],
+      gains: [{ against: 'las', gains: { mean: -2.25, p99: 7, tail_mean: 24.3, small_p99: -900 } }],
     }),
     outcome('d_tail_blind', 0.0052, { alpha: 1.5, classes: 8 }),
   ],
@@ -109,6 +109,7 @@ test('a study is run, followed, and its results have gains, curve, and what the 
   const table = within(await screen.findByRole('region', { name: 'Policies' }, { timeout: 3_000 }))
   expect(table.getByText('24.3 % lower')).toBeTruthy()
   expect(table.getByText('2.3 % higher')).toBeTruthy()
+  expect(table.getByText('10.0 times')).toBeTruthy()
   expect(table.getByRole('rowheader', { name: 'D-TAIL blind, 8 classes' })).toBeTruthy()
   expect(screen.getByText('D-TAIL blind: α = 1.50')).toBeTruthy()
   expect(screen.getByText(/Tail mean 23.4 % below LAS, mean 1.2 % above/)).toBeTruthy()
