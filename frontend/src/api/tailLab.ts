@@ -11,6 +11,7 @@ const KIND = 'advisors.tail_study'
 export const tailStudiesQuery = queryOptions({
   queryKey: ['jobs', KIND],
   queryFn: () => unwrap(client.GET('/v1/jobs', { params: { query: { kind: KIND, limit: 10 } } })),
+  refetchInterval: 2_000,
 })
 
 /** A study that has ended, which never changes. */

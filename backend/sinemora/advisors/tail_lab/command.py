@@ -10,7 +10,7 @@ from typer import Exit, Option, Typer
 
 from sinemora.advisors.tail_lab.core.classes import ClassSpread
 from sinemora.advisors.tail_lab.core.link import ALPHA_MAX, PacketPolicy
-from sinemora.advisors.tail_lab.core.study import NAMES, PACKETS_MAX, run
+from sinemora.advisors.tail_lab.core.study import NAMES, run
 from sinemora.advisors.tail_lab.core.summary import TailFigure
 from sinemora.advisors.tail_lab.core.workloads import SizesError, own_workload
 from sinemora.advisors.tail_lab.reads import question_of, study_read
@@ -78,8 +78,8 @@ def tail_lab(
         _refuse(f"{sizes}: {error.message}")
     except RequestRefused as error:
         _refuse(str(error))
-    if question.packets > PACKETS_MAX:
-        _refuse(f"{question.packets:,.0f} packets a simulation, at most {PACKETS_MAX:,}; ask for fewer --flows")
+    if reason := question.too_long():
+        _refuse(reason)
     try:
         study = run(question, _show)
     except KeyboardInterrupt:

@@ -6,7 +6,6 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from sinemora.advisors.tail_lab import job
-from sinemora.advisors.tail_lab.core.study import PACKETS_MAX
 from sinemora.advisors.tail_lab.core.workloads import WORKLOADS, SizesError, own_workload
 from sinemora.advisors.tail_lab.schemas import TailStudyCreate, TailStudyRead, TailWorkloadRead, WorkloadKey
 from sinemora.jobs import service as jobs
@@ -41,14 +40,12 @@ def submit(session: Session, actor: Actor, body: TailStudyCreate) -> Job:
                 f"Invalid table of flow sizes: {error.message}.",
                 errors=[{"pointer": "#/sizes_csv", "message": error.message}],
             ) from error
-    packets = job.asked(params)[1].packets
-    if packets > PACKETS_MAX:
+    if reason := job.asked(params)[1].too_long():
         raise ProductError(
             "study_too_long",
             422,
-            f"Study too long: each simulation would send {packets:,.0f} packets, at most {PACKETS_MAX:,} are possible."
-            " Ask for fewer flows or larger packets.",
-            errors=[{"pointer": "#/flows", "message": f"at most {PACKETS_MAX:,} packets"}],
+            f"Study too long: {reason}.",
+            errors=[{"pointer": "#/flows", "message": reason}],
         )
     return jobs.submit(session, actor, job.STUDY, f"Tail study {body.name}", params)
 

@@ -73,6 +73,11 @@ def test_own_flow_sizes_are_kept_as_points(owner: Member) -> None:
         ({"policies": ["ps", "ps"]}, "request_invalid", "each of `policies` once"),
         ({"policies": ["ps"], "classes": 4}, "request_invalid", "`classes` need d_tail_blind or d_tail_aware"),
         ({"workload": "w5", "flows": 1_000_000}, "study_too_long", "at most 100,000,000 are possible"),
+        (
+            {"flows": 1_000_000, "evaluations": 96, "policies": ["pbs", "d_tail_blind"]},
+            "study_too_long",
+            "196 simulations would send",
+        ),
         ({"load": 1.0}, "request_invalid", ""),
         ({"alpha": -1}, "request_invalid", ""),
     ],

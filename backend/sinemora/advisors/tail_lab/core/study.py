@@ -19,6 +19,8 @@ from sinemora.advisors.tail_lab.core.workloads import Workload
 
 PACKETS_MAX = 100_000_000
 """Packets of one simulation: some tens of seconds."""
+STUDY_PACKETS_MAX = 10_000_000_000
+"""Packets of all simulations of a study: about a quarter of an hour."""
 _PACKETS_USUAL, _FLOWS_MIN, _FLOWS_MAX = 10_000_000, 20_000, 200_000
 NATURAL = {
     PacketPolicy.PBS: PacketPolicy.LAS,
@@ -63,6 +65,41 @@ class Question:
         """Expected packets of one simulation."""
         return self.flow_count * self.workload.packets_per_flow(self.link.packet_bytes)
 
+    @property
+    def tunable(self) -> list[PacketPolicy]:
+        """The policies with α."""
+        return [policy for policy in self.policies if policy in TUNABLE]
+
+    @property
+    def classed(self) -> list[PacketPolicy]:
+        """The policies that are also simulated with classes of priority."""
+        return [policy for policy in self.tunable if self.classes and policy is not PacketPolicy.PBS]
+
+    @property
+    def searched_against(self) -> set[PacketPolicy]:
+        """The baselines of searches; empty where α is given."""
+        return {self.baseline_of(policy) for policy in self.tunable} if self.alpha is None else set()
+
+    @property
+    def simulations(self) -> int:
+        """Number of simulations."""
+        searches = len(self.searched_against) + len(self.tunable) * self.evaluations if self.alpha is None else 0
+        return searches + len(self.baselines) + len(self.tunable) + 2 * len(self.classed)
+
+    def too_long(self) -> str | None:
+        """Return why the question would take too long, None if it does not."""
+        if self.packets > PACKETS_MAX:
+            return (
+                f"each simulation would send {self.packets:,.0f} packets, at most {PACKETS_MAX:,} are possible:"
+                " ask for fewer flows or larger packets"
+            )
+        if self.packets * self.simulations > STUDY_PACKETS_MAX:
+            return (
+                f"{self.simulations} simulations would send {self.packets * self.simulations:,.0f} packets, at most"
+                f" {STUDY_PACKETS_MAX:,} are possible: ask for fewer flows, evaluations or policies"
+            )
+        return None
+
     def baseline_of(self, policy: PacketPolicy) -> PacketPolicy:
         """Return the policy that a tunable one is compared with."""
         return self.against or NATURAL[policy]
@@ -70,7 +107,7 @@ class Question:
     @property
     def baselines(self) -> list[PacketPolicy]:
         """All policies without α that are simulated: those asked for, and those compared with."""
-        needed = {self.baseline_of(policy) for policy in self.policies if policy in TUNABLE}
+        needed = {self.baseline_of(policy) for policy in self.tunable}
         return [
             policy for policy in PacketPolicy if policy not in TUNABLE and (policy in self.policies or policy in needed)
         ]
@@ -143,23 +180,19 @@ class _Steps:
 
 def run(question: Question, report: Report = lambda share, note: None) -> Study:
     """Run a study. `report` gets the share that is done and the current step; what it raises ends the study."""
-    tunable = [policy for policy in question.policies if policy in TUNABLE]
-    needed = {question.baseline_of(policy) for policy in tunable} if question.alpha is None else set()
-    searched_runs = len(needed) + len(tunable) * question.evaluations if question.alpha is None else 0
-    classed = sum(policy is not PacketPolicy.PBS for policy in tunable) if question.classes else 0
-    steps = _Steps(searched_runs + len(question.baselines) + len(tunable) + 2 * classed, report)
+    steps = _Steps(question.simulations, report)
     draw = (question.workload, question.link, question.load, question.flow_count)
-    searches = _searches(question, tunable, needed, draw_flows(*draw, question.seed), steps) if needed else []
+    searches = _searches(question, draw_flows(*draw, question.seed), steps) if question.searched_against else []
     alphas = {found.policy: found.best.alpha for found in searches}
     flows = draw_flows(*draw, question.seed + _COMPARED_SEED)
     outcomes, packets = [], 0
-    for policy in (*question.baselines, *tunable):
+    for policy in (*question.baselines, *question.tunable):
         alpha = None if policy not in TUNABLE else alphas.get(policy, question.alpha or 0.0)
         chosen = Chosen(policy, alpha or 0.0)
         simulated = links.simulate(flows, chosen, steps.next(_named(policy)))
         packets = simulated.packets
         outcomes.append(Outcome(policy, alpha, None, summary_of(flows, simulated), [], []))
-        if question.classes and policy in TUNABLE and policy is not PacketPolicy.PBS:
+        if question.classes and policy in question.classed:
             outcomes.append(_in_classes(question, question.classes, flows, chosen, steps))
     span_ps = float(flows.arrivals_ps[-1])
     study = Study(
@@ -176,14 +209,12 @@ def run(question: Question, report: Report = lambda share, note: None) -> Study:
     return study
 
 
-def _searches(
-    question: Question, tunable: list[PacketPolicy], needed: set[PacketPolicy], flows: Flows, steps: _Steps
-) -> list[Searched]:
+def _searches(question: Question, flows: Flows, steps: _Steps) -> list[Searched]:
     baselines = {
         policy: figures_of(flows, links.simulate(flows, Chosen(policy), steps.next(f"baseline {_named(policy)}")))
-        for policy in sorted(needed)
+        for policy in sorted(question.searched_against)
     }
-    return [_search(question, policy, baselines, flows, steps) for policy in tunable]
+    return [_search(question, policy, baselines, flows, steps) for policy in question.tunable]
 
 
 def _search(

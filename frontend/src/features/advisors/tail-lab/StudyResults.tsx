@@ -6,6 +6,7 @@ import { LineKey } from '~/ui/LineKey'
 import { lineStyle } from '~/ui/lineStyle'
 import { Panel, pageStyles } from '~/ui/Page'
 import { type Column, Records } from '~/ui/Records'
+import advisors from '../advisors.module.css'
 import { Legend } from '../Legend'
 import { AlphaSearch } from './AlphaSearch'
 import { BesideSource } from './BesideSource'
@@ -22,7 +23,7 @@ interface Props {
 /** Policies with their gains, curves of α, slowdown, sizes, and the figures of the source. */
 export function StudyResults({ study, gains, onGains }: Props) {
   return (
-    <>
+    <div className={advisors.results}>
       <Panel title={strings.results}>
         <p className={pageStyles.lead}>
           {strings.summary(
@@ -44,7 +45,7 @@ export function StudyResults({ study, gains, onGains }: Props) {
       <Slowdown outcomes={study.outcomes} />
       <Sizes outcomes={study.outcomes} />
       {study.beside_source.length > 0 && <BesideSource rows={study.beside_source} />}
-    </>
+    </div>
   )
 }
 
