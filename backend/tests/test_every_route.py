@@ -76,7 +76,18 @@ def test_operations_have_their_own_names_and_say_what_they_do(servers: Any):
 
 def test_paths_are_plural_kebab_case(servers: Any):
     singular = {"auth", "sign-in", "sign-out", "session", "self", "plan", "enrol", "about", "revoke", "roster"}
-    singular |= {"accept", "dismiss", "stop", "apply", "accuracy", "acknowledge", "resolve", "reopen", "what-if"}
+    singular |= {
+        "accept",
+        "dismiss",
+        "stop",
+        "apply",
+        "accuracy",
+        "acknowledge",
+        "resolve",
+        "reopen",
+        "redeliver",
+        "what-if",
+    }
     singular |= {"usage", "matrix", "series", "live", "cost", "manifest", "performance", "capacity", "sensitivity"}
     singular |= {"output", "result", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
     singular |= {"evidence", "embed", "compute-mix", "role", "leave", "switch", "deletion", "lookup", "resend"}

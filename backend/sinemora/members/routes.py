@@ -19,7 +19,7 @@ from sinemora.members.schemas import (
     RoleSet,
     TenantWrite,
 )
-from sinemora.tenants.access import SESSION_COOKIE, Admin, Confirmed, Owner, PersonOnly, SignedIn, Viewer
+from sinemora.tenants.access import SESSION_COOKIE, Admin, Confirmed, Owner, PersonOnly, SignedIn, Viewer, cookie_of
 from sinemora.tenants.models import Membership
 
 router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
@@ -99,7 +99,7 @@ def rename_tenant(tenant_id: UUID, body: TenantWrite, session: SessionDep, actor
 )
 def switch_tenant(tenant_id: UUID, request: Request, actor: Viewer) -> None:
     """Move this browser session to another tenant of the person. Live streams of the tenant before end."""
-    own_tenants.switch(actor, request.cookies.get(SESSION_COOKIE, ""), tenant_id)
+    own_tenants.switch(actor, cookie_of(request, SESSION_COOKIE) or "", tenant_id)
 
 
 def _member(row: Membership) -> MemberRead:

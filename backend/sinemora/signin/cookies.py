@@ -6,7 +6,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.security import csrf_token
 from sinemora.signin.service import STEP_LIFE
 from sinemora.signin.sessions import Browser, Opened
-from sinemora.tenants.access import CSRF_COOKIE, DEVICE_COOKIE, SESSION_COOKIE
+from sinemora.tenants.access import CSRF_COOKIE, DEVICE_COOKIE, SESSION_COOKIE, cookie_name, cookie_of
 
 STEP_COOKIE = "sinemora_sign_in"
 _DEVICE_S = 366 * 86_400
@@ -17,7 +17,7 @@ _DEVICE_PATH = "/v1"
 def browser_of(request: Request) -> Browser:
     """Return the browser that sent a request."""
     address = request.client.host if request.client else ""
-    return Browser(address, request.headers.get("User-Agent", ""), request.cookies.get(DEVICE_COOKIE))
+    return Browser(address, request.headers.get("User-Agent", ""), cookie_of(request, DEVICE_COOKIE))
 
 
 def set_session(response: Response, opened: Opened) -> None:
@@ -25,26 +25,38 @@ def set_session(response: Response, opened: Opened) -> None:
     life_s = settings().session_hours * 3600
     secure = bool(settings().cookie_secure)
     response.set_cookie(
-        SESSION_COOKIE, opened.secret, max_age=life_s, httponly=True, secure=secure, samesite="lax", path="/"
+        cookie_name(SESSION_COOKIE),
+        opened.secret,
+        max_age=life_s,
+        httponly=True,
+        secure=secure,
+        samesite="lax",
+        path="/",
     )
     csrf = csrf_token(opened.secret)
-    response.set_cookie(CSRF_COOKIE, csrf, max_age=life_s, secure=secure, samesite="lax", path="/")
+    response.set_cookie(cookie_name(CSRF_COOKIE), csrf, max_age=life_s, secure=secure, samesite="lax", path="/")
     set_device(response, opened.device)
-    response.delete_cookie(STEP_COOKIE, path=_STEP_PATH, secure=secure, httponly=True)
+    response.delete_cookie(cookie_name(STEP_COOKIE), path=_STEP_PATH, secure=secure, httponly=True)
 
 
 def set_device(response: Response, device: str) -> None:
     """Set the token that marks a browser in which an account signed in."""
     secure = bool(settings().cookie_secure)
     response.set_cookie(
-        DEVICE_COOKIE, device, max_age=_DEVICE_S, httponly=True, secure=secure, samesite="lax", path=_DEVICE_PATH
+        cookie_name(DEVICE_COOKIE),
+        device,
+        max_age=_DEVICE_S,
+        httponly=True,
+        secure=secure,
+        samesite="lax",
+        path=_DEVICE_PATH,
     )
 
 
 def set_step(response: Response, secret: str) -> None:
     """Set the secret of a sign-in that continues in another request."""
     response.set_cookie(
-        STEP_COOKIE,
+        cookie_name(STEP_COOKIE),
         secret,
         max_age=int(STEP_LIFE.total_seconds()),
         httponly=True,
@@ -57,5 +69,5 @@ def set_step(response: Response, secret: str) -> None:
 def delete_session(response: Response) -> None:
     """Delete the cookies of an ended session."""
     secure = bool(settings().cookie_secure)
-    response.delete_cookie(SESSION_COOKIE, path="/", secure=secure, httponly=True)
-    response.delete_cookie(CSRF_COOKIE, path="/", secure=secure)
+    response.delete_cookie(cookie_name(SESSION_COOKIE), path="/", secure=secure, httponly=True)
+    response.delete_cookie(cookie_name(CSRF_COOKIE), path="/", secure=secure)

@@ -13,6 +13,7 @@ from sinemora.kit.http.routes import ForeignRoute
 from sinemora.signin import cookies, single_sign_on
 from sinemora.signin.schemas import ProviderRead
 from sinemora.signin.service import Pending
+from sinemora.tenants.access import cookie_of
 
 _OWN_PATH = re.compile(r"/(?![/\\])[^\s]*")
 _SIGN_IN = "/sign-in"
@@ -55,7 +56,7 @@ def finish_provider_sign_in(
     rate_limit.limit_address(request)
     if error:
         return _back(_SIGN_IN, failed="provider_refused")
-    step = request.cookies.get(cookies.STEP_COOKIE)
+    step = cookie_of(request, cookies.STEP_COOKIE)
     try:
         result, next_path = single_sign_on.finish(step, state, code, cookies.browser_of(request))
     except ProductError as refused:

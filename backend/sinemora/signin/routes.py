@@ -26,7 +26,7 @@ from sinemora.signin.schemas import (
 )
 from sinemora.signin.service import Pending
 from sinemora.signin.sessions import Opened
-from sinemora.tenants.access import SESSION_COOKIE, Actor, MaybeSignedIn, SignedIn, Viewer
+from sinemora.tenants.access import SESSION_COOKIE, Actor, MaybeSignedIn, SignedIn, Viewer, cookie_of
 
 _NEEDS_FACTOR: dict[int | str, dict[str, Any]] = {202: {"model": SecondFactorNeeded}}
 
@@ -57,14 +57,14 @@ async def sign_in(body: SignIn, request: Request, response: Response) -> Session
 @sign_in_router.post("/second-factor", responses=responses(401, 422, 429))
 def send_second_factor(body: SecondFactor, request: Request, response: Response) -> SessionRead:
     """Finish a sign-in with a code of the authenticator app or a recovery code."""
-    opened = service.second_factor(request.cookies.get(cookies.STEP_COOKIE), body.code, cookies.browser_of(request))
+    opened = service.second_factor(cookie_of(request, cookies.STEP_COOKIE), body.code, cookies.browser_of(request))
     return session_of(opened, response)
 
 
 @sign_in_router.post("/passkey-options", responses=responses(409, 429))
 def create_passkey_options(request: Request) -> PasskeyOptions:
     """Return options to sign in with a passkey: as the second factor of a sign-in that waits for one, or alone."""
-    return PasskeyOptions(options=passkeys.request_options(request.cookies.get(cookies.STEP_COOKIE)))
+    return PasskeyOptions(options=passkeys.request_options(cookie_of(request, cookies.STEP_COOKIE)))
 
 
 @sign_in_router.post("/passkey", responses=responses(401, 409, 422, 429))
@@ -76,7 +76,7 @@ def sign_in_by_passkey(body: PasskeyProof, request: Request, response: Response)
 @sign_in_router.post("/second-factor/passkey", responses=responses(401, 409, 422, 429))
 def send_passkey(body: PasskeyProof, request: Request, response: Response) -> SessionRead:
     """Finish a sign-in with a passkey as its second factor."""
-    step = request.cookies.get(cookies.STEP_COOKIE)
+    step = cookie_of(request, cookies.STEP_COOKIE)
     return session_of(passkeys.second_factor(step, body.credential, cookies.browser_of(request)), response)
 
 
@@ -102,7 +102,7 @@ def read_sign_in_status(request: Request, actor: MaybeSignedIn) -> SignInStatus:
 @router.post("/sign-out", status_code=204)
 def sign_out(request: Request, response: Response, actor: Viewer) -> None:
     """End this browser session. An API key stays valid."""
-    secret = request.cookies.get(SESSION_COOKIE)
+    secret = cookie_of(request, SESSION_COOKIE)
     if actor.kind == "user" and secret:
         sessions.sign_out(secret, cookies.browser_of(request))
     cookies.delete_session(response)
@@ -135,7 +135,7 @@ def _answer(result: Opened | Pending, response: Response) -> SessionRead | Respo
 
 
 def _session_of_actor(request: Request, actor: Actor) -> SessionRead:
-    secret = request.cookies.get(SESSION_COOKIE) if actor.kind == "user" else None
+    secret = cookie_of(request, SESSION_COOKIE) if actor.kind == "user" else None
     return SessionRead(
         user=UserRead(id=actor.id, email=actor.name),
         tenant=TenantRead(id=actor.tenant_id, key=actor.tenant_key, name=actor.tenant_name),

@@ -16,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import BaseRoute
 
+from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http import rate_limit
@@ -28,6 +29,8 @@ SESSION_COOKIE = "sinemora_session"
 CSRF_COOKIE = "sinemora_csrf"
 DEVICE_COOKIE = "sinemora_device"
 CSRF_HEADER = "x-csrf-token"
+# Of these, the path is not the whole host.
+_CONFINED = {DEVICE_COOKIE, "sinemora_sign_in"}
 KEY_PREFIX = "sm_"
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 CONFIRMED_FOR = timedelta(minutes=10)
@@ -36,6 +39,21 @@ _USED_AGAIN = timedelta(minutes=1)
 # Open to members who still have to set up the second factor that their tenant requires.
 _BEFORE_SECOND_FACTOR = ("/v1/auth/", "/v1/account")
 _RANK = {role: role.rank for role in Role}
+
+
+def cookie_name(name: str) -> str:
+    """Return the name of a cookie: over TLS with its prefix (RFC 6265bis §4.1.3), so that no other host can set it.
+
+    `__Host-` also forbids other domains and paths; cookies for some paths only get `__Secure-`.
+    """
+    if not settings().cookie_secure:
+        return name
+    return f"__Secure-{name}" if name in _CONFINED else f"__Host-{name}"
+
+
+def cookie_of(request: Request, name: str) -> str | None:
+    """Return the value of a cookie of the product; None without it."""
+    return request.cookies.get(cookie_name(name))
 
 
 @dataclass(frozen=True)
@@ -100,7 +118,7 @@ def _actor_of(request: Request) -> Actor:
     scheme, token = get_authorization_scheme_param(request.headers.get("Authorization"))
     if scheme.lower() == "bearer" and token:
         return _by_token(request, token)
-    return _by_cookie(request, request.cookies.get(SESSION_COOKIE))
+    return _by_cookie(request, cookie_of(request, SESSION_COOKIE))
 
 
 def still_signed_in(request: Request) -> Callable[[], Awaitable[bool]]:
@@ -156,7 +174,7 @@ def person_or_none(request: Request) -> Actor | None:
     ProductError `csrf_token_invalid` (403).
     """
     try:
-        return _by_cookie(request, request.cookies.get(SESSION_COOKIE))
+        return _by_cookie(request, cookie_of(request, SESSION_COOKIE))
     except ProductError as error:
         if error.code != "sign_in_required":
             raise
@@ -199,7 +217,7 @@ def _by_cookie(request: Request, secret: str | None) -> Actor:
         raise ProductError(
             "csrf_token_invalid",
             403,
-            f"CSRF token invalid: send the value of the cookie {CSRF_COOKIE} as header X-CSRF-Token.",
+            f"CSRF token invalid: send the value of the cookie {cookie_name(CSRF_COOKIE)} as header X-CSRF-Token.",
         )
     browser, membership, tenant = row
     due = tenant.second_factor_required and not browser.second_factor

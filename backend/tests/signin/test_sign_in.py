@@ -42,6 +42,23 @@ def test_signing_in_opens_a_session(client: Caller, owner: Member):
     assert owner.get("/v1/auth/session").json()["tenant"]["id"] == str(owner.tenant_id)
 
 
+def test_behind_https_no_other_host_can_set_the_cookies(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "cookie_secure", True)
+    opened = attempt(client, owner.email, PASSWORD)
+    lines = {line.partition("=")[0]: line for line in opened.headers.get_list("set-cookie")}
+    for name in ("__Host-sinemora_session", "__Host-sinemora_csrf"):
+        assert "Path=/;" in lines[name] + ";"
+        assert "Secure" in lines[name]
+        assert "Domain" not in lines[name]
+    assert "__Secure-sinemora_device" in lines
+    secret = lines["__Host-sinemora_session"].partition("=")[2].partition(";")[0]
+    account = [
+        Caller(client.http, cookies={name: secret}).get("/v1/account").status_code
+        for name in ("__Host-sinemora_session", "sinemora_session")
+    ]
+    assert account == [200, 401]
+
+
 def test_cookies_are_for_https_only_behind_https(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(config.settings(), "cookie_secure", True)
     cookies = attempt(client, owner.email, PASSWORD).headers.get_list("set-cookie")

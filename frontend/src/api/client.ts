@@ -41,7 +41,8 @@ export function randomKey(): string {
 async function send(asked: Request): Promise<Response> {
   const request = token === null ? asked : new Request(asked, { credentials: 'omit' })
   if (token !== null) request.headers.set('Authorization', `Bearer ${token}`)
-  if (!SAFE.has(request.method)) request.headers.set('X-CSRF-Token', cookie('sinemora_csrf') ?? '')
+  if (!SAFE.has(request.method))
+    request.headers.set('X-CSRF-Token', cookie('__Host-sinemora_csrf') ?? cookie('sinemora_csrf') ?? '')
   if (request.method === 'POST' && !request.headers.has('Idempotency-Key')) {
     request.headers.set('Idempotency-Key', randomKey())
   }

@@ -74,6 +74,14 @@ export const useDeleteReceiver = () =>
     [['receivers'], ['deliveries'], ['alert-routes']],
   )
 
+/** Send an ended delivery once more. */
+export const useRedeliver = () =>
+  useAction(
+    (id: string) =>
+      unwrap(client.POST('/v1/deliveries/{delivery_id}/redeliver', { params: { path: { delivery_id: id } } })),
+    [['deliveries']],
+  )
+
 /** Send a test; each call sends one. */
 export const useTestReceiver = () =>
   useAction(

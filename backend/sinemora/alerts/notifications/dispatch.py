@@ -63,3 +63,11 @@ def send(session: Session, receiver_id: UUID, incident_id: UUID | None, about: s
     session.flush()
     enqueue(session, deliver, tenant_id=str(row.tenant_id), delivery_id=str(row.id))
     return row
+
+
+def resend(session: Session, row: Delivery) -> None:
+    """Enqueue an ended delivery once more, with all of its attempts; it leaves with the commit."""
+    row.state, row.attempts, row.sent_at, row.answer = DeliveryState.waiting, 0, None, None
+    row.due_at = datetime.now(UTC)
+    session.flush()
+    enqueue(session, deliver, tenant_id=str(row.tenant_id), delivery_id=str(row.id))

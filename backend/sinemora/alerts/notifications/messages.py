@@ -1,15 +1,19 @@
 """Content of notifications in the format of each receiver kind. Pure: a notification in, bytes and headers out.
 
-Webhooks get `Notification.fields()` with `Sinemora-Signature: t=<Unix s>,v1=<hex>`, the HMAC-SHA-256 of `<t>.<body>`.
+Webhooks get `Notification.fields()` with the headers of Standard Webhooks: `webhook-id`, `webhook-timestamp` and, with
+a key, `webhook-signature`: `v1,` and the HMAC-SHA-256 of `<id>.<timestamp>.<body>` in base64.
 Slack: blocks of an incoming webhook. PagerDuty: Events API v2. Teams: an Adaptive Card of a workflow.
 """
 
+import base64
+import binascii
 import hashlib
 import hmac
 import json
 import struct
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
 from typing import Any
@@ -72,15 +76,29 @@ class Notification:
 def webhook(content: Notification, key: str | None, at_s: int) -> tuple[bytes, dict[str, str]]:
     """Return body and headers of a webhook."""
     body = json.dumps(content.fields(), ensure_ascii=False).encode()
-    headers = {"Content-Type": "application/json", "User-Agent": "Sinemora", "Sinemora-Delivery": content.id}
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "Sinemora",
+        "webhook-id": content.id,
+        "webhook-timestamp": str(at_s),
+    }
     if key:
-        headers["Sinemora-Signature"] = f"t={at_s},v1={signature(key, at_s, body)}"
+        headers["webhook-signature"] = f"v1,{signature(key, content.id, at_s, body)}"
     return body, headers
 
 
-def signature(key: str, at_s: int, body: bytes) -> str:
-    """Return the HMAC that a receiver computes to verify a webhook."""
-    return hmac.new(key.encode(), f"{at_s}.".encode() + body, hashlib.sha256).hexdigest()
+def signature(key: str, message_id: str, at_s: int, body: bytes) -> str:
+    """Return the HMAC that a receiver computes to verify a webhook, in base64 (Standard Webhooks 1.0)."""
+    signed = f"{message_id}.{at_s}.".encode() + body
+    return base64.b64encode(hmac.digest(_key_bytes(key), signed, hashlib.sha256)).decode()
+
+
+def _key_bytes(key: str) -> bytes:
+    """Return the bytes of a key: those of the base64 after `whsec_`, else its text."""
+    if key.startswith("whsec_"):
+        with suppress(binascii.Error):
+            return base64.b64decode(key.removeprefix("whsec_"), validate=True)
+    return key.encode()
 
 
 def slack(content: Notification) -> bytes:

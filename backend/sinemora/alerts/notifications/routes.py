@@ -26,6 +26,12 @@ def test_receiver(receiver_id: UUID, session: SessionDep, actor: Editor) -> Deli
     return service.test_receiver(session, actor, receiver_id)
 
 
+@router.post("/deliveries/{delivery_id}/redeliver", status_code=202, responses=responses(404, 409))
+def redeliver(delivery_id: UUID, session: SessionDep, actor: Editor) -> DeliveryRead:
+    """Send a delivery that was sent or has failed once more, with its first id (`webhook-id`) and present facts."""
+    return service.redeliver(session, actor, delivery_id)
+
+
 @router.get("/deliveries", response_model=Page[DeliveryRead])
 def list_deliveries(
     session: SessionDep,

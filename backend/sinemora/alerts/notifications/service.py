@@ -5,10 +5,11 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.models import Delivery, Receiver
+from sinemora.alerts.models import Delivery, DeliveryState, Receiver
 from sinemora.alerts.notifications import dispatch
 from sinemora.alerts.notifications.schemas import DeliveryRead
 from sinemora.alerts.receivers.service import get_receiver
+from sinemora.kit.errors import NotFound, ProductError
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
@@ -20,6 +21,19 @@ def test_receiver(session: Session, actor: Actor, receiver_id: UUID) -> Delivery
     session.refresh(delivery)
     audit.record(session, actor, "receiver.tested", row.id, row.name)
     return delivery_read(delivery, row.name)
+
+
+def redeliver(session: Session, actor: Actor, delivery_id: UUID) -> DeliveryRead:
+    """Send an ended delivery once more. ProductError `delivery_unknown`, `delivery_waits`."""
+    row = session.get(Delivery, delivery_id, with_for_update=True)
+    if row is None:
+        raise NotFound("delivery")
+    if row.state == DeliveryState.waiting:
+        raise ProductError("delivery_waits", 409, "Delivery waits: it is sent without a request, at `due_at`.")
+    dispatch.resend(session, row)
+    receiver = get_receiver(session, row.receiver_id)
+    audit.record(session, actor, "delivery.repeated", row.id, receiver.name)
+    return delivery_read(row, receiver.name)
 
 
 def deliveries_read(session: Session, rows: Sequence[Delivery]) -> list[DeliveryRead]:

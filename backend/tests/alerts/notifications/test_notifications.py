@@ -1,7 +1,10 @@
 """Notifications against servers that speak the receivers' protocols, on this machine."""
 
+import base64
+import hmac
 import json
 import struct
+import time
 import zlib
 from datetime import UTC, datetime
 from email import message_from_bytes
@@ -114,9 +117,36 @@ def test_a_webhook_is_signed_and_retried(local: None, owner: Member, hooks: Hook
     due_now()
     assert len(hooks.got) == 3
     _, headers, body = hooks.got[-1]
-    at, signed = (part.split("=")[1] for part in headers["Sinemora-Signature"].split(","))
-    assert signed == messages.signature(KEY, int(at), body)
-    assert len({headers["Sinemora-Delivery"] for _, headers, _ in hooks.got}) == 1
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+    expected = base64.b64encode(hmac.new(KEY.encode(), signed, "sha256").digest()).decode()
+    assert headers["webhook-signature"] == f"v1,{expected}"
+    assert abs(time.time() - int(headers["webhook-timestamp"])) < 60
+    assert {headers["webhook-id"] for _, headers, _ in hooks.got} == {sent["id"]}
+
+
+def test_a_signature_is_that_of_the_standard():
+    # The example of the specification (standard-webhooks/standard-webhooks, spec/standard-webhooks.md).
+    key, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", b'{"test": 2432232314}'
+    signed = messages.signature(key, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body)
+    assert signed == "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_a_delivery_is_repeated_on_request(local: None, owner: Member, other_owner: Member, hooks: Hooks):
+    target = receiver(owner, "webhook", hooks)
+    hooks.script = [410]
+    owner.created(f"/v1/receivers/{target['id']}/tests", {})
+    (waiting,) = owner.get("/v1/deliveries").json()["items"]
+    path = f"/v1/deliveries/{waiting['id']}/redeliver"
+    assert owner.post(path).json()["code"] == "delivery_waits"
+    due_now()
+    assert owner.get("/v1/deliveries").json()["items"][0]["state"] == "failed"
+    assert other_owner.post(path).json()["code"] == "delivery_unknown"
+    again = owner.post(path)
+    assert (again.status_code, again.json()["state"], again.json()["attempts"]) == (202, "waiting", 0)
+    due_now()
+    (sent,) = owner.get("/v1/deliveries").json()["items"]
+    assert (sent["state"], sent["attempts"]) == ("sent", 1)
+    assert len({headers["webhook-id"] for _, headers, _ in hooks.got}) == 1
 
 
 @pytest.mark.parametrize("status", [302, 404, 410])

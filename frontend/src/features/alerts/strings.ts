@@ -59,6 +59,8 @@ export const strings = {
   minimumRise: (unit: string) => `Minimum rise (${unit})`,
   deliveries: 'Deliveries',
   deliveriesLower: 'deliveries',
+  sendAgain: 'Send again',
+  sendAgainTo: (receiver: string) => `Send again to ${receiver}`,
   noDeliveries: 'No deliveries yet. They appear here once a receiver is notified or tested.',
   receiver: 'Receiver',
   subject: 'Subject',

@@ -1,13 +1,14 @@
 import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
-import { type Delivery, deliveriesQuery } from '~/api/receivers'
+import { type Delivery, deliveriesQuery, useRedeliver } from '~/api/receivers'
 import { formatCount } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
-import { Records } from '~/ui/Records'
+import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Loading } from '~/ui/State'
 import { DELIVERY_STATES } from '../deliveryWords'
 import { strings } from '../strings'
@@ -16,6 +17,14 @@ import { strings } from '../strings'
 export function DeliveryLog() {
   const clock = useClock()
   const { data, error } = useQuery(deliveriesQuery)
+  const redeliver = useRedeliver()
+  const edits = useEdits()
+  const again = ({ id, receiver, state }: Delivery) =>
+    state !== 'waiting' && (
+      <RowAction label={strings.sendAgainTo(receiver)} onClick={() => redeliver.mutate(id)}>
+        {strings.sendAgain}
+      </RowAction>
+    )
   return (
     <Panel title={strings.deliveries}>
       {error && !data ? (
@@ -39,9 +48,11 @@ export function DeliveryLog() {
               cell: (delivery) => <Age at={delivery.created_at} clock={clock} now={serverNow} />,
             },
             { title: strings.response, cell: (delivery) => delivery.answer, as: 'wrap' },
+            ...(edits ? [{ title: strings.actions, cell: (delivery: Delivery) => again(delivery) }] : []),
           ]}
         />
       )}
+      <ActionError error={redeliver.error} />
     </Panel>
   )
 }
