@@ -6,7 +6,7 @@ another machine. Capacity is a row of resources: slots, CPU, memory.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,10 +48,13 @@ class Order:
     stuck: tuple[TaskMove, ...]
 
 
-def together(moves: Sequence[TaskMove], bound: Collection[int] = ()) -> list[list[TaskMove]]:
+def together(
+    moves: Sequence[TaskMove], bound: Collection[int] = (), joined: Iterable[Sequence[TaskMove]] = ()
+) -> list[list[TaskMove]]:
     """Return groups of moves that share no machine, in order.
 
-    Moves of an application in `bound` form one group: the place of its root determines those of its tasks.
+    Moves of an application in `bound` form one group: the place of its root determines those of its tasks. So do the
+    moves of each sequence in `joined`.
     """
     parent: dict[object, object] = {}
 
@@ -67,6 +70,9 @@ def together(moves: Sequence[TaskMove], bound: Collection[int] = ()) -> list[lis
             parent[head(move.source)] = head(move.target)
         if move.task[0] in bound:
             parent[head(("application", move.task[0]))] = head(move.target)
+    for sequence in joined:
+        for move in sequence[1:]:
+            parent[head(move.target)] = head(sequence[0].target)
     groups: dict[object, list[TaskMove]] = defaultdict(list)
     for move in moves:
         groups[head(move.target)].append(move)

@@ -97,6 +97,8 @@ class SearchSolution:
     at: Ints
     cost: float
     """Cost of its links, without moves."""
+    total: float
+    """Cost with the price of moves, and a larger one of each waiting task."""
     gap: float | None
     """No placement costs less by more than this, moves included; None if one with fewer waiting tasks may exist."""
     moved: int
@@ -152,6 +154,7 @@ def solve(
     return SearchSolution(
         at,
         _value(problem, at),
+        least,
         gap if gap < waiting_cost / 2 else None,
         moved,
         int(((at < 0) & problem.movable).sum()),

@@ -1,10 +1,12 @@
 """Feasibility checks of a placement, independent of the solver: a recommendation violates no constraint."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sinemora.applications.performance import Indices
+from sinemora.placement.move_sequence import TaskMove
 from sinemora.recommendations.core.instance import Deployment, Instance
 
 
@@ -28,6 +30,22 @@ def first_violation(
         if violation is not None:
             return violation
     return None
+
+
+def joined_by_spread(instance: Instance, moves: Sequence[TaskMove]) -> Iterator[list[TaskMove]]:
+    """Yield moves that a spread limit makes depend on one another: tasks may come only because others leave."""
+    for place in sorted({move.task[0] for move in moves}):
+        application = instance.applications[place]
+        mine = [move for move in moves if move.task[0] == place and move.task[1] != application.root]
+        for _, most, domain in _spread_limits(instance, application):
+            if most is None:
+                continue
+            before = _count_per_domain(application, application.at, domain, len(instance.machines))
+            for number in {int(domain[move.target]) for move in mine}:
+                comes = [move for move in mine if domain[move.target] == number]
+                leaves = [move for move in mine if not move.starts and domain[move.source] == number]
+                if before[number] + len(comes) > max(most, before[number]):
+                    yield list(dict.fromkeys([*comes, *leaves]))
 
 
 def all_violations(instance: Instance, at: tuple[Indices, ...]) -> list[str]:
@@ -121,12 +139,7 @@ def _zone_violation(instance: Instance, at: tuple[Indices, ...], place: int) -> 
 
 def _spread_violation(instance: Instance, at: tuple[Indices, ...], place: int) -> Violation | None:
     application = instance.applications[place]
-    levels: tuple[tuple[str, int | None, Indices], ...] = (
-        ("VM", application.per_vm_max, np.arange(len(instance.machines), dtype=np.intp)),
-        ("host", application.per_host_max, instance.racks),
-        ("zone", application.per_zone_max, instance.zones),
-    )
-    for level, most, domain in levels:
+    for level, most, domain in _spread_limits(instance, application):
         if most is None:
             continue
         after, before = (
@@ -138,6 +151,15 @@ def _spread_violation(instance: Instance, at: tuple[Indices, ...], place: int) -
         if worse.any():
             return Violation(f"{application.name} may have {most} tasks on one {level}, not {int(after[worse].max())}")
     return None
+
+
+def _spread_limits(instance: Instance, application: Deployment) -> tuple[tuple[str, int | None, Indices], ...]:
+    """Return each level, its limit (None: unlimited), and the domain of each machine."""
+    return (
+        ("VM", application.per_vm_max, np.arange(len(instance.machines), dtype=np.intp)),
+        ("host", application.per_host_max, instance.racks),
+        ("zone", application.per_zone_max, instance.zones),
+    )
 
 
 def _count_per_domain(application: Deployment, where: Indices, domain: Indices, size: int) -> Indices:

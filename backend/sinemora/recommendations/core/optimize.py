@@ -4,8 +4,9 @@ The solver sees the median round trip of the training windows and the resulting 
 depend on one another. A group is kept if its hold-out gain exceeds the cost of its moves with `PROBABILITY`.
 """
 
+import heapq
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +20,7 @@ from sinemora.placement.plan import Plan
 from sinemora.placement.policies import nomora
 from sinemora.placement.policies.nomora import Parameters
 from sinemora.placement.problem import Problem
-from sinemora.recommendations.core.constraints import Violation, first_violation
+from sinemora.recommendations.core.constraints import Violation, first_violation, joined_by_spread
 from sinemora.recommendations.core.formulate import formulate, solvable_stars, task_moves
 from sinemora.recommendations.core.holdout import (
     Gain,
@@ -44,7 +45,9 @@ from sinemora.recommendations.core.tail_risk import RiskModel, link_performance
 PROBABILITY = 0.9
 _NO_ORDER = "no feasible order: full VMs would swap tasks without a spare slot; free one slot anywhere"
 _ROUNDS = 2
-"""Most times that tasks are placed again, without moves that have no feasible order."""
+"""Most times that many tasks are placed again, without moves that have no feasible order."""
+_FEW_MOVERS, _PLACED_MOST = 20, 40
+"""Number of tasks that are placed again more often, and how often at most."""
 POINTS = 1000
 """Cost points of the loss of all performance (`Objective.loss`)."""
 
@@ -110,6 +113,10 @@ class Solution:
         return None if self.search is None else self.search.solution.slot_price
 
 
+Judged = tuple[SearchResult | None, list[Group], tuple[Step, ...]]
+"""Joint placement, all groups of its moves, and the steps of those that are kept."""
+
+
 def solve(instance: Instance, options: Options) -> Solution:
     """Return the moves worth making. Raises `NothingMeasured`, `placement.ProblemError`, `placement.InfeasibleError`.
 
@@ -133,14 +140,15 @@ def solve(instance: Instance, options: Options) -> Solution:
         proposed = task_moves(instance, stars, problem, plan)
     movers = movable_tasks(instance, stars)
     search, groups, steps = _place_and_judge(instance, options, assumed, proposed, movers, least_gain, noise)
-    first, blocked = search, _blocked(groups)
-    for _ in range(_ROUNDS):
-        if not blocked or options.published:
-            break
-        # What may stay where it is gives the others another chance: a start is worth more than a swap that fails.
-        movers -= {move.task for group in blocked for move in group.moves if not move.starts}
-        search, again, steps = _place_and_judge(instance, options, assumed, [], movers, least_gain, noise)
-        groups, blocked = [*again, *_blocked(groups)], _blocked(again)
+    first = search
+    if _blocked(groups) and not options.published:
+        placed = _place_reachably(
+            lambda tasks: _place_and_judge(instance, options, assumed, [], tasks, least_gain, noise),
+            movers,
+            (search, groups, steps),
+        )
+        search, again, steps = placed
+        groups = [*again, *(group for group in _blocked(groups) if group not in again)]
     kept = [group for group in groups if group.rejected is None]
     after = apply_moves(here, [move for group in kept for move in group.moves])
     unplaced = []
@@ -154,6 +162,46 @@ def solve(instance: Instance, options: Options) -> Solution:
     )
 
 
+def _place_reachably(
+    place: Callable[[set[tuple[int, int]]], Judged], movers: set[tuple[int, int]], judged: Judged
+) -> Judged:
+    """Place tasks again so that no group of moves lacks a feasible order, as far as some rounds go.
+
+    Of few tasks, one task of the blocked groups after another stays where it is, the cheapest placement first: no
+    placement in which more tasks stay is cheaper. Of many tasks, all of the blocked groups stay.
+    """
+    if len(movers) > _FEW_MOVERS:
+        for _ in range(_ROUNDS):
+            if not (blocked := _blocked(judged[1])):
+                break
+            movers = movers - _running(blocked)
+            judged = place(movers)
+        return judged
+    waiting: list[tuple[float, int, set[tuple[int, int]], Judged]] = [(_cost(judged), 0, set(), judged)]
+    known: set[frozenset[tuple[int, int]]] = set()
+    while waiting:
+        _, _, stay, judged = heapq.heappop(waiting)
+        blocked = _blocked(judged[1])
+        if not blocked or len(known) >= _PLACED_MOST:
+            return judged
+        for task in sorted(_running(blocked)):
+            more = frozenset(stay | {task})
+            if more not in known:
+                known.add(more)
+                again = place(movers - more)
+                heapq.heappush(waiting, (_cost(again), len(known), set(more), again))
+    return judged
+
+
+def _cost(judged: Judged) -> float:
+    return 0.0 if judged[0] is None else judged[0].solution.total
+
+
+def _running(groups: Iterable[Group]) -> set[tuple[int, int]]:
+    """Return the tasks of moves that are no starts: a start is worth more than a swap that fails."""
+    return {move.task for group in groups for move in group.moves if not move.starts}
+
+
 def _place_and_judge(
     instance: Instance,
     options: Options,
@@ -162,7 +210,7 @@ def _place_and_judge(
     movers: set[tuple[int, int]],
     least_gain: float,
     noise: float,
-) -> tuple[SearchResult | None, list[Group], tuple[Step, ...]]:
+) -> Judged:
     """Place `movers` after the moves `proposed`; return the result, all groups, and the steps of those kept."""
     search = None
     if movers:
@@ -175,7 +223,7 @@ def _place_and_judge(
     graphs = {place for place, application in enumerate(instance.applications) if application.root is None}
     judged = (
         _evaluate_group(instance, tuple(group), options.move_cost, noise)
-        for group in together(proposed, rerooted | graphs)
+        for group in together(proposed, rerooted | graphs, joined_by_spread(instance, proposed))
     )
     groups = _reject_over_budget(instance, sorted(judged, key=_worth, reverse=True), options.moves_max)
     return search, *_reject_blocked(instance, groups)
