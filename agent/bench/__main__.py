@@ -15,7 +15,7 @@ from lab.benchmarks import figures  # noqa: E402
 
 from laboratory import LabError  # noqa: E402
 
-GROUPS = ("clock", "cpu", "loss", "packets", "footprint", "delaybox", "outage", "stock_loss")
+GROUPS = ("clock", "cpu", "loss", "packets", "footprint", "delaybox", "outage", "stock_loss", "amplification")
 
 
 def main() -> int:

@@ -9,6 +9,7 @@
 #[allow(dead_code, reason = "these tests need a part of it")]
 mod support;
 
+use std::cell::Cell;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,8 @@ const CLIENT: PortIdentity = PortIdentity {
 /// A client with its two sockets.
 struct Client {
     responder: Listen,
+    /// Identity that the responder told this client.
+    target: Cell<PortIdentity>,
     event: UdpSocket,
     general: UdpSocket,
 }
@@ -35,6 +38,7 @@ fn pair(net: u8) -> (Agent, Client) {
     let client = Client::new(responder.listen, listen(&format!("127.78.{net}.2")));
     let at = client.at();
     responder.follow(plan(1, 8, vec![peer(2, at, Role::Responder)]));
+    client.learn_target();
     (responder, client)
 }
 
@@ -49,6 +53,7 @@ impl Client {
         };
         Self {
             responder,
+            target: Cell::new(PortIdentity::ANY),
             event: open(at.event_port),
             general: open(at.general_port),
         }
@@ -71,7 +76,7 @@ impl Client {
     }
 
     fn signal(&self, tlvs: impl IntoIterator<Item = Tlv>) {
-        self.send(&signaling(tlvs));
+        self.send(&signaling(self.target.get(), tlvs));
     }
 
     fn send_delay_req(&self, sequence_id: u16, correction: i64) {
@@ -102,6 +107,25 @@ impl Client {
         (events, generals)
     }
 
+    /// Learns the identity that the responder has for this client, and ends the grant that told it.
+    fn learn_target(&self) {
+        let mut told = None;
+        support::eventually("a first grant", || {
+            self.signal([request(Service::Announce, 4)]);
+            let (_, generals) = self.receive_for(50);
+            told = generals.iter().map(|message| message.source).next();
+            told.is_some()
+        });
+        self.target.set(told.unwrap());
+        let service = Service::Announce;
+        self.signal([Tlv::Cancel { service }]);
+        support::eventually("its end", || {
+            let (_, generals) = self.receive_for(50);
+            let mut all = generals.iter().flat_map(tlvs_of);
+            all.any(|tlv| tlv == Tlv::Acknowledge { service })
+        });
+    }
+
     /// Receives until a grant for each of `services` has arrived. Returns the grants in their order.
     fn grants(&self, services: usize) -> Vec<Tlv> {
         let mut grants = Vec::new();
@@ -119,13 +143,13 @@ fn bytes(message: &Message) -> Vec<u8> {
     buffer[..length].to_vec()
 }
 
-fn signaling(tlvs: impl IntoIterator<Item = Tlv>) -> Vec<u8> {
+fn signaling(target: PortIdentity, tlvs: impl IntoIterator<Item = Tlv>) -> Vec<u8> {
     bytes(&Message {
         source: CLIENT,
         sequence_id: 7,
         correction: Correction(0),
         body: Body::Signaling {
-            target: PortIdentity::ANY,
+            target,
             tlvs: tlvs.into_iter().collect::<Tlvs>(),
         },
     })
@@ -278,7 +302,7 @@ fn a_cancelled_service_is_acknowledged_and_ends() {
 #[test]
 fn minor_version_0_and_octets_after_the_message_are_understood() {
     let (_responder, client) = pair(5);
-    let mut old = signaling([request(Service::Sync, 0)]);
+    let mut old = signaling(client.target.get(), [request(Service::Sync, 0)]);
     old[1] = 0x02;
     old.extend([0, 0]);
     client.send(&old);
@@ -302,6 +326,7 @@ fn a_client_outside_the_plan_is_served_at_the_ports_of_the_standard() {
         vec![peer(2, listen("127.78.7.2"), Role::Responder)],
     ));
     let client = Client::new(responder.listen, listen("127.78.7.9"));
+    client.learn_target();
     client.signal([request(Service::Announce, -2)]);
     assert_eq!(client.grants(1), [grant(Service::Announce, -2)]);
     let announced = client.receive_for(1500).1;

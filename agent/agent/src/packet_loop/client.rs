@@ -10,7 +10,9 @@ use crate::paths::peer_session::{ExchangeTag, SessionUpdate};
 use crate::paths::request::{Request, RequestId};
 use crate::paths::schedule::FlowKey;
 use crate::plan::{Plan, on_demand_key};
-use crate::ptp::{Arrival, Body, Correction, Message, NoService, PendingRequest, Tlvs};
+use crate::ptp::{
+    Arrival, Body, Correction, Message, NoService, PendingRequest, PortIdentity, Tlvs,
+};
 use crate::standard_clients::standard_client::{Action, Signal, StandardClient};
 use crate::window::{OnDemandWindow, Window, WindowAggregator, WindowEnd, append_clocks};
 
@@ -184,9 +186,14 @@ impl Client {
     }
 
     /// Takes the TLVs of a unicast negotiation. Returns true if they come from a responder that this agent measures.
-    pub fn receive_tlvs(&mut self, from: SocketAddr, tlvs: &Tlvs, now: RawTime) -> bool {
+    pub fn receive_tlvs(
+        &mut self,
+        from: SocketAddr,
+        signal: (PortIdentity, &Tlvs),
+        now: RawTime,
+    ) -> bool {
         let address = self.event_address(from);
-        address.is_some_and(|address| self.standard.receive_tlvs(address, tlvs, now))
+        address.is_some_and(|address| self.standard.receive_tlvs(address, signal, now))
     }
 
     /// Returns what is to be sent to standard responders at `now`, which is `backend_ns` in the backend's time, and the

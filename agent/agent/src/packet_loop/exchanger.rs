@@ -60,7 +60,7 @@ impl Exchanger {
             disruptions: Disruptions::watch(),
             client: Client::new(clock, sockets.wire_ns(RawTime(0))),
             responder: Responder::default(),
-            unicast_service: UnicastService::new(options.standard_clients, identity),
+            unicast_service: UnicastService::new(options.standard_clients),
             identity,
             hardware_time: HardwareTime::new(options.hardware),
             caps: Caps::default(),

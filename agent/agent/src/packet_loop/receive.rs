@@ -29,7 +29,7 @@ impl Exchanger {
                 }
                 Some(Message {
                     source,
-                    body: Body::Signaling { tlvs, .. },
+                    body: Body::Signaling { target, tlvs },
                     ..
                 }) if self
                     .unicast_service
@@ -37,10 +37,12 @@ impl Exchanger {
                 {
                     let now = self.sockets.now();
                     let requests = |tlv| matches!(tlv, Tlv::Request { .. });
-                    if !self.client.receive_tlvs(received.from, &tlvs, now)
+                    if !self
+                        .client
+                        .receive_tlvs(received.from, (source, &tlvs), now)
                         || tlvs.iter().any(requests)
                     {
-                        self.negotiate((source, &tlvs), &received);
+                        self.negotiate((source, target, &tlvs), &received);
                     }
                 }
                 Some(message) => {

@@ -81,7 +81,7 @@ impl Exchanger {
             return self.event_log.shed();
         }
         let response = Message {
-            source: self.identity,
+            source: self.unicast_service.identity_for(address.client),
             body: Body::DelayResp {
                 receive_ns: self.sockets.wire_ns(stamp),
                 requester: message.source,
@@ -96,7 +96,11 @@ impl Exchanger {
     }
 
     /// Responds to the unicast negotiation of a client.
-    pub(super) fn negotiate(&mut self, request: (PortIdentity, &Tlvs), received: &ReceivedMessage) {
+    pub(super) fn negotiate(
+        &mut self,
+        request: (PortIdentity, PortIdentity, &Tlvs),
+        received: &ReceivedMessage,
+    ) {
         let now = self.sockets.now();
         if !self.budget.take(1, now) {
             return self.event_log.shed();

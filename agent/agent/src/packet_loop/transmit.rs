@@ -103,7 +103,7 @@ impl Exchanger {
                 }
                 (Departure::Granted(sequence_id, address), Some(t1)) => {
                     let message = Message {
-                        source: self.identity,
+                        source: self.unicast_service.identity_for(address.client),
                         sequence_id,
                         correction: Correction(0),
                         body: Body::FollowUp {

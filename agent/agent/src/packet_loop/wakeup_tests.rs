@@ -73,7 +73,7 @@ fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
         let identity = PortIdentity { clock: 1, port: 1 };
         for service in [Service::Sync, Service::DelayResp] {
             grants.request(
-                (address.client, identity),
+                ((address.client, identity), true),
                 address,
                 (service, -7, 300),
                 RawTime(0),

@@ -20,6 +20,9 @@ const SHORTEST_ANNOUNCE: i8 = -3;
 const LONGEST_INTERVAL: i8 = 4;
 /// Longest grant, s: the time that a vanished client is served for (16.1.4.2.5). Usual daemons ask for 60 to 300 s.
 const LONGEST_S: u32 = 300;
+/// Longest grant of a client that has not proven that it receives, s. It gets no messages meanwhile, and usual daemons renew
+/// before the end.
+const UNPROVEN_S: u32 = 4;
 /// Most clients of one address, and most messages per second granted to them together: what one client may ask for. Forged
 /// requests and a client with many identities get no more, and take nothing from other addresses.
 const MOST_PER_ADDRESS: usize = 4;
@@ -43,7 +46,7 @@ pub struct DueMessage {
 pub enum NoDelayResp {
     /// Its client has no grant: the request may be of another agent.
     NotGranted,
-    /// The client sends requests far more often than granted, or after the end of the grant.
+    /// The client sends requests far more often than granted, after the end of the grant, or without a proof that it receives.
     TooOften,
 }
 
@@ -69,6 +72,8 @@ struct Client {
     /// Time of its first grant, and true if it has renewed one.
     since: RawTime,
     renewed: bool,
+    /// True if a request of it named the identity that only a grant tells: packets for its address arrive there.
+    proven: bool,
     address: ClientAddress,
     granted: [Option<Granted>; 3],
     requests: TokenBucket,
@@ -94,15 +99,17 @@ struct Granted {
 }
 
 impl Grants {
-    /// Responds to a request for a service of a client that is allowed to be served. A duration of 0 denies it.
+    /// Responds to a request for a service of a client that is allowed to be served, and that may have proven that it
+    /// receives. A duration of 0 denies it.
     pub fn request(
         &mut self,
-        id: ClientId,
+        (id, is_proven): (ClientId, bool),
         address: ClientAddress,
         (service, interval, duration_s): (Service, i8, u32),
         now: RawTime,
     ) -> Tlv {
-        let duration_s = duration_s.min(LONGEST_S);
+        let is_proven = is_proven || self.of(id).is_some_and(|client| client.proven);
+        let duration_s = duration_s.min(if is_proven { LONGEST_S } else { UNPROVEN_S });
         let shortest = match service {
             Service::Announce => SHORTEST_ANNOUNCE,
             _ => SHORTEST_INTERVAL,
@@ -132,7 +139,8 @@ impl Grants {
             next: now.plus(phase(id, interval_ns)),
             sequence_id: client.granted[place].map_or(0, |before| before.sequence_id),
         });
-        client.renewed |= client.granted[place].is_some();
+        client.proven = is_proven;
+        client.renewed |= is_proven && client.granted[place].is_some();
         client.granted[place] = Some(Granted { until, ..granted });
         if before.is_none() && service == Service::DelayResp {
             // Twice the rate, since clients space their requests at random (9.5.11.2).
@@ -167,7 +175,7 @@ impl Grants {
         let client = self.of(id).ok_or(NoDelayResp::NotGranted)?;
         let granted = client.granted[Service::DelayResp.place()];
         let until = granted.ok_or(NoDelayResp::NotGranted)?.until;
-        if now >= until || !client.requests.take(1, now) {
+        if now >= until || !client.proven || !client.requests.take(1, now) {
             return Err(NoDelayResp::TooOften);
         }
         Ok(client.address)
@@ -195,6 +203,10 @@ impl Grants {
             let behind = now.since(at) / granted.interval_ns;
             let left_out = if behind > CATCH_UP { behind } else { 0 };
             granted.next = at.plus((left_out + 1) * granted.interval_ns);
+            if !client.proven {
+                self.due.push(Reverse((granted.next, nth, service)));
+                continue;
+            }
             let due = DueMessage {
                 service: Service::ALL[place],
                 sequence_id: granted.sequence_id,
@@ -300,6 +312,7 @@ impl Grants {
             id,
             since: now,
             renewed: false,
+            proven: false,
             address,
             granted: [None; 3],
             requests: TokenBucket::new(0, 0, now),

@@ -22,7 +22,7 @@ fn address(last: u8) -> ClientAddress {
 
 fn ask(grants: &mut Grants, last: u8, service: Service, interval: i8, s: u32, at: i64) -> Tlv {
     grants.request(
-        id(last, 1),
+        (id(last, 1), true),
         address(last),
         (service, interval, s),
         RawTime(at),
@@ -111,7 +111,7 @@ fn a_full_table_denies_until_a_grant_runs_out() {
     for clock in 0..MOST_CLIENTS as u64 {
         let last = 3 + (clock / MOST_PER_ADDRESS as u64) as u8;
         grants.request(
-            id(last, clock),
+            (id(last, clock), true),
             address(last),
             (Service::Sync, 0, 10),
             RawTime(0),
@@ -119,7 +119,7 @@ fn a_full_table_denies_until_a_grant_runs_out() {
     }
     let mut more = |at: i64| {
         let request = (Service::Sync, 0, 10);
-        match grants.request(id(2, 9), address(2), request, RawTime(at)) {
+        match grants.request((id(2, 9), true), address(2), request, RawTime(at)) {
             Tlv::Grant { duration_s, .. } => duration_s,
             _ => 0,
         }
@@ -134,7 +134,7 @@ fn forged_identities_get_what_one_client_may_have_and_take_nothing_from_others()
     for clock in 0..600 {
         for service in Service::ALL {
             let request = (service, -128, u32::MAX);
-            grants.request(id(1, clock), address(1), request, RawTime(0));
+            grants.request((id(1, clock), true), address(1), request, RawTime(0));
         }
     }
     assert!(grants.len() <= MOST_PER_ADDRESS, "{}", grants.len());
@@ -157,7 +157,7 @@ fn identities_of_an_address_that_renew_keep_their_grants() {
     let mut grants = Grants::default();
     let mut ask = |clock: u64, interval: i8, at: i64| {
         let request = (Service::Sync, interval, 60);
-        match grants.request(id(1, clock), address(1), request, RawTime(at)) {
+        match grants.request((id(1, clock), true), address(1), request, RawTime(at)) {
             Tlv::Grant { duration_s, .. } => duration_s,
             _ => 0,
         }
@@ -260,4 +260,29 @@ fn a_reused_slot_gets_no_messages_of_its_former_client() {
             .count()
     });
     assert_eq!(counts, [0, 160, 40]);
+}
+
+#[test]
+fn a_client_gets_nothing_until_it_has_proven_that_it_receives() {
+    let mut grants = Grants::default();
+    let ask = |grants: &mut Grants, service, is_proven, at: i64| {
+        let request = (service, -7, 300);
+        match grants.request((id(1, 1), is_proven), address(1), request, RawTime(at)) {
+            Tlv::Grant { duration_s, .. } => duration_s,
+            _ => 0,
+        }
+    };
+    for service in Service::ALL {
+        assert_eq!(ask(&mut grants, service, false, 0), UNPROVEN_S);
+    }
+    assert!(served(&mut grants, 0, 3 * S).is_empty());
+    let refused = grants.delay_resp(id(1, 1), RawTime(S));
+    assert_eq!(refused, Err(NoDelayResp::TooOften));
+    // One proof is enough for all services of the client.
+    assert_eq!(ask(&mut grants, Service::Sync, true, 3 * S), 300);
+    assert_eq!(ask(&mut grants, Service::DelayResp, false, 3 * S), 300);
+    let all = served(&mut grants, 3 * S, 4 * S);
+    let syncs = all.iter().filter(|due| due.service == Service::Sync);
+    assert!((126..=130).contains(&syncs.count()));
+    assert_eq!(grants.delay_resp(id(1, 1), RawTime(4 * S)), Ok(address(1)));
 }

@@ -37,15 +37,15 @@ pub(crate) enum Action {
 }
 
 impl Signal {
-    fn new(source: PortIdentity, to: SocketAddr, tlvs: Tlvs) -> Self {
+    fn new(peer: &StandardPeer, tlvs: Tlvs) -> Self {
         Self {
-            to,
+            to: peer.general,
             message: Message {
-                source,
+                source: peer.requester,
                 sequence_id: 0,
                 correction: Correction(0),
                 body: Body::Signaling {
-                    target: PortIdentity::ANY,
+                    target: peer.responder,
                     tlvs,
                 },
             },
@@ -141,11 +141,19 @@ impl StandardClient {
         }
     }
 
-    /// Takes the TLVs of a unicast negotiation. Returns true if they come from a standard responder.
-    pub fn receive_tlvs(&mut self, address: SocketAddr, tlvs: &Tlvs, now: RawTime) -> bool {
+    /// Takes the TLVs of a unicast negotiation from a port identity. Returns true if they come from a standard responder.
+    pub fn receive_tlvs(
+        &mut self,
+        address: SocketAddr,
+        (source, tlvs): (PortIdentity, &Tlvs),
+        now: RawTime,
+    ) -> bool {
         let Some(peer) = self.peers.get_mut(&address) else {
             return false;
         };
+        if tlvs.iter().any(|tlv| matches!(tlv, Tlv::Grant { .. })) {
+            peer.responder = source;
+        }
         let cancelled = tlvs.iter().filter(|tlv| peer.unicast.receive(*tlv, now));
         let acknowledged: Tlvs = cancelled
             .filter_map(|tlv| match tlv {
@@ -154,7 +162,7 @@ impl StandardClient {
             })
             .collect();
         if !acknowledged.is_empty() {
-            let signal = Signal::new(peer.requester, peer.general, acknowledged);
+            let signal = Signal::new(peer, acknowledged);
             self.signals.push(signal);
         }
         true
@@ -199,7 +207,7 @@ impl StandardClient {
         for (&address, peer) in peers.filter(|(_, peer)| peer.due() <= now) {
             let tlvs = peer.unicast.due_requests(now);
             if !tlvs.is_empty() && allowed() {
-                let signal = Signal::new(peer.requester, peer.general, tlvs);
+                let signal = Signal::new(peer, tlvs);
                 turn.actions.push(Action::Signal(signal));
             }
             if peer.next <= now {
@@ -315,5 +323,5 @@ impl Turn<'_> {
 
 fn cancellation(peer: &StandardPeer) -> Option<Signal> {
     let tlvs = peer.unicast.cancellations();
-    (!tlvs.is_empty()).then(|| Signal::new(peer.requester, peer.general, tlvs))
+    (!tlvs.is_empty()).then(|| Signal::new(peer, tlvs))
 }

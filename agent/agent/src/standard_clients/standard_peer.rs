@@ -28,6 +28,8 @@ pub(crate) struct StandardPeer {
     /// Port identity that its grants are for.
     pub requester: PortIdentity,
     pub general: SocketAddr,
+    /// Port identity of the responder, once it has granted something. Requests name it, which proves that grants arrive.
+    pub responder: PortIdentity,
     pub deadline_ns: i64,
     pub unicast: UnicastSession,
     /// The reported reason why nothing is measured.
@@ -53,6 +55,7 @@ impl StandardPeer {
             path,
             requester,
             general,
+            responder: PortIdentity::ANY,
             deadline_ns: 0,
             unicast: UnicastSession::new(interval_of(rate_hz), now),
             no_service: None,
