@@ -73,6 +73,13 @@ SUITES = [
     Suite("biome", "frontend", (*NPX, "biome", "check", "."), lane=EITHER),
     Suite("tsc-e2e", "e2e", (*NPX, "tsc", "--noEmit"), lane=EITHER),
     Suite("biome-e2e", "e2e", (*NPX, "biome", "check", "."), lane=EITHER),
+    Suite(
+        "openapi-lint",
+        "frontend",
+        (*NPX, "redocly", "lint", "--config=../backend/redocly.yaml", "../backend/openapi.json"),
+        env={"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"},  # it asks nobody
+        lane=EITHER,
+    ),
     Suite("types-drift", "frontend", ("npm", "run", "--silent", "gen:check"), lane=EITHER),
     Suite(
         "cargo-test",

@@ -241,10 +241,15 @@ def responses(
 
 
 def describe(contract: dict[str, Any]) -> dict[str, Any]:
-    """Set the media type of failures in the OpenAPI document `contract`: FastAPI writes plain JSON."""
+    """Set the media type of failures in the OpenAPI document `contract`: FastAPI writes plain JSON.
+
+    Operations without credentials get an empty `security`, and the server is that of the document.
+    """
+    contract["servers"] = [{"url": "/", "description": "The installation that serves this document"}]
     described = {"schema": {"$ref": "#/components/schemas/Problem"}}
     for path in contract["paths"].values():
         for operation in path.values():
+            operation.setdefault("security", [])
             for status, response in operation["responses"].items():
                 schema = response.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", "")
                 if schema.endswith(("/Problem", "/HTTPValidationError")):

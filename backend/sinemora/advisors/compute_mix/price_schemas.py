@@ -11,6 +11,7 @@ from sinemora.kit.schemas import Read, Write
 ENTRIES_MAX = 2_000
 Line = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$", description="One line")]
 Price = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+PositivePrice = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 
 
 class VmPrice(Write):
@@ -20,7 +21,7 @@ class VmPrice(Write):
     provider: Line
     region: Line
     name: Line
-    price_per_hour: Annotated[Price, Field(gt=0)]
+    price_per_hour: PositivePrice
     vcpus: Annotated[float, Field(gt=0, le=10_000)] | None = None
     memory_gb: Annotated[float, Field(gt=0, le=100_000)] | None = None
 

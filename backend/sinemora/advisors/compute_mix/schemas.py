@@ -7,13 +7,14 @@ from pydantic import Field, model_validator
 
 from sinemora.advisors.compute_mix.core.queueing import VARIATION_MAX
 from sinemora.advisors.compute_mix.core.split import Regime
-from sinemora.advisors.compute_mix.price_schemas import Line, Price
+from sinemora.advisors.compute_mix.price_schemas import Line, PositivePrice, Price
 from sinemora.kit.schemas import Read, Write
 
 PATHS_MAX = 10
 VM_TYPES_MAX = 50
 HOURS_MAX = 168
 Load = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+PositiveLoad = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 Milliseconds = Annotated[float, Field(gt=0, le=3.6e6, allow_inf_nan=False)]
 Variation = Annotated[
     float,
@@ -41,7 +42,7 @@ class VmTypeWrite(Write):
     name: Line
     service_ms: Annotated[Milliseconds, Field(description="Mean time of one job on an idle VM")]
     variation: Variation = 1.0
-    price_per_hour: Annotated[Price, Field(gt=0)] | None = None
+    price_per_hour: PositivePrice | None = None
 
 
 class ServerlessWrite(Write):
@@ -193,10 +194,10 @@ class ComputeMixRead(Read):
 class ProviderPriceCreate(Write):
     """Market of one load: rates in jobs per second, prices and costs per hour."""
 
-    load_per_s: Annotated[Load, Field(gt=0)]
+    load_per_s: PositiveLoad
     vm_rate_per_s: Annotated[float, Field(gt=0, le=1e9)]
     serverless_rate_per_s: Annotated[float, Field(gt=0, le=1e9)]
-    vm_price_per_hour: Annotated[Price, Field(gt=0)] = 1.0
+    vm_price_per_hour: PositivePrice = 1.0
     vm_cost_per_hour: Annotated[Price, Field(description="Provider's cost of a VM: a guess")]
     utilisation_max: Annotated[float, Field(gt=0, le=1)]
 
