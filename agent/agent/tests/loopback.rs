@@ -533,6 +533,14 @@ fn a_measurement_on_demand_reports_every_exchange_of_its_span() {
     }
     std::thread::sleep(Duration::from_millis(1500));
     assert_eq!(a.more_on_demand(), 0, "nothing is measured after the end");
+    let further = (a.listen.address, windows[0].ports[1]);
+    assert!(UdpSocket::bind(further).is_err(), "it is still open");
+    let mut without = to_b;
+    without.on_demand.clear();
+    a.follow_on_demand(without);
+    eventually("its further source port closed", || {
+        UdpSocket::bind(further).is_ok()
+    });
 }
 
 #[test]

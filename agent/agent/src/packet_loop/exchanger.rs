@@ -22,6 +22,9 @@ use crate::ptp::{PortIdentity, Responder, TokenBucket};
 use crate::standard_clients::unicast_service::UnicastService;
 use crate::timestamp::{DepartureTimestamp, Disruption, Disruptions};
 
+/// Time that source ports stay open after the plan that used them, ns: responses may still be on their way.
+const UNUSED_PORT_NS: i64 = 5_000_000_000;
+
 /// Largest number of packets that leave for one request that is answered.
 pub(super) const ANSWER_PACKETS: u32 = 3;
 
@@ -44,6 +47,8 @@ pub(super) struct Exchanger {
     /// Step of the wall clock before this turn, ns.
     pub(super) stepped_ns: Option<i64>,
     pub(super) departures: Vec<DepartureTimestamp<Departure>>,
+    /// Source ports that the plan in force uses, and its time.
+    flows_used: (u8, RawTime),
 }
 
 impl Exchanger {
@@ -68,6 +73,7 @@ impl Exchanger {
             budget: TokenBucket::new(0, 0, sockets.now()),
             event_log: EventLog::new(counters.clone()),
             counters,
+            flows_used: (1, sockets.now()),
             sockets,
             received: Vec::new(),
             stepped_ns: None,
@@ -110,7 +116,7 @@ impl Exchanger {
 
     /// Follows a new plan within its own caps.
     pub fn follow(&mut self, plan: &Plan, now: RawTime) {
-        let flows = self.open_flows(plan);
+        let flows = self.open_flows(plan, now);
         self.client.follow(plan, flows, now);
         // Every peer of the plan may send requests: while roles change, both ends may be clients for a moment.
         let peers = plan.meshes.iter().flat_map(|mesh| &mesh.peers);
@@ -138,11 +144,12 @@ impl Exchanger {
     }
 
     /// Opens the source ports that a plan asks for. Returns how many there are.
-    fn open_flows(&mut self, plan: &Plan) -> u8 {
+    fn open_flows(&mut self, plan: &Plan, now: RawTime) -> u8 {
         let peers = plan.meshes.iter().flat_map(|mesh| &mesh.peers);
         let clients = peers.filter(|peer| peer.role == Role::Client);
         let most = clients.map(|peer| peer.flows).max().unwrap_or(1);
         let most = u8::try_from(most).unwrap_or(u8::MAX);
+        self.flows_used = (most, now);
         if let Err(error) = self.sockets.open_flows(most) {
             self.event_log
                 .fewer_flows(most, self.sockets.flows(), &error);
@@ -213,6 +220,10 @@ impl Exchanger {
             self.event_log.no_service(at, reason, ports, at_ns);
         }
         self.unicast_service.grants.expire(polled_until);
+        let (flows, since) = self.flows_used;
+        if flows < self.sockets.flows() && now.since(since) > UNUSED_PORT_NS {
+            self.sockets.close_flows(flows);
+        }
         let settlement = self.client.settle(polled_until, now, at_ns);
         add(&self.counters.exchanges_lost, settlement.lost);
         self.with_ports(settlement.closed)

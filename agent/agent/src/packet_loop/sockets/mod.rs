@@ -76,8 +76,7 @@ impl Sockets {
         })
     }
 
-    /// Opens source ports until there are `flows` of them, including the event port. They stay open: a response may still
-    /// be on its way to one that the plan no longer uses.
+    /// Opens source ports until there are `flows` of them, including the event port.
     pub fn open_flows(&mut self, flows: u8) -> Result<(), BindError> {
         while self.event_sockets.len() < usize::from(flows) {
             let nth = self.event_sockets.len() as u16 - 1;
@@ -89,6 +88,11 @@ impl Sockets {
             self.event_sockets.push(EventSocket::open(at)?);
         }
         Ok(())
+    }
+
+    /// Closes the source ports beyond the first `flows`, to which no response is on its way.
+    pub fn close_flows(&mut self, flows: u8) {
+        self.event_sockets.truncate(usize::from(flows).max(1));
     }
 
     /// Returns the number of source ports.

@@ -1,0 +1,84 @@
+"""A sweep of source ports over two equal-cost paths: the ports that take the slow one are named.
+
+Two delayboxes join two routers' addresses, and the kernel sends each flow over one of them by a hash of addresses and
+ports (RFC 2992), as a fabric does. One path is 400 µs longer than the other, outbound only.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sinemora.measurements.on_demand.port_paths import paths_of
+
+import boxes
+from agents import Fleet, peer
+from laboratory import Host, Lab, wait_until
+
+PORTS, SECONDS, KEY = 64, 30, 5
+FAST_NS, SLOW_NS = 500_000, 900_000
+CLIENT, RESPONDER = "10.99.0.1", "10.99.0.2"
+
+
+def join_by_two_paths(lab: Lab, client: Host, responder: Host) -> None:
+    """Give both hosts an address behind two equal-cost paths. Responses take the first one."""
+    settings = [[f"--outbound=delay={ns // 1000}us", "--inbound=delay=300us"] for ns in (FAST_NS, SLOW_NS)]
+    paths = []
+    for nth, setting in enumerate(settings):
+        paths.append(boxes.join(lab, client, responder, setting))
+        for host in (client, responder):
+            # The next box creates an interface of the same name.
+            host.run("ip", "link", "set", "delay0", "down")
+            host.run("ip", "link", "set", "delay0", "name", f"path{nth}")
+            host.run("ip", "link", "set", f"path{nth}", "up")
+    for host, own, other, side in ((client, CLIENT, RESPONDER, 1), (responder, RESPONDER, CLIENT, 0)):
+        host.run("ip", "address", "add", f"{own}/32", "dev", "lo")
+        host.run("sysctl", "-q", "-w", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.default.rp_filter=0")
+        for path in paths:
+            interface = boxes.interface(host, path.addresses[1 - side])
+            host.run("sysctl", "-q", "-w", f"net.ipv4.conf.{interface}.rp_filter=0")
+        hops = [word for path in paths for word in ("nexthop", "via", path.addresses[side])]
+        if host is responder:
+            hops = ["via", paths[0].addresses[side]]
+        host.run("ip", "route", "add", f"{other}/32", *hops)
+    client.run("sysctl", "-q", "-w", "net.ipv4.fib_multipath_hash_policy=1")
+
+
+def seconds_of(folder: Path, name: str) -> list[dict[str, Any]]:
+    return [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob(name))]
+
+
+def joined(seconds: Sequence[dict[str, Any]], column: str) -> list[Any]:
+    return [value for second in seconds for value in second[column]]
+
+
+def test_the_ports_on_the_slow_path_are_named() -> None:
+    with Lab() as lab:
+        fleet = Fleet(lab)
+        hosts = lab.host("client"), lab.host("responder")
+        join_by_two_paths(lab, *hosts)
+        client = fleet.agent(hosts[0], listen_address=CLIENT)
+        responder = fleet.agent(hosts[1], listen_address=RESPONDER)
+        starts_s = int(time.time()) + 4
+        common = {"id": "o", "key": KEY, "rate_hz": 2, "loss_deadline_ms": 1000}
+        common |= {"starts_at_ns": starts_s * 10**9, "ends_at_ns": (starts_s + SECONDS) * 10**9}
+        to_client = common | {"peer": peer(client.key, CLIENT, "responder", flows=PORTS)}
+        responder.follow([], 1, on_demand=[to_client])
+        client.follow([], 1, on_demand=[common | {"peer": peer(responder.key, RESPONDER, "client", flows=PORTS)}])
+        name = f"{client.key}-{KEY}-*.second"
+        wait_until("the last second", lambda: len(list(fleet.folder.glob(name))) >= SECONDS, SECONDS + 20)
+        seconds = seconds_of(fleet.folder, name)
+    flow, outbound = joined(seconds, "flow"), joined(seconds, "outbound_ns")
+    assert set(flow) == set(range(PORTS))
+    found = paths_of(PORTS, flow, outbound, joined(seconds, "outbound_lost"))
+    # The truth of each port: most of its delays are nearer to one path than to the other.
+    flows, delays = np.array(flow), np.array([np.nan if delay is None else delay for delay in outbound])
+    fastest = np.array([np.nanmin(delays[flows == port]) for port in range(PORTS)])
+    is_slow = fastest > np.min(fastest) + (SLOW_NS - FAST_NS) / 2
+    assert 10 < is_slow.sum() < PORTS - 10, "the kernel spreads the flows"
+    assert len(found) == 2
+    assert set(found[1].ports) == set(np.flatnonzero(is_slow).tolist())
+    assert abs(found[1].slower_by_ns - (SLOW_NS - FAST_NS)) < 60_000
+    assert len(paths_of(PORTS, flow, joined(seconds, "inbound_ns"), joined(seconds, "inbound_lost"))) == 1
