@@ -33,6 +33,7 @@ const HELP = [
   'agent-measurements',
   'agent-interoperability',
   'advisors',
+  'tail-lab',
   'latency-budget',
   'alerts',
   'curves',
