@@ -1,7 +1,8 @@
 #!/bin/sh
 # Run once by the database image, when its volume is still empty: the three roles and the database they share.
 # The owner owns the schema and runs migrations. The application works as one tenant, the system role across tenants;
-# neither may own a table or bypass row-level security.
+# neither may own a table or bypass row-level security. The superuser keeps no password: it is reached by the socket in
+# the container alone, not with the password of the owner.
 set -eu
 
 psql -v ON_ERROR_STOP=1 -U "$POSTGRES_USER" -d "$POSTGRES_DB" \
@@ -14,4 +15,5 @@ ALTER DATABASE :"database" OWNER TO sinemora_owner;
 ALTER SCHEMA public OWNER TO sinemora_owner;
 REVOKE ALL ON DATABASE :"database" FROM PUBLIC;
 GRANT CONNECT, TEMPORARY ON DATABASE :"database" TO sinemora_app, sinemora_system;
+ALTER ROLE CURRENT_USER PASSWORD NULL;
 SQL
