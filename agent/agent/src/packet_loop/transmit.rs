@@ -11,9 +11,13 @@ use crate::ptp::{Body, Correction, Message, Response, ResponseForm};
 type Half = (Response, Option<RawTime>);
 
 impl Exchanger {
-    /// Sends the queued messages: event messages first, then those that carry their departure timestamps.
+    /// Sends the queued messages: responses to standard clients, event messages, and those that carry the departure
+    /// timestamps of these.
     pub(super) fn transmit(&mut self, backend_ns: &impl Fn(RawTime) -> i64) -> io::Result<()> {
-        let (mut sent, mut halves) = (self.sockets.send_late(), Vec::<Half>::new());
+        // Nothing that a client waits for stays behind the Syncs of others: each wakes its receiver, which may take the
+        // processor, and ptpd accepts a response only until its next request.
+        let mut sent = self.sockets.send_generals(self.grant_due_soon());
+        let mut halves = Vec::<Half>::new();
         let (client, responder) = (&mut self.client, &mut self.responder);
         let mut refused = None;
         self.sockets.send_events(|packet, left| {

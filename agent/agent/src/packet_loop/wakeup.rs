@@ -41,9 +41,9 @@ pub(super) struct WakeupPolicy {
     pub general_read_ns: i64,
     /// Time by which a granted message must be due for a Follow_Up to wait for the turn that sends it.
     pub follow_up_soon_ns: i64,
-    /// Wait after which a Follow_Up leaves before other Syncs do. Clients match it with their newest Sync only, and get
-    /// Syncs at most every 7.8 ms.
-    pub follow_up_late_ns: i64,
+    /// Time that a Follow_Up may wait for another message to its client. Clients match it with their newest Sync only, and
+    /// get Syncs at most every 7.8 ms.
+    pub follow_up_wait_ns: i64,
 }
 
 /// The policy of every agent.
@@ -63,7 +63,7 @@ pub(super) const POLICY: WakeupPolicy = WakeupPolicy {
     settle_ns: 200_000_000,
     general_read_ns: 20_000_000,
     follow_up_soon_ns: 1_000_000,
-    follow_up_late_ns: 5_000_000,
+    follow_up_wait_ns: 1_000_000,
 };
 
 /// The time until the next turn: sleep until `sleep_until`, then wait for packets until `poll_until` at the latest.

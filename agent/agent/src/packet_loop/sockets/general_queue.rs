@@ -7,14 +7,12 @@ use crate::clock::RawTime;
 use crate::packet_loop::wakeup::POLICY;
 use crate::timestamp::{Outgoing, Socket};
 
-/// The messages queued since the last turn, and Follow_Ups that may wait for the next one.
+/// The messages queued since they were last sent, and Follow_Ups that may wait for another message to their client.
 #[derive(Default)]
 pub(super) struct GeneralQueue {
     out: Vec<Outgoing<()>>,
-    follow_ups: Vec<Outgoing<()>>,
-    /// The number of those that have waited for a turn, and the start of that turn.
-    waited: usize,
-    since: RawTime,
+    /// Each with the time when it was queued.
+    follow_ups: Vec<(RawTime, Outgoing<()>)>,
 }
 
 impl GeneralQueue {
@@ -24,17 +22,12 @@ impl GeneralQueue {
     }
 
     /// Queues a message that may wait for another one to the same client.
-    pub fn queue_follow_up(&mut self, packet: Outgoing<()>) {
-        self.follow_ups.push(packet);
+    pub fn queue_follow_up(&mut self, packet: Outgoing<()>, now: RawTime) {
+        self.follow_ups.push((now, packet));
     }
 
-    /// Returns true if more Syncs could overtake the waiting Follow_Ups.
-    pub fn are_late(&self, now: RawTime) -> bool {
-        self.waited > 0 && now.since(self.since) > POLICY.follow_up_late_ns
-    }
-
-    /// Sends the queued messages. If the next turn comes `soon`, Follow_Ups to clients that get no other message in this turn
-    /// wait for it. Returns how many messages left.
+    /// Sends the queued messages. If the next turn comes `soon`, Follow_Ups to clients that get no other message now wait
+    /// for it. Returns how many messages left.
     pub fn send(&mut self, socket: &Socket, soon: bool, now: RawTime) -> u64 {
         self.release_follow_ups(soon, now);
         let mut sent = 0;
@@ -50,19 +43,17 @@ impl GeneralQueue {
 
     /// Moves the Follow_Ups that wait no longer to the messages.
     fn release_follow_ups(&mut self, soon: bool, now: RawTime) {
-        let (responses, mut nth) = (self.out.len(), 0);
-        self.follow_ups.retain(|packet| {
-            let waits = soon && nth >= self.waited && {
+        let responses = self.out.len();
+        self.follow_ups.retain(|(queued_at, packet)| {
+            let waits = soon && now.since(*queued_at) < POLICY.follow_up_wait_ns && {
                 let mut others = self.out[..responses].iter();
                 others.all(|other| other.to != packet.to)
             };
-            nth += 1;
             if !waits {
                 self.out.push(*packet);
             }
             waits
         });
-        (self.waited, self.since) = (self.follow_ups.len(), now);
     }
 }
 
@@ -97,8 +88,8 @@ mod tests {
         }
     }
 
-    /// Returns the lengths of the packets that leave in a turn that begins at `ms`.
-    fn turn(queue: &mut GeneralQueue, soon: bool, ms: i64) -> Vec<usize> {
+    /// Returns the lengths of the packets that leave when they are sent at `ms`.
+    fn send(queue: &mut GeneralQueue, soon: bool, ms: i64) -> Vec<usize> {
         queue.release_follow_ups(soon, RawTime(ms * MS));
         queue.out.drain(..).map(|packet| packet.len).collect()
     }
@@ -120,34 +111,24 @@ mod tests {
     }
 
     #[test]
-    fn a_follow_up_waits_one_turn_for_a_response_to_its_client() {
+    fn a_follow_up_waits_a_while_for_a_response_to_its_client() {
         let (one, other) = (at("10.0.0.1:320"), at("10.0.0.2:320"));
         let mut queue = GeneralQueue::default();
         queue.queue(packet(one, 54));
-        queue.queue_follow_up(packet(one, 44));
-        queue.queue_follow_up(packet(other, 45));
-        assert_eq!(turn(&mut queue, true, 0), [54, 44], "an answer is there");
-        queue.queue_follow_up(packet(one, 46));
+        queue.queue_follow_up(packet(one, 44), RawTime(0));
+        queue.queue_follow_up(packet(other, 45), RawTime(0));
+        assert_eq!(send(&mut queue, true, 0), [54, 44], "an answer is there");
+        queue.queue_follow_up(packet(one, 46), RawTime(MS));
         queue.queue(packet(other, 54));
-        assert_eq!(turn(&mut queue, true, 4), [54, 45], "an answer came");
-        assert_eq!(turn(&mut queue, true, 8), [46], "no answer came");
-        assert!(turn(&mut queue, true, 12).is_empty());
+        assert_eq!(send(&mut queue, true, 1), [54, 45], "an answer came");
+        assert_eq!(send(&mut queue, true, 2), [46], "no answer came");
+        assert!(send(&mut queue, true, 3).is_empty());
     }
 
     #[test]
     fn no_follow_up_waits_where_the_next_turn_is_far() {
         let mut queue = GeneralQueue::default();
-        queue.queue_follow_up(packet(at("10.0.0.1:320"), 44));
-        assert_eq!(turn(&mut queue, false, 0), [44]);
-    }
-
-    #[test]
-    fn follow_ups_show_that_the_next_turn_is_late() {
-        let mut queue = GeneralQueue::default();
-        assert!(!queue.are_late(RawTime(100 * MS)));
-        queue.queue_follow_up(packet(at("10.0.0.1:320"), 44));
-        turn(&mut queue, true, 100);
-        assert!(!queue.are_late(RawTime(104 * MS)));
-        assert!(queue.are_late(RawTime(107 * MS)));
+        queue.queue_follow_up(packet(at("10.0.0.1:320"), 44), RawTime(0));
+        assert_eq!(send(&mut queue, false, 0), [44]);
     }
 }

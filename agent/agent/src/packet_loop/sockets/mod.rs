@@ -258,7 +258,7 @@ impl Sockets {
     /// Queues a general message that may wait for another one to the same client.
     pub fn queue_follow_up(&mut self, message: &Message, to: SocketAddr, from: Option<IpAddr>) {
         let packet = outgoing(message, to, from, ());
-        self.general_out.queue_follow_up(packet);
+        self.general_out.queue_follow_up(packet, self.now());
     }
 
     /// Sends the queued event messages. Calls `each` with the result of every message.
@@ -290,14 +290,6 @@ impl Sockets {
         for event_socket in &mut self.event_sockets {
             event_socket.take_departures(known);
         }
-    }
-
-    /// Sends the Follow_Ups that have waited too long for a response to their clients. Returns how many packets left.
-    pub fn send_late(&mut self) -> u64 {
-        if self.general_out.are_late(self.now()) {
-            return self.send_generals(false);
-        }
-        0
     }
 
     /// Sends the queued general messages. Follow_Ups may wait for the next turn if it comes `soon`. Returns how many left.
