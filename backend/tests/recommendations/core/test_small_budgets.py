@@ -1,0 +1,96 @@
+"""Small budgets of moves on 300 VMs, against every single move and against pairs and triples of independent moves."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lab.benchmarks.recommending.instances import instance_of
+from lab.benchmarks.recommending.tenants import Star, Tenant, large
+from sinemora.placement.policies import search
+from sinemora.placement.policies.search import SearchProblem
+from sinemora.recommendations.core import optimize
+from tests.placement.policies.test_search_proven import keeps, value
+
+VMS = 300
+
+
+def running(seed: int) -> Tenant:
+    """Return a large tenant without its waiting tasks: starts are no moves, and are not enumerated here."""
+    tenant = large(np.random.default_rng((seed, VMS)), VMS)
+    applications = [_running(application) for application in tenant.applications]
+    return replace(tenant, applications=[application for application in applications if application.links])
+
+
+def _running(application: Star) -> Star:
+    kept = [task for task, vm in enumerate(application.at) if vm >= 0]
+    number = {task: at for at, task in enumerate(kept)}
+    return replace(
+        application,
+        at=[application.at[task] for task in kept],
+        pinned=[application.pinned[task] for task in kept],
+        takes=[application.takes[task] for task in kept],
+        links=[(number[a], number[b], weight) for a, b, weight in application.links if a in number and b in number],
+        apart_from=None,
+    )
+
+
+def problem_of(seed: int) -> SearchProblem:
+    """Return the problem that the search of a recommendation gets."""
+    solution = optimize.solve(instance_of(running(seed)), optimize.Options(moves_max=1, move_cost=0.0))
+    assert solution.search is not None
+    return solution.search.problem
+
+
+def single_moves(problem: SearchProblem) -> list[tuple[float, int, int]]:
+    """Return the gain, task and machine of each single move that keeps all limits, best first."""
+    free = problem.room.copy()
+    np.add.at(free, problem.at, -problem.need)
+    moves = []
+    for task in np.flatnonzero(problem.movable):
+        home, job = problem.at[task], problem.owner[task]
+        gains = np.zeros(len(problem.room))
+        for one, other in ((problem.source, problem.target), (problem.target, problem.source)):
+            for link in np.flatnonzero(one == task):
+                costs = problem.table[problem.curve[job]][problem.steps[:, problem.at[other[link]]]]
+                gains += problem.weight[link] * (costs[home] - costs)
+        roomy = ((free >= problem.need[task]) | (problem.need[task] == 0)).all(axis=1)
+        for machine in np.flatnonzero(roomy & (gains > 0)):
+            moves.append((float(gains[machine]), int(task), int(machine)))
+    kept, at = [], problem.at.copy()
+    for gain, task, machine in sorted(moves, reverse=True):
+        at[task] = machine
+        if keeps(problem, at):
+            kept.append((gain, task, machine))
+        at[task] = problem.at[task]
+        if len(kept) == 200:
+            break
+    return kept
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_no_single_move_is_better_than_the_one_found(seed: int) -> None:
+    problem = problem_of(seed)
+    solution = search.solve(problem)
+    now = value(problem, problem.at)[1]
+    assert now - solution.total == pytest.approx(single_moves(problem)[0][0] - problem.move_price, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.parametrize("budget", [2, 3])
+def test_no_independent_moves_are_better_than_those_found(seed: int, budget: int) -> None:
+    problem = replace(problem_of(seed), most_moves=budget)
+    solution = search.solve(problem)
+    chosen: list[tuple[float, int, int]] = []
+    for gain, task, machine in single_moves(problem):
+        at = problem.at.copy()
+        for _, other, there in chosen:
+            at[other] = there
+        at[task] = machine
+        jobs = {int(problem.owner[other]) for _, other, _ in chosen}
+        if len(chosen) < budget and int(problem.owner[task]) not in jobs and keeps(problem, at):
+            chosen.append((gain, task, machine))
+    gained = sum(gain - problem.move_price for gain, _, _ in chosen)
+    assert value(problem, problem.at)[1] - solution.total >= gained - 1e-9
+    assert solution.gap is not None
+    assert solution.gap / float(problem.weight.sum()) < 0.004
