@@ -100,18 +100,18 @@ impl BitWriter {
         let low = |value: i32| u64::from(value as u32 & u32::MAX >> (32 - k));
         let mut rest = values;
         if 4 * k <= APPENDED_MAX {
-            let (fours, left) = rest.as_chunks::<4>();
-            for [a, b, c, d] in fours {
-                let (ab, cd) = (low(*a) | low(*b) << k, low(*c) | low(*d) << k);
-                self.append(ab | cd << (2 * k), 4 * k);
+            let fours = rest.chunks_exact(4);
+            rest = fours.remainder();
+            for four in fours {
+                let [a, b, c, d] = [0, 1, 2, 3].map(|at| low(four[at]));
+                self.append(a | b << k | (c | d << k) << (2 * k), 4 * k);
             }
-            rest = left;
         } else if 2 * k <= APPENDED_MAX {
-            let (twos, left) = rest.as_chunks::<2>();
-            for [a, b] in twos {
-                self.append(low(*a) | low(*b) << k, 2 * k);
+            let twos = rest.chunks_exact(2);
+            rest = twos.remainder();
+            for two in twos {
+                self.append(low(two[0]) | low(two[1]) << k, 2 * k);
             }
-            rest = left;
         }
         for value in rest {
             self.append(low(*value), k);
@@ -128,9 +128,10 @@ impl BitWriter {
             }
             rest.min(RESTS_MAX)
         };
-        let (twos, left) = values.as_chunks::<2>();
-        for [a, b] in twos {
-            let (first, second) = (zeros(*a), zeros(*b));
+        let twos = values.chunks_exact(2);
+        let left = twos.remainder();
+        for two in twos {
+            let (first, second) = (zeros(two[0]), zeros(two[1]));
             let bits = 1 << first | 1 << (first + 1 + second);
             self.append(bits, first + second + 2);
         }
