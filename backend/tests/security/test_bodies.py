@@ -162,9 +162,9 @@ YAMLS = [
 ]
 
 
-@pytest.mark.parametrize("path", ["/v1/alert-rules/manifest", "/v1/applications/manifest"])
+@pytest.mark.parametrize("path", ["/v1/alert-rules/manifest?mesh_id={mesh}", "/v1/applications/manifest"])
 @pytest.mark.parametrize("text", YAMLS)
 def test_no_yaml_breaks_a_manifest(owner: Member, path: str, text: bytes):
     mesh = owner.created("/v1/meshes", {"name": "m"})["id"]
-    answer = owner.post(path, params={"mesh_id": mesh}, content=text, headers={"Content-Type": "application/yaml"})
+    answer = owner.post(path.format(mesh=mesh), content=text, headers={"Content-Type": "application/yaml"})
     assert (answer.status_code, answer.json()["code"]) == (422, "manifest_invalid"), answer.text
