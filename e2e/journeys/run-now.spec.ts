@@ -5,12 +5,9 @@ interface Roster {
   vms: { id: string; name: string }[]
 }
 
-interface Path {
-  round_trip: { p50_ns: number; min_ns: number }
-}
-
 const SECONDS = 10
 const RATE_HZ = 64
+const RELAY_NS = 30_000
 
 test('a pair is measured now: seconds arrive as they are measured, and every exchange is kept', async ({
   inside: page,
@@ -18,7 +15,6 @@ test('a pair is measured now: seconds arrive as they are measured, and every exc
 }) => {
   const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
   const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
-  const usual = await read<Path>(page, `/v1/meshes/${mesh.id}/paths/${source.id}/${target.id}`)
   await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}?tab=on-demand`)
   await page.getByLabel('Exchanges per second').selectOption(String(RATE_HZ))
   await page.getByLabel('Duration').selectOption(`${SECONDS} s`)
@@ -45,11 +41,8 @@ test('a pair is measured now: seconds arrive as they are measured, and every exc
     .map(Number)
     .sort((a, b) => a - b)
   expect(trips.length).toBeGreaterThan(0.9 * lines.length)
-  // The relay of the demonstration delays both measurements alike.
-  expect(trips[0]).toBeGreaterThan(0.8 * usual.round_trip.min_ns)
-  const median = trips[Math.floor(trips.length / 2)] as number
-  expect(median).toBeGreaterThan(0.5 * usual.round_trip.p50_ns)
-  expect(median).toBeLessThan(2 * usual.round_trip.p50_ns)
+  // The relay of the demonstration delays each direction by 25 µs ± 2 µs; how much a busy machine adds is not known.
+  expect(trips[0]).toBeGreaterThan(RELAY_NS)
 })
 
 test('a measurement is stopped, and stays listed', async ({ inside: page, mesh }) => {

@@ -59,7 +59,12 @@ fn negotiate(message: &Message) {
         {
             let id = (address.client, message.source);
             unicast.receive(
-                grants.request(id, address, (service, interval, duration_s), now),
+                grants.request(
+                    (id, duration_s % 2 == 1),
+                    address,
+                    (service, interval, duration_s),
+                    now,
+                ),
                 now,
             );
         }

@@ -17,11 +17,11 @@ from sinemora.embedded.story.busy import waiting_percent
         ("", None),
     ],
 )
-def test_the_pressure_of_the_kernel_is_read(tmp_path: Path, text: str, expected: float | None):
+def test_the_pressure_of_the_kernel_is_read(tmp_path: Path, text: str, expected: float | None) -> None:
     file = tmp_path / "cpu"
     file.write_text(text)
     assert waiting_percent(file) == expected
 
 
-def test_a_kernel_without_pressure_says_nothing(tmp_path: Path):
+def test_a_kernel_without_pressure_says_nothing(tmp_path: Path) -> None:
     assert waiting_percent(tmp_path / "none") is None

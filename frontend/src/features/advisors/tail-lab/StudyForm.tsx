@@ -34,6 +34,7 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
       max={most}
       step={step}
       required
+      withAsterisk={false}
       w={190}
       onBlur={({ currentTarget }) => {
         if (currentTarget.value !== '') onSearch({ [field]: Number(currentTarget.value) })

@@ -7,11 +7,12 @@ import { tailStudiesQuery, tailStudyQuery, useRunTailStudy } from '~/api/tailLab
 import type { Patch } from '~/lib/searchParams'
 import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
-import { Page, Panel, pageStyles } from '~/ui/Page'
+import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
+import { AdvisorPage } from '../AdvisorPage'
 import { requestOf, type TailSearch } from './question'
 import { StudyForm } from './StudyForm'
 import { StudyResults } from './StudyResults'
@@ -28,7 +29,7 @@ export function TailLabPage({ search, onSearch }: Props) {
   const [sizes, setSizes] = useState('')
   const edits = useEdits()
   return (
-    <Page title={strings.title} lead={strings.lead}>
+    <AdvisorPage title={strings.title} lead={strings.lead}>
       <Panel title={strings.question}>
         {edits ? (
           <StudyForm
@@ -46,7 +47,7 @@ export function TailLabPage({ search, onSearch }: Props) {
       </Panel>
       {search.study && <Study key={search.study} studyId={search.study} search={search} onSearch={onSearch} />}
       <Studies />
-    </Page>
+    </AdvisorPage>
   )
 }
 
