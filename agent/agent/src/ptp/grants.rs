@@ -72,7 +72,7 @@ struct Client {
     /// Time of its first grant, and true if it has renewed one.
     since: RawTime,
     renewed: bool,
-    /// True if a request of it named the identity that only a grant tells: packets for its address arrive there.
+    /// The client receives at its address: a request of it named the port identity that only a grant contains.
     proven: bool,
     address: ClientAddress,
     granted: [Option<Granted>; 3],

@@ -59,7 +59,7 @@ type Simulated<'py> = (Array<'py>, u64, Vec<i64>, Array<'py>, Array<'py>);
 
 /// Send all packets of flows over a link; call `watch` with the number of finished flows a few times per second.
 ///
-/// What `watch` raises ends the simulation.
+/// An exception of `watch` ends the simulation.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn simulate_link<'py>(

@@ -20,7 +20,7 @@ pub struct TooLong;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stopped;
 
-/// What a simulation found.
+/// Result of a simulation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// When the last packet of each flow was sent, ps.

@@ -22,14 +22,14 @@ use sharing::Sharing;
 pub use link::{Flows, Outcome, Stopped, TooLong};
 pub use priority::log2_priority;
 
-/// What a policy knows of a flow's size: the bytes that it sent, or those that remain.
+/// Size of a flow that a policy uses: the bytes that it sent, or those that remain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knowledge {
     Sent,
     Remaining,
 }
 
-/// How the link chooses the next packet.
+/// Scheduling policy of the link: it chooses the next packet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Policy {
     /// First come, first served: the oldest flow.

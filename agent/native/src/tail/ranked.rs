@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::link::{Order, Packet};
 
-/// What flows are ranked by, the smallest first; the older of equals.
+/// Sort key of flows: the smallest is served first; of equals, the older flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Key {
     Arrival,

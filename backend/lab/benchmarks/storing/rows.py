@@ -1,6 +1,6 @@
 """The reference: a plain table with a row per path and window, in the same database.
 
-What a report tells of a pair is three rows: both paths between its VMs, and their round trip.
+A pair of a report is three rows: both paths between its VMs, and their round trip.
 """
 
 import time
