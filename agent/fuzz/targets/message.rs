@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use sinemora_agent::clock::RawTime;
 use sinemora_agent::ptp::{
     Arrival, Body, ClientAddress, ExchangeTable, Grants, MAX_LEN, Message, PendingRequest,
-    PortIdentity, Responder, Tlv, UnicastSession,
+    PortIdentity, Receipt, Responder, Tlv, UnicastSession,
 };
 
 fuzz_target!(|datagram: &[u8]| {
@@ -28,7 +28,7 @@ fn respond(message: &Message) {
     let (client, now) = ("10.0.0.1:319".parse().unwrap(), RawTime(1));
     let mut responder = Responder::default();
     responder.set_peers([(client, 320)].into_iter(), now);
-    if let Ok(response) = responder.handle_request(message, client, now) {
+    if let Ok(response) = responder.handle_request(message, client, Receipt::Proven, now) {
         responder.count_sync(&response);
         let _ = responder.delay_resp(&response, message.source, 1, Some(1), None);
         responder.record_departure(&response, 2);

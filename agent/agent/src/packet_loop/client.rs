@@ -140,6 +140,7 @@ impl Client {
             correction: Correction(0),
             body: Body::CompactReq {
                 soon: t1_deadline.is_some(),
+                receipt: Some(exchanges.receipt()),
             },
         };
         let request = Some(Request {

@@ -84,7 +84,7 @@ impl Simulation {
             let now = RawTime(self.now);
             while let Some(slot) = self.client.next_slot(now, EPOCH + self.now, || true) {
                 if let Some(request) = slot.request {
-                    let Body::CompactReq { soon } = request.message.body else {
+                    let Body::CompactReq { soon, .. } = request.message.body else {
                         panic!("{:?}", request.message);
                     };
                     self.soon.push(soon);

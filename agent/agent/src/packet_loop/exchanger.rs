@@ -18,7 +18,7 @@ use crate::clock::RawTime;
 use crate::counters::{Counters, TimestampSource};
 use crate::network::Listen;
 use crate::plan::{Caps, Plan, Role};
-use crate::ptp::{PortIdentity, Responder, TokenBucket};
+use crate::ptp::{Responder, TokenBucket};
 use crate::standard_clients::unicast_service::UnicastService;
 use crate::timestamp::{DepartureTimestamp, Disruption, Disruptions};
 
@@ -34,8 +34,6 @@ pub(super) struct Exchanger {
     pub(super) client: Client,
     pub(super) responder: Responder,
     pub(super) unicast_service: UnicastService,
-    /// Port identity of this agent as a responder.
-    pub(super) identity: PortIdentity,
     pub(super) hardware_time: HardwareTime,
     pub(super) caps: Caps,
     pub(super) load_shedder: LoadShedder,
@@ -60,13 +58,11 @@ impl Exchanger {
     ) -> Result<Self, LoopError> {
         let sockets = Sockets::open(listen)?;
         let clock = random_identity();
-        let identity = PortIdentity { clock, port: 1 };
         let exchanger = Self {
             disruptions: Disruptions::watch(),
             client: Client::new(clock, sockets.wire_ns(RawTime(0))),
             responder: Responder::default(),
             unicast_service: UnicastService::new(options.standard_clients),
-            identity,
             hardware_time: HardwareTime::new(options.hardware),
             caps: Caps::default(),
             load_shedder: LoadShedder::default(),

@@ -49,6 +49,12 @@ impl Exchanger {
                     let update = self
                         .client
                         .receive(received.from, &message, received.arrival);
+                    if matches!(update.verdict, None | Some(Verdict::Unsolicited))
+                        && self.confirms(&message, received.from)
+                    {
+                        self.responder.confirm(received.from, message.source);
+                        continue;
+                    }
                     if matches!(update.verdict, Some(Verdict::Taken | Verdict::Complete(..))) {
                         self.observe_hardware(&message, &received);
                     }
@@ -58,6 +64,14 @@ impl Exchanger {
             }
         }
         self.received = messages;
+    }
+
+    /// Returns true if a message answers a challenge to its source address.
+    fn confirms(&self, message: &Message, from: SocketAddr) -> bool {
+        let Body::CompactResp { response_tlv, .. } = message.body else {
+            return false;
+        };
+        response_tlv.requester == self.unicast_service.receipts.challenger_for(from.ip())
     }
 
     /// Compares the hardware clocks of both ends if both have one.

@@ -1,20 +1,12 @@
 //! Responses to agents, and messages granted to standard clients.
 
-use super::exchanger::{ANSWER_PACKETS, Exchanger, add};
+use super::exchanger::{Exchanger, add};
 use super::sockets::packet::{Departure, ReceivedMessage};
 use crate::ptp::{
-    Body, ClientAddress, Correction, Message, NoDelayResp, PortIdentity, Refusal, Response,
-    ResponseForm, Service, Tlvs,
+    Body, ClientAddress, Correction, Message, NoDelayResp, PortIdentity, REQUEST_LEN, Receipt,
+    Refusal, Response, ResponseForm, Service, Tlvs, octets,
 };
 use crate::timestamp::raw_now;
-
-/// Returns the number of packets of a response.
-fn packets(form: ResponseForm) -> u32 {
-    match form {
-        ResponseForm::Compact => 1,
-        ResponseForm::InDelayResp | ResponseForm::Standard => ANSWER_PACKETS,
-    }
-}
 
 impl Exchanger {
     /// Responds to a request that may be answered.
@@ -26,8 +18,28 @@ impl Exchanger {
             Err(NoDelayResp::TooOften) => return add(&self.counters.packets_rejected, 1),
             Err(NoDelayResp::NotGranted) => {}
         }
-        match self.responder.handle_request(message, received.from, now) {
-            Ok(response) if self.budget.take(packets(response.form), now) => {
+        let from = received.from.ip();
+        let receipts = &mut self.unicast_service.receipts;
+        let receipt = receipts.of(from, &message.body);
+        match self
+            .responder
+            .handle_request(message, received.from, receipt, now)
+        {
+            Ok(response)
+                if receipt == Receipt::Standard
+                    && !receipts.take_credit(
+                        from,
+                        octets(from, &[REQUEST_LEN]),
+                        octets(from, response.form.lengths()),
+                    ) =>
+            {
+                add(&self.counters.packets_rejected, 1);
+            }
+            Ok(response)
+                if self
+                    .budget
+                    .take(response.form.lengths().len() as u32, now) =>
+            {
                 self.queue_response(Response {
                     local: received.to,
                     received: received.arrival.stamp,
@@ -36,12 +48,29 @@ impl Exchanger {
             }
             Ok(_) => self.event_log.shed(),
             Err(Refusal::Duplicate) => add(&self.counters.duplicates, 1),
-            Err(Refusal::Stranger | Refusal::TooMany) => add(&self.counters.packets_rejected, 1),
+            Err(Refusal::Stranger | Refusal::TooMany | Refusal::Forged) => {
+                add(&self.counters.packets_rejected, 1);
+            }
         }
     }
 
     /// Queues the Sync of a response.
     fn queue_response(&mut self, mut response: Response) {
+        let (to, from) = (response.client, response.local);
+        if response.form == ResponseForm::Challenge {
+            let challenge = Message {
+                source: self.unicast_service.receipts.challenger_for(to.ip()),
+                sequence_id: response.sequence_id,
+                correction: Correction(0),
+                body: Body::CompactReq {
+                    soon: true,
+                    receipt: None,
+                },
+            };
+            self.sockets
+                .queue_event(&challenge, to, from, Departure::Challenge, 0);
+            return;
+        }
         let origin_ns = self.sockets.wire_ns(self.sockets.now());
         self.responder.count_sync(&response);
         let compact = match (response.form, response.received) {
@@ -50,8 +79,12 @@ impl Exchanger {
                 let receive_ns = self.sockets.wire_ns(received);
                 let hardware_clock = self.hardware_time.hardware_clock(received, receive_ns);
                 let times = (origin_ns, receive_ns);
+                let identity = self
+                    .unicast_service
+                    .receipts
+                    .identity_for(response.client.ip());
                 self.responder
-                    .compact_resp(&response, self.identity, times, hardware_clock)
+                    .compact_resp(&response, identity, times, hardware_clock)
             }
             _ => None,
         };
@@ -67,7 +100,6 @@ impl Exchanger {
             };
             self.response_message(&response, body)
         });
-        let (to, from) = (response.client, response.local);
         self.sockets
             .queue_event(&sync, to, from, Departure::Sync(response), 0);
     }
@@ -81,7 +113,7 @@ impl Exchanger {
             return self.event_log.shed();
         }
         let response = Message {
-            source: self.unicast_service.identity_for(address.client),
+            source: self.unicast_service.receipts.identity_for(address.client),
             body: Body::DelayResp {
                 receive_ns: self.sockets.wire_ns(stamp),
                 requester: message.source,
@@ -142,7 +174,10 @@ impl Exchanger {
     /// Returns a message of a response.
     pub(super) fn response_message(&self, response: &Response, body: Body) -> Message {
         Message {
-            source: self.identity,
+            source: self
+                .unicast_service
+                .receipts
+                .identity_for(response.client.ip()),
             sequence_id: response.sequence_id,
             correction: Correction(0),
             body,

@@ -27,12 +27,12 @@ impl Exchanger {
             }
             match packet.token {
                 Departure::Request(id) if left.is_err() => client.withdraw_request(&id),
-                Departure::Request(_) | Departure::Granted(..) => {}
+                Departure::Request(_) | Departure::Granted(..) | Departure::Challenge => {}
                 Departure::Sync(response) => {
                     if left.is_err() {
                         responder.uncount_sync(&response);
                     }
-                    if response.form != ResponseForm::Compact {
+                    if response.form.has_delay_resp() {
                         halves.push((response, None));
                     }
                 }
@@ -53,7 +53,9 @@ impl Exchanger {
             let hardware_clock = self.hardware_time.hardware_clock(received, receive_ns);
             if let Some(message) = self.responder.delay_resp(
                 &response,
-                self.identity,
+                self.unicast_service
+                    .receipts
+                    .identity_for(response.client.ip()),
                 receive_ns,
                 left_ns,
                 hardware_clock.filter(|_| response.form != ResponseForm::Standard),
@@ -87,7 +89,7 @@ impl Exchanger {
                     let left_ns = self.sockets.wire_ns(t1);
                     self.responder.record_departure(&response, left_ns);
                 }
-                (Departure::Sync(response), Some(t1)) => {
+                (Departure::Sync(response), Some(t1)) if response.form.has_delay_resp() => {
                     // Timestamps arrive in the order of sending, so the search continues where the last one ended.
                     let rest = halves.get(next..).unwrap_or_default();
                     let in_delay_resp =
@@ -107,7 +109,7 @@ impl Exchanger {
                 }
                 (Departure::Granted(sequence_id, address), Some(t1)) => {
                     let message = Message {
-                        source: self.unicast_service.identity_for(address.client),
+                        source: self.unicast_service.receipts.identity_for(address.client),
                         sequence_id,
                         correction: Correction(0),
                         body: Body::FollowUp {
@@ -123,7 +125,7 @@ impl Exchanger {
                             .queue_general(&message, address.general(), address.local);
                     }
                 }
-                (_, None) => {}
+                (Departure::Sync(_) | Departure::Challenge, Some(_)) | (_, None) => {}
             }
         }
         self.departures = departures;

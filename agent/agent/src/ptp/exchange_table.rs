@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::exchange::{Arrival, Exchange, Outcome, PendingRequest, Standard, Verdict};
-use super::messages::{Body, Message, PortIdentity, RxReportTlv};
+use super::messages::{Body, Message, PortIdentity, RECEIPT_BITS, RxReportTlv};
 use crate::clock::RawTime;
 
 /// Sequence ids are unambiguous over half their range.
@@ -44,6 +44,11 @@ impl<T: Copy> ExchangeTable<T> {
 
     pub fn requester(&self) -> PortIdentity {
         self.requester
+    }
+
+    /// Returns the receipt of the responder's messages that requests carry; 0 before the first message.
+    pub fn receipt(&self) -> u64 {
+        self.responder.map_or(0, |known| known.clock & RECEIPT_BITS)
     }
 
     /// Opens an exchange. Returns the sequence id of its request; `None` if too many are open.

@@ -1,5 +1,6 @@
 use super::super::messages::{Correction, ResponseTlv};
 use super::*;
+use crate::ptp::Receipt;
 
 const US: i64 = 1_000;
 const INTERVAL: i64 = 10_000 * US;
@@ -435,7 +436,10 @@ fn a_request_that_never_left_is_not_settled() {
 #[test]
 fn random_losses_are_attributed_exactly_over_many_rollovers() {
     losing_at_random(Body::DelayReq);
-    losing_at_random(Body::CompactReq { soon: true });
+    losing_at_random(Body::CompactReq {
+        soon: true,
+        receipt: None,
+    });
 }
 
 fn losing_at_random(request: Body) {
@@ -473,7 +477,7 @@ fn losing_at_random(request: Body) {
         if losing && lost(7) {
             truth[0] += 1;
         } else {
-            let response = responder.handle_request(&request, client, at).unwrap();
+            let response = responder.handle_request(&request, client, Receipt::Proven, at).unwrap();
             responder.count_sync(&response);
             let arrival = Arrival {
                 at: at.plus(US),

@@ -18,6 +18,9 @@
 //! t2 ◄─── Sync: t4, rx report, t1 before ─ t1
 //! ```
 //!
+//! Both responses are longer than their request. A client gets them once its requests name the port identity that the
+//! responder has for its address ([`Receipts`]); the first request gets a Sync of its own length, which tells that identity.
+//!
 //! This module is pure: bytes and times are arguments, and no function uses a socket.
 
 mod client_address;
@@ -25,6 +28,7 @@ mod exchange;
 mod exchange_table;
 mod grants;
 mod messages;
+mod receipt;
 mod responder;
 mod token_bucket;
 mod unicast_session;
@@ -34,9 +38,10 @@ pub use exchange::{Arrival, Outcome, PendingRequest, Verdict};
 pub use exchange_table::ExchangeTable;
 pub use grants::{DueMessage, Grants, NoDelayResp, interval_ns};
 pub use messages::{
-    Body, Correction, HardwareClockTlv, MAX_LEN, Malformed, Message, PortIdentity, ResponseTlv,
-    RxReportTlv, Service, Tlv, Tlvs,
+    Body, Correction, HardwareClockTlv, MAX_LEN, Malformed, Message, PortIdentity, REQUEST_LEN,
+    ResponseTlv, RxReportTlv, Service, Tlv, Tlvs,
 };
+pub use receipt::{Receipt, Receipts, octets};
 pub use responder::{Refusal, Responder, Response, ResponseForm};
 pub use token_bucket::TokenBucket;
 pub use unicast_session::{NoService, UnicastSession};

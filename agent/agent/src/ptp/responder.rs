@@ -4,15 +4,21 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
 use super::messages::{
-    Body, Correction, HardwareClockTlv, MAP_LEN, Message, PortIdentity, ResponseTlv, RxReportTlv,
-    SyncDepartures,
+    Body, COMPACT_RESP_LEN, Correction, DELAY_RESP_LEN, HardwareClockTlv, MAP_LEN, Message,
+    PortIdentity, ResponseTlv, RxReportTlv, SYNC_LEN, SyncDepartures,
 };
+use super::receipt::Receipt;
 use super::token_bucket::TokenBucket;
 use crate::clock::RawTime;
 
-/// Largest request rate of a mesh to one peer, 16 flows at 128 per second. Three packets leave for each request, so a
-/// forged address must not turn this agent against a peer.
+/// Largest request rate of a mesh to one peer, 16 flows at 128 per second.
 const REQUESTS_HZ: u32 = 2048;
+/// The same for requests whose source address may be forged. They have a budget of their own, so that they take nothing from
+/// the peer.
+const UNPROVEN_HZ: u32 = 128;
+
+/// Shortest time between two challenges to one peer, ns.
+const CHALLENGE_NS: i64 = 10_000_000_000;
 
 /// Largest number of port identities kept for one peer address.
 const SESSIONS: usize = 128;
@@ -26,6 +32,8 @@ pub enum Refusal {
     Duplicate,
     /// More requests than any mesh sends.
     TooMany,
+    /// Without the proof that earlier requests of the same process had.
+    Forged,
 }
 
 /// The response to one request: Sync, Follow_Up and Delay_Resp.
@@ -62,6 +70,26 @@ pub enum ResponseForm {
     InDelayResp,
     /// The Syncs of the next responses, without a Delay_Resp.
     Compact,
+    /// None. The Sync only tells the client the identity that proves its address.
+    Identity,
+    /// None. A request of the responder in place of the Sync, which a client of an earlier version answers.
+    Challenge,
+}
+
+impl ResponseForm {
+    /// Returns the lengths of its messages at most, bytes.
+    pub fn lengths(self) -> &'static [usize] {
+        match self {
+            Self::Standard | Self::InDelayResp => &[SYNC_LEN, DELAY_RESP_LEN, SYNC_LEN],
+            Self::Compact => &[COMPACT_RESP_LEN],
+            Self::Identity | Self::Challenge => &[SYNC_LEN],
+        }
+    }
+
+    /// Returns true if a Delay_Resp belongs to it.
+    pub fn has_delay_resp(self) -> bool {
+        matches!(self, Self::Standard | Self::InDelayResp)
+    }
 }
 
 /// The peers of the plan and their requests.
@@ -75,6 +103,10 @@ struct Peer {
     event_port: u16,
     general_port: u16,
     budget: TokenBucket,
+    unproven: TokenBucket,
+    /// Time of the latest challenge, and the clock identity of the process that answered one.
+    challenged: Option<RawTime>,
+    confirmed: Option<u64>,
     /// Oldest first.
     sessions: Vec<RequesterState>,
 }
@@ -104,6 +136,9 @@ impl Responder {
                     event_port: event.port(),
                     general_port,
                     budget: TokenBucket::new(REQUESTS_HZ, REQUESTS_HZ, now),
+                    unproven: TokenBucket::new(UNPROVEN_HZ, UNPROVEN_HZ, now),
+                    challenged: None,
+                    confirmed: None,
                     sessions: Vec::new(),
                 },
             });
@@ -138,13 +173,26 @@ impl Responder {
         &mut self,
         message: &Message,
         client: SocketAddr,
+        receipt: Receipt,
         now: RawTime,
     ) -> Result<Response, Refusal> {
         let peer = self.peer(client, message.source).ok_or(Refusal::Stranger)?;
         let general_port = peer.general_port;
+        // The identities of an agent's process are random: who has not received one cannot name it.
+        let confirmed = peer.confirmed == Some(message.source.clock);
+        let proven = receipt == Receipt::Proven || receipt == Receipt::Earlier && confirmed;
         // Recorded even if it gets no response: it did arrive, and the client must not count it as lost.
-        peer.session(message).record(message.sequence_id)?;
-        if !peer.budget.take(1, now) {
+        let session = peer.session(message, proven);
+        if session.proven && !proven {
+            return Err(Refusal::Forged);
+        }
+        session.record(message.sequence_id)?;
+        let budget = if proven {
+            &mut peer.budget
+        } else {
+            &mut peer.unproven
+        };
+        if !budget.take(1, now) {
             return Err(Refusal::TooMany);
         }
         Ok(Response {
@@ -154,13 +202,24 @@ impl Responder {
             requester: message.source,
             sequence_id: message.sequence_id,
             form: match message.body {
-                Body::CompactReq { soon: true } => ResponseForm::Compact,
-                Body::CompactReq { soon: false } => ResponseForm::InDelayResp,
+                Body::CompactReq { .. } if !proven => match receipt {
+                    Receipt::Earlier if peer.take_challenge(now) => ResponseForm::Challenge,
+                    _ => ResponseForm::Identity,
+                },
+                Body::CompactReq { soon: true, .. } => ResponseForm::Compact,
+                Body::CompactReq { soon: false, .. } => ResponseForm::InDelayResp,
                 _ => ResponseForm::Standard,
             },
             correction: message.correction,
             received: None,
         })
+    }
+
+    /// Records that the process with this clock identity has answered a challenge to the address of a peer.
+    pub fn confirm(&mut self, client: SocketAddr, source: PortIdentity) {
+        if let Some(peer) = self.peer(client, source) {
+            peer.confirmed = Some(source.clock);
+        }
     }
 
     /// Counts a Sync that is about to leave.
@@ -260,18 +319,33 @@ impl Responder {
 }
 
 impl Peer {
-    /// Returns the state of a message's sender. A new sender replaces the oldest one if there are too many.
-    fn session(&mut self, message: &Message) -> &mut RequesterState {
+    /// Returns true if a challenge may be sent now.
+    fn take_challenge(&mut self, now: RawTime) -> bool {
+        let may = self
+            .challenged
+            .is_none_or(|at| now.since(at) >= CHALLENGE_NS);
+        if may {
+            self.challenged = Some(now);
+        }
+        may
+    }
+
+    /// Returns the state of a message's sender. A new sender replaces the oldest one if there are too many, of those without
+    /// a proof if there are any.
+    fn session(&mut self, message: &Message, proven: bool) -> &mut RequesterState {
         let mut sessions = self.sessions.iter();
         let index = sessions.rposition(|state| state.requester == message.source);
         let index = index.unwrap_or_else(|| {
             if self.sessions.len() == SESSIONS {
-                self.sessions.remove(0);
+                let oldest = self.sessions.iter().position(|state| !state.proven);
+                self.sessions.remove(oldest.unwrap_or(0));
             }
             self.sessions.push(RequesterState::start(message));
             self.sessions.len() - 1
         });
-        &mut self.sessions[index]
+        let session = &mut self.sessions[index];
+        session.proven |= proven;
+        session
     }
 }
 
@@ -279,6 +353,8 @@ impl Peer {
 #[derive(Debug)]
 struct RequesterState {
     requester: PortIdentity,
+    /// One of its requests has proven that it receives.
+    proven: bool,
     rx_report: RxReportTlv,
     departures: SyncDepartures,
 }
@@ -288,6 +364,7 @@ impl RequesterState {
     fn start(message: &Message) -> Self {
         Self {
             requester: message.source,
+            proven: false,
             rx_report: RxReportTlv {
                 requests: 0,
                 syncs: 0,

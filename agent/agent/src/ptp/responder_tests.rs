@@ -31,7 +31,7 @@ fn rx_report_after(sequence_ids: &[u16]) -> RxReportTlv {
     let mut last = None;
     for (i, &sequence_id) in sequence_ids.iter().enumerate() {
         let now = RawTime(i as i64 * 10_000_000);
-        if let Ok(response) = responder.handle_request(&request(1, sequence_id), client, now) {
+        if let Ok(response) = responder.handle_request(&request(1, sequence_id), client, Receipt::Proven, now) {
             responder.count_sync(&response);
             last = Some(response);
         }
@@ -56,7 +56,7 @@ fn rx_report_after(sequence_ids: &[u16]) -> RxReportTlv {
 fn only_peers_of_the_plan_are_answered() {
     let mut responder = responder();
     let ask = |responder: &mut Responder, from: &str| {
-        responder.handle_request(&request(1, 1), address(from), NOW)
+        responder.handle_request(&request(1, 1), address(from), Receipt::Proven, NOW)
     };
     assert_eq!(ask(&mut responder, "10.0.0.3:319"), Err(Refusal::Stranger));
     assert_eq!(
@@ -80,13 +80,13 @@ fn flows_belong_to_the_port_identity_and_share_its_counts() {
     let peers = ["10.0.0.1:319", "10.0.0.1:5319"].map(address);
     responder.set_peers(peers.into_iter().zip([320, 5320]), NOW);
     let flow = address("10.0.0.1:40000");
-    let unknown = responder.handle_request(&request(3, 8), flow, NOW);
+    let unknown = responder.handle_request(&request(3, 8), flow, Receipt::Proven, NOW);
     assert_eq!(unknown, Err(Refusal::Stranger));
     responder
-        .handle_request(&request(3, 9), peers[1], NOW)
+        .handle_request(&request(3, 9), peers[1], Receipt::Proven, NOW)
         .unwrap();
     let response = responder
-        .handle_request(&request(3, 10), flow, NOW)
+        .handle_request(&request(3, 10), flow, Receipt::Proven, NOW)
         .unwrap();
     assert_eq!(
         (response.client, response.general()),
@@ -112,14 +112,14 @@ fn flows_belong_to_the_port_identity_and_share_its_counts() {
 fn counts_continue_when_the_plan_changes_for_other_peers() {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));
     responder
-        .handle_request(&request(1, 1), client, NOW)
+        .handle_request(&request(1, 1), client, Receipt::Proven, NOW)
         .unwrap();
     responder.set_peers(
         [(client, 320), (address("10.0.0.9:319"), 320)].into_iter(),
         NOW,
     );
     let response = responder
-        .handle_request(&request(1, 2), client, NOW)
+        .handle_request(&request(1, 2), client, Receipt::Proven, NOW)
         .unwrap();
     let message = responder
         .delay_resp(&response, PortIdentity { clock: 9, port: 1 }, 5, None, None)
@@ -190,10 +190,10 @@ fn a_very_late_request_changes_nothing() {
 fn a_restarted_client_is_counted_from_zero() {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));
     responder
-        .handle_request(&request(1, 500), client, NOW)
+        .handle_request(&request(1, 500), client, Receipt::Proven, NOW)
         .unwrap();
     let response = responder
-        .handle_request(&request(2, 3), client, NOW)
+        .handle_request(&request(2, 3), client, Receipt::Proven, NOW)
         .unwrap();
     let message = responder
         .delay_resp(&response, PortIdentity { clock: 9, port: 1 }, 5, None, None)
@@ -217,7 +217,7 @@ fn responses_are_limited_to_the_largest_rate_of_a_mesh() {
     let answered = (0..20_000)
         .filter(|&i| {
             responder
-                .handle_request(&request(1, i), client, RawTime(i64::from(i) * 50_000))
+                .handle_request(&request(1, i), client, Receipt::Proven, RawTime(i64::from(i) * 50_000))
                 .is_ok()
         })
         .count();
@@ -229,12 +229,12 @@ fn requests_before_an_overflow_are_not_reported() {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));
     for sequence_id in 0..5 {
         responder
-            .handle_request(&request(1, sequence_id), client, NOW)
+            .handle_request(&request(1, sequence_id), client, Receipt::Proven, NOW)
             .unwrap();
     }
     responder.forget_requests();
     let response = responder
-        .handle_request(&request(1, 9), client, NOW)
+        .handle_request(&request(1, 9), client, Receipt::Proven, NOW)
         .unwrap();
     let message = responder
         .delay_resp(&response, PortIdentity { clock: 9, port: 1 }, 5, None, None)
@@ -258,10 +258,13 @@ fn compact_responses_carry_the_departures_of_earlier_syncs() {
     let source = PortIdentity { clock: 9, port: 1 };
     let ask = |responder: &mut Responder, sequence_id: u16| {
         let message = Message {
-            body: Body::CompactReq { soon: true },
+            body: Body::CompactReq {
+                soon: true,
+                receipt: None,
+            },
             ..request(1, sequence_id)
         };
-        let response = responder.handle_request(&message, client, NOW).unwrap();
+        let response = responder.handle_request(&message, client, Receipt::Proven, NOW).unwrap();
         assert_eq!(response.form, ResponseForm::Compact);
         responder.count_sync(&response);
         let times = (0, 1_000 * i64::from(sequence_id));

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use crate::paths::request::RequestId;
-use crate::ptp::{Arrival, ClientAddress, MAX_LEN, Message, Response, ResponseForm};
+use crate::ptp::{Arrival, ClientAddress, MAX_LEN, Message, Response};
 use crate::timestamp::{ClockMap, Datagram, Outgoing};
 
 /// Consecutive packets without a receive timestamp after which the kernel is assumed to give none.
@@ -14,6 +14,8 @@ pub(crate) const UNSTAMPED_LIMIT: u32 = 64;
 pub(crate) enum Departure {
     Request(RequestId),
     Sync(Response),
+    /// A request that only proves the address of a client.
+    Challenge,
     /// A granted Sync: its sequence id, and the address of its Follow_Up.
     Granted(u16, ClientAddress),
 }
@@ -22,8 +24,8 @@ impl Departure {
     /// Returns true if another message waits for its departure timestamp.
     pub fn is_awaited(&self) -> bool {
         match self {
-            Self::Request(_) => false,
-            Self::Sync(response) => response.form != ResponseForm::Compact,
+            Self::Request(_) | Self::Challenge => false,
+            Self::Sync(response) => response.form.has_delay_resp(),
             Self::Granted(..) => true,
         }
     }

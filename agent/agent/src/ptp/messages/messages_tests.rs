@@ -88,15 +88,15 @@ fn golden() -> [(Message, String); 13] {
                 .into(),
         ),
         (
-            message(CLIENT, 0, Body::CompactReq { soon: false }),
+            message(CLIENT, 0, Body::CompactReq { soon: false, receipt: None }),
             "01 12 002c 00 00 4400 0000000000000000 00000000 02534dfffe000007 0003 1234 01 7f \
              0000 00000000 00000000"
                 .into(),
         ),
         (
-            message(CLIENT, 0, Body::CompactReq { soon: true }),
+            message(CLIENT, 0, Body::CompactReq { soon: true, receipt: Some(0x1234_5678_9abc) }),
             "01 12 002c 00 00 6400 0000000000000000 00000000 02534dfffe000007 0003 1234 01 7f \
-             0000 00000000 00000000"
+             1234 56789abc 00000001"
                 .into(),
         ),
         (
@@ -411,6 +411,7 @@ impl Random {
             },
             7 => Body::CompactReq {
                 soon: self.next() % 2 == 0,
+                receipt: (self.next() % 3 != 0).then(|| self.next() & RECEIPT_BITS),
             },
             8 => {
                 let mut response_tlv = ResponseTlv::new(time(self), port(self));

@@ -35,6 +35,15 @@ const PTP_TIME_SCALE: u16 = 0x0008;
 /// Log interval of messages that respond or have no fixed rate (table 42).
 const NO_INTERVAL: u8 = 0x7f;
 
+/// The part of a clock identity that a request carries as the proof of a receipt.
+pub const RECEIPT_BITS: u64 = 0xffff_ffff_ffff;
+/// Lengths of a request, of the messages of its response and of a plain Sync or Follow_Up at most, bytes.
+pub const REQUEST_LEN: usize = 44;
+pub const SYNC_LEN: usize = 44;
+pub const DELAY_RESP_LEN: usize = 54 + TLV_LEN + hardware_clock_tlv::TLV_LEN;
+pub const COMPACT_RESP_LEN: usize =
+    44 + response_tlv::TLV_LEN + TLV_LEN + hardware_clock_tlv::TLV_LEN;
+
 /// Source of time (table 6).
 const INTERNAL_OSCILLATOR: u8 = 0xa0;
 
@@ -72,8 +81,12 @@ pub enum Body {
     /// 34 10  origin timestamp, 0: the client keeps it (11.3.2)
     DelayReq,
     /// A Delay_Req with a flag for an exchange between agents: the Delay_Resp may carry t1 as well. With a second flag
-    /// another request follows `soon`: then the whole response may be a [`CompactResp`](Self::CompactResp).
-    CompactReq { soon: bool },
+    /// another request follows `soon`: then the whole response may be a [`CompactResp`](Self::CompactResp). The field of the
+    /// origin timestamp holds the receipt:
+    ///
+    /// 34  6  low octets of the clock identity of the responder's messages to this client, 0 before the first one
+    /// 40  4  1; 0 from agents of earlier versions, which send no receipt (`None`)
+    CompactReq { soon: bool, receipt: Option<u64> },
     /// A Sync that is the whole response, with both flags of its request:
     ///
     /// 34 10  origin timestamp, an estimate
@@ -134,8 +147,8 @@ impl Body {
             Self::Sync { two_step: true, .. } => (0x0, 0, TWO_STEP | UNICAST),
             Self::Sync { .. } => (0x0, 0, UNICAST),
             Self::DelayReq => (0x1, 1, UNICAST),
-            Self::CompactReq { soon: false } => (0x1, 1, UNICAST | COMPACT),
-            Self::CompactReq { soon: true } => (0x1, 1, UNICAST | COMPACT | SOON),
+            Self::CompactReq { soon: false, .. } => (0x1, 1, UNICAST | COMPACT),
+            Self::CompactReq { soon: true, .. } => (0x1, 1, UNICAST | COMPACT | SOON),
             Self::CompactResp { .. } => (0x0, 0, TWO_STEP | UNICAST | COMPACT | SOON),
             Self::FollowUp { .. } => (0x8, 2, UNICAST),
             Self::DelayResp { .. } => (0x9, 3, UNICAST),
@@ -189,13 +202,15 @@ impl Message {
                 }
             }
             0x1 => {
-                // Some implementations leave anything in this field; nothing depends on it.
-                from.take::<10>()?;
+                // Some implementations leave anything in this field; nothing depends on it without the flag.
+                let receipt = u64::from(from.u16()?) << 32 | u64::from(from.u32()?);
+                let has_receipt = from.u32()? == 1;
                 if flags & COMPACT == 0 {
                     Body::DelayReq
                 } else {
                     Body::CompactReq {
                         soon: flags & SOON != 0,
+                        receipt: has_receipt.then_some(receipt),
                     }
                 }
             }
@@ -250,7 +265,11 @@ impl Message {
         to.put(&self.sequence_id.to_be_bytes());
         to.put(&[control, NO_INTERVAL]);
         match self.body {
-            Body::DelayReq | Body::CompactReq { .. } => write_time(0, &mut to),
+            Body::DelayReq => write_time(0, &mut to),
+            Body::CompactReq { receipt, .. } => {
+                to.put(&receipt.unwrap_or(0).to_be_bytes()[2..]);
+                to.put(&u32::from(receipt.is_some()).to_be_bytes());
+            }
             Body::Sync { origin_ns, .. } | Body::FollowUp { origin_ns } => {
                 write_time(origin_ns, &mut to);
             }

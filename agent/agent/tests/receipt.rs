@@ -1,0 +1,141 @@
+//! The proof that clients receive, with hand-made clients and real packets: who proves nothing gets no more than it sent.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[allow(dead_code, reason = "these tests need a part of it")]
+mod support;
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use sinemora_agent::network::Listen;
+use sinemora_agent::plan::Role;
+use sinemora_agent::ptp::{
+    Body, Correction, MAX_LEN, Message, PortIdentity, ResponseTlv, RxReportTlv,
+};
+use support::{Agent, listen, peer, plan};
+
+/// Of the client's requests; its responses have port 1.
+const REQUESTER: PortIdentity = PortIdentity {
+    clock: 0x0234_5678_9abc_def0,
+    port: 2,
+};
+
+/// A client that sends requests by hand.
+struct Client {
+    responder: Listen,
+    event: UdpSocket,
+}
+
+fn pair(net: u8) -> (Agent, Client) {
+    let responder = Agent::start(listen(&format!("127.79.{net}.1")));
+    let at = listen(&format!("127.79.{net}.2"));
+    let event = UdpSocket::bind((at.address, at.event_port)).unwrap();
+    event
+        .set_read_timeout(Some(Duration::from_millis(300)))
+        .unwrap();
+    responder.follow(plan(1, 8, vec![peer(2, at, Role::Responder)]));
+    let client = Client {
+        responder: responder.listen,
+        event,
+    };
+    (responder, client)
+}
+
+impl Client {
+    fn send(&self, source: PortIdentity, sequence_id: u16, body: Body) -> usize {
+        let message = Message {
+            source,
+            sequence_id,
+            correction: Correction(0),
+            body,
+        };
+        let mut bytes = [0; MAX_LEN];
+        let length = message.write(&mut bytes);
+        let to = (self.responder.address, self.responder.event_port);
+        self.event.send_to(&bytes[..length], to).unwrap()
+    }
+
+    fn request(&self, sequence_id: u16, receipt: Option<u64>) -> usize {
+        let soon = true;
+        self.send(REQUESTER, sequence_id, Body::CompactReq { soon, receipt })
+    }
+
+    /// Receives the next event message, if one comes. Returns it and its length.
+    fn receive(&self) -> Option<(Message, usize)> {
+        let mut buffer = [0; 512];
+        let length = self.event.recv(&mut buffer).ok()?;
+        Some((Message::read(&buffer[..length]).unwrap(), length))
+    }
+}
+
+#[test]
+fn a_client_gets_whole_responses_once_it_names_the_identity_of_the_first() {
+    let (_responder, client) = pair(1);
+    let sent = client.request(1, Some(0));
+    let (first, length) = client.receive().unwrap();
+    assert!(matches!(first.body, Body::Sync { .. }), "{first:?}");
+    assert!(length <= sent, "{length} octets for {sent}");
+    client.request(2, Some(first.source.clock & 0xffff_ffff_ffff));
+    let (second, _) = client.receive().unwrap();
+    let Body::CompactResp { rx_report, .. } = second.body else {
+        panic!("{second:?}");
+    };
+    assert_eq!((rx_report.requests, rx_report.syncs), (2, 2));
+    // A forged request in the name of the same process cannot name the identity, and changes no count.
+    client.request(30_000, Some(5));
+    assert_eq!(client.receive(), None);
+    client.request(3, Some(first.source.clock & 0xffff_ffff_ffff));
+    let (third, _) = client.receive().unwrap();
+    let Body::CompactResp { rx_report, .. } = third.body else {
+        panic!("{third:?}");
+    };
+    assert_eq!((rx_report.requests, rx_report.newest), (3, 3));
+}
+
+#[test]
+fn an_agent_of_an_earlier_version_gets_whole_responses_once_it_has_answered_a_challenge() {
+    let (_responder, client) = pair(2);
+    let (mut sent, mut received) = (0, 0);
+    sent += client.request(1, None);
+    let (challenge, length) = client.receive().unwrap();
+    received += length;
+    assert!(
+        matches!(challenge.body, Body::CompactReq { .. }),
+        "{challenge:?}"
+    );
+    for sequence_id in 2..20 {
+        sent += client.request(sequence_id, None);
+        let (answer, length) = client.receive().unwrap();
+        received += length;
+        assert!(matches!(answer.body, Body::Sync { .. }), "{answer:?}");
+    }
+    assert!(received <= sent, "{received} octets for {sent}");
+    // The answer of another process at that address proves nothing for this one.
+    let confirm = |clock: u64, sequence_id: u16| {
+        let source = PortIdentity { clock, port: 1 };
+        let body = Body::CompactResp {
+            origin_ns: 1,
+            response_tlv: ResponseTlv::new(1, challenge.source),
+            rx_report: RxReportTlv {
+                requests: 1,
+                syncs: 1,
+                newest: challenge.sequence_id,
+                watched: 1,
+                arrived: 1,
+            },
+            hardware_clock: None,
+        };
+        client.send(source, challenge.sequence_id, body);
+        client.request(sequence_id, None);
+        client.receive().unwrap().0.body
+    };
+    let other = confirm(REQUESTER.clock ^ 1, 20);
+    assert!(matches!(other, Body::Sync { .. }), "{other:?}");
+    let own = confirm(REQUESTER.clock, 21);
+    assert!(matches!(own, Body::CompactResp { .. }), "{own:?}");
+}
