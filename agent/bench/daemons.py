@@ -136,8 +136,10 @@ def ptp4l_master(host: Host, **more: object) -> Process:
     return _ptp4l(host, "ptp4l-master", settings, "[e0]\n")
 
 
-def ptp4l_client(host: Host, master: str, log_interval: int, interface: str = "e0") -> "Ptp4lClient":
-    """Start a ptp4l that measures against `master` every 2**log_interval s and does not adjust its clock."""
+def ptp4l_client(
+    host: Host, master: str, log_interval: int, interface: str = "e0", **more: object
+) -> "Ptp4lClient":
+    """Start a ptp4l that measures against `master` every 2**log_interval s, with further settings. It adjusts no clock."""
     settings = {
         "slaveOnly": 1,
         "hybrid_e2e": 1,
@@ -146,6 +148,7 @@ def ptp4l_client(host: Host, master: str, log_interval: int, interface: str = "e
         "logMinDelayReqInterval": log_interval,
         "unicast_req_duration": 10,
         "summary_interval": -4,
+        **more,
     }
     table = f"[unicast_master_table]\ntable_id 1\nlogQueryInterval 0\nUDPv4 {master}\n"
     table += f"[{interface}]\nunicast_master_table 1\n"

@@ -1,12 +1,13 @@
 """Tests of loss towards standard responders with several clients: nothing is lost here, so nothing is reported lost."""
 
+import sys
 import time
 
 import pytest
 
 import daemons
 import stock_loss
-from agents import Fleet, peer
+from agents import Agent, Fleet, peer
 from laboratory import Lab, wait_until
 from stock_loss import Reported
 
@@ -29,7 +30,14 @@ def test_no_loss_is_invented_with_several_clients(
     assert sums.unknown <= sums.windows // 5
 
 
-def test_a_responder_of_another_domain_has_no_service_and_loses_nothing() -> None:
+def await_reason(client: Agent) -> str:
+    """Return the message that names the reason; only one is printed for a reason."""
+    wait_until("the reason in the log", lambda: bool(stock_loss.without_service(client)))
+    (line,) = stock_loss.without_service(client)
+    return line
+
+
+def test_a_responder_of_another_domain_has_no_service_until_the_plan_names_its_domain() -> None:
     with Lab() as lab:
         fleet = Fleet(lab)
         client, other = fleet.agent(lab.host("client")), fleet.agent(lab.host("other"))
@@ -38,12 +46,61 @@ def test_a_responder_of_another_domain_has_no_service_and_loses_nothing() -> Non
         other.follow([client.peer("responder")], RATE_HZ)
         silent = peer(11, host.address, "client", protocol="ieee1588")
         client.follow([silent, other.peer("client")], RATE_HZ)
-        wait_until("the reason in the log", lambda: bool(stock_loss.without_service(client)))
+        line = await_reason(client)
+        assert host.address in line
+        assert "answers in PTP domain 24 and the plan has domain 0" in line
         windows = client.await_windows(3, time.time() - 8)
         assert {key for window in windows for key in window.peer_keys} == {other.key}
-        (line,) = stock_loss.without_service(client)
-        assert host.address in line
-        assert "domain is 0" in line
+        client.follow([{**silent, "domain": 24}, other.peer("client")], RATE_HZ)
+        windows = client.await_windows(5, time.time() + stock_loss.SETTLED_S)
+        places = [list(window.peer_keys).index(11) for window in windows]
+        assert all(window.round_trip.count[at] > 0 for window, at in zip(windows, places, strict=True))
+        assert all(window.round_trip.lost[at] == 0 for window, at in zip(windows, places, strict=True))
+
+
+@pytest.mark.parametrize("domain", [44, 127])
+def test_a_standard_client_is_served_in_its_domain(domain: int) -> None:
+    with Lab() as lab:
+        fleet = Fleet(lab)
+        responder = fleet.agent(lab.host("responder"), standard_clients="10.77.0.0/16")
+        client = daemons.ptp4l_client(lab.host("ptp4l"), responder.host.address, -3, domainNumber=domain)
+        wait_until("delays measured by ptp4l", lambda: len(client.path_delays_ns()) >= 3)
+
+
+# A responder that denies every grant: the TLV of each request, answered with a duration of 0.
+_REFUSING = """
+import socket, struct
+general = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+general.bind(("0.0.0.0", 320))
+print("refusing", flush=True)
+while True:
+    request, client = general.recvfrom(512)
+    if request[0] & 0xf == 0xc:
+        body = request[20:30] + struct.pack("!HHBbIBB", 5, 8, request[48], 0, 0, 0, 0)
+        head = bytes([0xc, 0x12]) + struct.pack("!H", 34 + len(body)) + request[4:6] + b"\\x04\\x00" + bytes(12)
+        general.sendto(head + b"\\x02" + bytes(8) + b"\\x01" + bytes(2) + b"\\x05\\x7f" + body, client)
+"""
+
+
+def test_a_responder_that_cannot_serve_has_no_service_with_the_reason() -> None:
+    with Lab() as lab:
+        fleet = Fleet(lab)
+        client, closed, refusing = fleet.agent(lab.host("client")), lab.host("closed"), lab.host("refusing")
+        refusing.start([sys.executable, "-c", _REFUSING], "refusing").require("the responder", "refusing")
+        absent = "10.77.9.9"
+        reasons = {
+            closed.address: "no program listens on its general port",
+            refusing.address: "refuses the grants",
+            absent: "no host answers at its address",
+        }
+        peers = [peer(11 + nth, at, "client", protocol="ieee1588") for nth, at in enumerate(reasons)]
+        client.follow(peers, RATE_HZ)
+        wait_until("all reasons in the log", lambda: len(stock_loss.without_service(client)) >= len(reasons))
+        lines = stock_loss.without_service(client)
+        assert {at: [line for line in lines if f"{at}:" in line and why in line] != [] for at, why in reasons.items()} == (
+            dict.fromkeys(reasons, True)
+        )
+        assert client.windows() == []
 
 
 def test_a_responder_cannot_answer_an_agent_on_other_ports_and_the_agent_reports_it() -> None:
@@ -52,6 +109,5 @@ def test_a_responder_cannot_answer_an_agent_on_other_ports_and_the_agent_reports
         client, host = fleet.agent(lab.host("client"), event_port=10319), lab.host("ptp4l")
         daemons.ptp4l_master(host)
         client.follow([peer(11, host.address, "client", protocol="ieee1588")], RATE_HZ)
-        wait_until("the reason in the log", lambda: bool(stock_loss.without_service(client)))
-        assert "event_port = 319" in stock_loss.without_service(client)[0]
+        assert "event_port = 319" in await_reason(client)
         assert client.windows() == []

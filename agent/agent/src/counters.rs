@@ -147,6 +147,16 @@ pub struct Event {
     pub at_ns: i64,
     /// One sentence for a person.
     pub detail: String,
+    /// The path that it is about.
+    pub path: Option<EventPath>,
+}
+
+/// The path that an event is about, and a reason for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventPath {
+    pub mesh_key: u32,
+    pub peer_key: u32,
+    pub reason: &'static str,
 }
 
 /// Bounded queue of events to be sent. A full queue drops the oldest event and counts it.
@@ -161,11 +171,23 @@ impl EventQueue {
 
     /// Queues an event; `at_ns` is Unix ns in the backend's time.
     pub fn raise(&self, kind: EventKind, at_ns: i64, detail: impl Into<String>) {
+        self.raise_of(kind, at_ns, detail, None);
+    }
+
+    /// Queues an event about a path.
+    pub fn raise_of(
+        &self,
+        kind: EventKind,
+        at_ns: i64,
+        detail: impl Into<String>,
+        path: Option<EventPath>,
+    ) {
         let mut waiting = self.lock();
         waiting.push_back(Event {
             kind,
             at_ns,
             detail: detail.into(),
+            path,
         });
         self.shorten(&mut waiting);
     }

@@ -210,7 +210,8 @@ fn responses_slower_than_the_next_request_are_no_loss() {
         (loss.outbound.1, loss.inbound.1, loss.round_trip.1),
         (0, 0, 0)
     );
-    for window in &windows {
+    // Until the first response has told the responder's identity, requests have no proof and get no delays.
+    for window in &windows[1..] {
         let round_trip = window.round_trip.as_ref().unwrap();
         assert!(round_trip.min_ns[0] >= 40_000_000, "{round_trip:?}");
         assert_eq!(

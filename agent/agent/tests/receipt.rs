@@ -49,6 +49,7 @@ fn pair(net: u8) -> (Agent, Client) {
 impl Client {
     fn send(&self, source: PortIdentity, sequence_id: u16, body: Body) -> usize {
         let message = Message {
+            domain: 0,
             source,
             sequence_id,
             correction: Correction(0),

@@ -48,6 +48,7 @@ fn negotiate(message: &Message) {
         client: IpAddr::from([10, 0, 0, 1]),
         event_port: 319,
         general_port: 320,
+        domain: 0,
         local: None,
     };
     for tlv in tlvs.iter() {

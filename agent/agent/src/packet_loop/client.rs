@@ -10,10 +10,8 @@ use crate::paths::peer_session::{ExchangeTag, SessionUpdate};
 use crate::paths::request::{Request, RequestId};
 use crate::paths::schedule::FlowKey;
 use crate::plan::{Plan, on_demand_key};
-use crate::ptp::{
-    Arrival, Body, Correction, Message, NoService, PendingRequest, PortIdentity, Tlvs,
-};
-use crate::standard_clients::standard_client::{Action, Signal, StandardClient};
+use crate::ptp::{Arrival, Body, Correction, Message, PendingRequest, PortIdentity, Tlvs};
+use crate::standard_clients::standard_client::{Action, Signal, StandardClient, WithoutService};
 use crate::window::{OnDemandWindow, Window, WindowAggregator, WindowEnd, append_clocks};
 
 /// Time between settlements of exchanges, ns, if no ended window waits for one: visiting each session costs more than
@@ -135,6 +133,7 @@ impl Client {
             });
         };
         let message = Message {
+            domain: 0,
             source: exchanges.requester(),
             sequence_id,
             correction: Correction(0),
@@ -190,7 +189,7 @@ impl Client {
     pub fn receive_tlvs(
         &mut self,
         from: SocketAddr,
-        signal: (PortIdentity, &Tlvs),
+        signal: (u8, PortIdentity, &Tlvs),
         now: RawTime,
     ) -> bool {
         let address = self.event_address(from);
@@ -214,9 +213,21 @@ impl Client {
         self.standard.cancellations()
     }
 
-    /// Returns a standard responder that has no service for this agent and was not returned before, with the reason.
-    pub fn new_without_service(&mut self, now: RawTime) -> Option<(SocketAddr, NoService)> {
-        self.standard.new_without_service(now)
+    /// Records that a message from `from` was authenticated, which this agent does not support.
+    pub fn authenticated(&mut self, from: SocketAddr) {
+        if let Some(address) = self.event_address(from) {
+            self.standard.authenticated(address);
+        }
+    }
+
+    /// Returns a standard responder that has no service for this agent and was not returned within the last hour for the
+    /// same reason. `standard_ports`: this agent listens where standard responders send to.
+    pub fn new_without_service(
+        &mut self,
+        standard_ports: bool,
+        now: RawTime,
+    ) -> Option<WithoutService> {
+        self.standard.new_without_service(standard_ports, now)
     }
 
     /// Records that a peer received a request at `at`, by hardware clocks of both ends; its timestamp is `wire_ns`.

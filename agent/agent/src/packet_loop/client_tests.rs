@@ -18,6 +18,7 @@ fn peer(vm_key: u32, port: u16) -> Peer {
         general_port: port + 1,
         role: Role::Client,
         protocol: Protocol::Compact,
+        domain: 0,
         flows: 1,
         turns: None,
     }
@@ -332,6 +333,7 @@ fn messages_from_unknown_addresses_are_ignored() {
     let mut simulation = Simulation::new();
     simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
     let message = Message {
+        domain: 0,
         source: PortIdentity { clock: 9, port: 0 },
         sequence_id: 0,
         correction: Correction(0),

@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 
 use super::load_shedding::CapExceeded;
 use crate::clock::{Direction, RouteChange};
-use crate::counters::{Counters, EventKind};
+use crate::counters::{Counters, EventKind, EventPath};
 use crate::log_throttle::LogThrottle;
-use crate::network::Listen;
 use crate::plan::Plan;
 use crate::ptp::NoService;
+use crate::standard_clients::standard_client::WithoutService;
 use crate::timestamp::BindError;
 use crate::timestamp::Disruption;
 
 const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Event and general port of standard IEEE 1588 implementations (annex C.2).
-const STANDARD_PORTS: (u16, u16) = (319, 320);
+pub(super) const STANDARD_PORTS: (u16, u16) = (319, 320);
 
 /// Shortest interval between reports of route changes: single changes are reported, a network failure changes many at once.
 const ROUTE_INTERVAL: Duration = Duration::from_secs(1);
@@ -31,6 +31,7 @@ pub(super) struct EventLog {
     step_throttle: LogThrottle,
     refusal_throttle: LogThrottle,
     share_throttle: LogThrottle,
+    authentication_throttle: LogThrottle,
     route_throttle: LogThrottle,
 }
 
@@ -43,6 +44,7 @@ impl EventLog {
             step_throttle: LogThrottle::new(INTERVAL),
             refusal_throttle: LogThrottle::new(INTERVAL),
             share_throttle: LogThrottle::new(INTERVAL),
+            authentication_throttle: LogThrottle::new(INTERVAL),
             route_throttle: LogThrottle::new(ROUTE_INTERVAL),
         }
     }
@@ -181,28 +183,64 @@ impl EventLog {
     }
 
     /// Reports a standard responder that has no service for this agent.
-    pub fn no_service(&self, at: SocketAddr, reason: NoService, ours: Listen, at_ns: i64) {
+    pub fn no_service(&self, without: &WithoutService, at_ns: i64) {
+        let WithoutService {
+            path: (mesh_key, peer_key),
+            at,
+            reason,
+            domain,
+        } = *without;
         let why = match reason {
-            _ if (ours.event_port, ours.general_port) != STANDARD_PORTS => {
+            NoService::Ports => {
                 "it answers to ports 319 and 320, and this agent listens on others: set event_port = 319 and general_port \
                  = 320"
+                    .to_owned()
             }
             NoService::Refused => {
-                "it refuses the grants: configure it to grant Announce, Sync and Delay_Resp at the rate of the mesh"
+                "it refuses the grants: configure it to grant Announce, Sync and Delay_Resp at the rate of the mesh".into()
             }
-            NoService::Silent => {
-                "it answers no request: check that it runs, that it is reachable on UDP 319 and 320, that it negotiates \
-                 unicast, and that its PTP domain is 0"
+            NoService::Silent => format!(
+                "it answers no request in any PTP domain: check that it negotiates unicast, and that UDP 319 and 320 are \
+                 open in both directions (the domain of the plan is {domain})"
+            ),
+            NoService::Domain(other) => format!(
+                "it answers in PTP domain {other} and the plan has domain {domain}: set the same domain at both"
+            ),
+            NoService::Closed => {
+                "its host answers that no program listens on its general port: start the responder there".into()
             }
-            NoService::NoAnnounce => "it sends no Announce, so its time scale is unknown",
+            NoService::Unreachable => "no host answers at its address: check the address, and that it runs".into(),
+            NoService::Authentication => {
+                "it authenticates its messages (AUTHENTICATION TLV, IEEE 1588-2019, 16.14), which is not supported: switch \
+                 that off for this client"
+                    .into()
+            }
+            NoService::NoAnnounce => "it sends no Announce, so its time scale is unknown".into(),
         };
         let detail = format!(
             "no service of the IEEE 1588 responder at {at}, so nothing is measured and nothing is lost: {why}"
         );
         tracing::warn!("{detail}");
+        let path = EventPath {
+            mesh_key,
+            peer_key,
+            reason: reason.as_str(),
+        };
         self.counters
             .events
-            .raise(EventKind::NoService, at_ns, detail);
+            .raise_of(EventKind::NoService, at_ns, detail, Some(path));
+    }
+
+    /// Reports an address that sends authenticated messages.
+    pub fn authenticated(&mut self, from: IpAddr, at_ns: i64) {
+        if self.authentication_throttle.due(Instant::now()) {
+            let detail = format!(
+                "messages of {from} carry an AUTHENTICATION TLV (IEEE 1588-2019, 16.14), which this agent cannot verify, \
+                 so they are refused: switch authentication off at {from}"
+            );
+            tracing::warn!("{detail}");
+            self.counters.events.raise(EventKind::Error, at_ns, detail);
+        }
     }
 
     fn step(&mut self, at_ns: i64, detail: String) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::client::{Client, ClosedWindows};
-use super::event_log::{self, EventLog};
+use super::event_log::{self, EventLog, STANDARD_PORTS};
 use super::hardware_clock::HardwareTime;
 use super::load_shedding::LoadShedder;
 use super::sockets::Sockets;
@@ -211,9 +211,10 @@ impl Exchanger {
             self.event_log.over_share(address, at_ns);
         }
         self.report_timestamp_source();
-        while let Some((at, reason)) = self.client.new_without_service(now) {
-            let ports = self.sockets.listen();
-            self.event_log.no_service(at, reason, ports, at_ns);
+        let listen = self.sockets.listen();
+        let standard_ports = (listen.event_port, listen.general_port) == STANDARD_PORTS;
+        while let Some(without) = self.client.new_without_service(standard_ports, now) {
+            self.event_log.no_service(&without, at_ns);
         }
         self.unicast_service.grants.expire(polled_until);
         let (flows, since) = self.flows_used;

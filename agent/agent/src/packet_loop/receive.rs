@@ -7,7 +7,7 @@ use super::exchanger::{Exchanger, add};
 use super::sockets::packet::{Port, ReceivedMessage};
 use crate::clock::{Change, RawTime};
 use crate::paths::peer_session::SessionUpdate;
-use crate::ptp::{Body, Message, Tlv, Verdict};
+use crate::ptp::{Body, Malformed, Message, Tlv, Verdict};
 
 impl Exchanger {
     /// Dispatches the messages of this turn: queues responses to requests, and adds responses to their exchanges.
@@ -21,13 +21,14 @@ impl Exchanger {
                 self.client.drop_unanswered(received.arrival.at);
             }
             match received.message {
-                Some(message)
+                Ok(message)
                     if received.by == Port::Event
                         && matches!(message.body, Body::DelayReq | Body::CompactReq { .. }) =>
                 {
                     self.handle_request(&message, &received);
                 }
-                Some(Message {
+                Ok(Message {
+                    domain,
                     source,
                     body: Body::Signaling { target, tlvs },
                     ..
@@ -39,13 +40,13 @@ impl Exchanger {
                     let requests = |tlv| matches!(tlv, Tlv::Request { .. });
                     if !self
                         .client
-                        .receive_tlvs(received.from, (source, &tlvs), now)
+                        .receive_tlvs(received.from, (domain, source, &tlvs), now)
                         || tlvs.iter().any(requests)
                     {
-                        self.negotiate((source, target, &tlvs), &received);
+                        self.negotiate((domain, source, target, &tlvs), &received);
                     }
                 }
-                Some(message) => {
+                Ok(message) => {
                     let update = self
                         .client
                         .receive(received.from, &message, received.arrival);
@@ -60,7 +61,14 @@ impl Exchanger {
                     }
                     self.record_update(update, received.from, backend_ns(received.arrival.at));
                 }
-                None => add(&self.counters.packets_rejected, 1),
+                Err(why) => {
+                    add(&self.counters.packets_rejected, 1);
+                    if why == Malformed::Authentication {
+                        self.client.authenticated(received.from);
+                        self.event_log
+                            .authenticated(received.from.ip(), backend_ns(received.arrival.at));
+                    }
+                }
             }
         }
         self.received = messages;

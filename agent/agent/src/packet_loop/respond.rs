@@ -18,6 +18,9 @@ impl Exchanger {
             Err(NoDelayResp::TooOften) => return add(&self.counters.packets_rejected, 1),
             Err(NoDelayResp::NotGranted) => {}
         }
+        if message.domain != 0 {
+            return add(&self.counters.packets_rejected, 1);
+        }
         let from = received.from.ip();
         let receipts = &mut self.unicast_service.receipts;
         let receipt = receipts.of(from, &message.body);
@@ -35,11 +38,7 @@ impl Exchanger {
             {
                 add(&self.counters.packets_rejected, 1);
             }
-            Ok(response)
-                if self
-                    .budget
-                    .take(response.form.lengths().len() as u32, now) =>
-            {
+            Ok(response) if self.budget.take(response.form.lengths().len() as u32, now) => {
                 self.queue_response(Response {
                     local: received.to,
                     received: received.arrival.stamp,
@@ -59,6 +58,7 @@ impl Exchanger {
         let (to, from) = (response.client, response.local);
         if response.form == ResponseForm::Challenge {
             let challenge = Message {
+                domain: 0,
                 source: self.unicast_service.receipts.challenger_for(to.ip()),
                 sequence_id: response.sequence_id,
                 correction: Correction(0),
@@ -130,7 +130,7 @@ impl Exchanger {
     /// Responds to the unicast negotiation of a client.
     pub(super) fn negotiate(
         &mut self,
-        request: (PortIdentity, PortIdentity, &Tlvs),
+        request: (u8, PortIdentity, PortIdentity, &Tlvs),
         received: &ReceivedMessage,
     ) {
         let now = self.sockets.now();
@@ -174,6 +174,7 @@ impl Exchanger {
     /// Returns a message of a response.
     pub(super) fn response_message(&self, response: &Response, body: Body) -> Message {
         Message {
+            domain: 0,
             source: self
                 .unicast_service
                 .receipts

@@ -109,6 +109,7 @@ impl Exchanger {
                 }
                 (Departure::Granted(sequence_id, address), Some(t1)) => {
                     let message = Message {
+                        domain: address.domain,
                         source: self.unicast_service.receipts.identity_for(address.client),
                         sequence_id,
                         correction: Correction(0),

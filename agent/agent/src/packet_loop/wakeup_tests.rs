@@ -25,6 +25,7 @@ fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
         general_port: 320,
         role,
         protocol: Protocol::Compact,
+        domain: 0,
         flows,
         turns: None,
     };
@@ -68,6 +69,7 @@ fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
             client: [10, 0, 0, last].into(),
             event_port: 319,
             general_port: 320,
+            domain: 0,
             local: None,
         };
         let identity = PortIdentity { clock: 1, port: 1 };

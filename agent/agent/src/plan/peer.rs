@@ -20,11 +20,22 @@ pub struct Peer {
     /// Messages of the exchanges with the peer.
     #[serde(default)]
     pub protocol: Protocol,
+    /// PTP domain of a standard responder, 0 to 127.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub domain: u8,
     /// Source ports used towards the peer, 1 to 16; each samples another path of an ECMP fabric.
     pub flows: u32,
     /// Windows of a period in which it is measured, by number modulo the period; `None` is every window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Vec<u32>>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(domain: &u8) -> bool {
+    *domain == 0
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -114,6 +125,7 @@ impl Peer {
                 "must be 1 to 64"
             },
         )?;
+        check(self.domain <= 127, || field("domain"), "must be 0 to 127")?;
         // A multicast or broadcast datagram would reach hosts that never agreed to be measured.
         let one_host = match self.address {
             IpAddr::V4(a) => !(a.is_unspecified() || a.is_multicast() || a.is_broadcast()),

@@ -8,6 +8,8 @@ pub struct ClientAddress {
     pub client: IpAddr,
     pub event_port: u16,
     pub general_port: u16,
+    /// PTP domain of its requests.
+    pub domain: u8,
     /// The local address that the client uses.
     pub local: Option<IpAddr>,
 }

@@ -79,6 +79,7 @@ impl Dialogue {
     fn receive_response(&mut self, id: u16, after_us: i64, body: Body) -> Verdict {
         let at = Self::sent_at(id).plus(after_us * US);
         let message = Message {
+            domain: 0,
             source: PortIdentity {
                 clock: self.responder,
                 port: 1,
@@ -467,6 +468,7 @@ fn losing_at_random(request: Body) {
         };
         let sequence_id = exchanges.open(pending).unwrap();
         let request = Message {
+            domain: 0,
             source: REQUESTER,
             sequence_id,
             correction: Correction(0),
@@ -477,7 +479,9 @@ fn losing_at_random(request: Body) {
         if losing && lost(7) {
             truth[0] += 1;
         } else {
-            let response = responder.handle_request(&request, client, Receipt::Proven, at).unwrap();
+            let response = responder
+                .handle_request(&request, client, Receipt::Proven, at)
+                .unwrap();
             responder.count_sync(&response);
             let arrival = Arrival {
                 at: at.plus(US),
@@ -541,6 +545,7 @@ fn standard(exchanges: &mut ExchangeTable<u16>) -> u16 {
 
 fn message(id: u16, body: Body) -> Message {
     Message {
+        domain: 0,
         source: PortIdentity { clock: 9, port: 1 },
         sequence_id: id,
         correction: Correction(0),

@@ -16,6 +16,7 @@ fn address(last: u8) -> ClientAddress {
         client: IpAddr::from([10, 0, 0, last]),
         event_port: 319,
         general_port: 320,
+        domain: 0,
         local: None,
     }
 }

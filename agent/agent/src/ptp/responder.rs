@@ -255,6 +255,7 @@ impl Responder {
         let mut response_tlv = ResponseTlv::new(receive_ns, response.requester);
         state.departures.append_to(&mut response_tlv);
         Some(Message {
+            domain: 0,
             source,
             sequence_id: response.sequence_id,
             correction: Correction(0),
@@ -278,6 +279,7 @@ impl Responder {
     ) -> Option<Message> {
         let rx_report = self.find(response)?.rx_report;
         Some(Message {
+            domain: 0,
             source,
             sequence_id: response.sequence_id,
             correction: response.correction,

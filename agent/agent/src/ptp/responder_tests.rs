@@ -4,6 +4,7 @@ const NOW: RawTime = RawTime(0);
 
 fn request(port: u16, sequence_id: u16) -> Message {
     Message {
+        domain: 0,
         source: PortIdentity { clock: 7, port },
         sequence_id,
         correction: Correction(0),
@@ -31,7 +32,9 @@ fn rx_report_after(sequence_ids: &[u16]) -> RxReportTlv {
     let mut last = None;
     for (i, &sequence_id) in sequence_ids.iter().enumerate() {
         let now = RawTime(i as i64 * 10_000_000);
-        if let Ok(response) = responder.handle_request(&request(1, sequence_id), client, Receipt::Proven, now) {
+        if let Ok(response) =
+            responder.handle_request(&request(1, sequence_id), client, Receipt::Proven, now)
+        {
             responder.count_sync(&response);
             last = Some(response);
         }
@@ -217,7 +220,12 @@ fn responses_are_limited_to_the_largest_rate_of_a_mesh() {
     let answered = (0..20_000)
         .filter(|&i| {
             responder
-                .handle_request(&request(1, i), client, Receipt::Proven, RawTime(i64::from(i) * 50_000))
+                .handle_request(
+                    &request(1, i),
+                    client,
+                    Receipt::Proven,
+                    RawTime(i64::from(i) * 50_000),
+                )
                 .is_ok()
         })
         .count();
@@ -264,7 +272,9 @@ fn compact_responses_carry_the_departures_of_earlier_syncs() {
             },
             ..request(1, sequence_id)
         };
-        let response = responder.handle_request(&message, client, Receipt::Proven, NOW).unwrap();
+        let response = responder
+            .handle_request(&message, client, Receipt::Proven, NOW)
+            .unwrap();
         assert_eq!(response.form, ResponseForm::Compact);
         responder.count_sync(&response);
         let times = (0, 1_000 * i64::from(sequence_id));

@@ -19,12 +19,38 @@ const SILENT_NS: i64 = 10_000_000_000;
 /// The reason why a responder is not measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoService {
+    /// Standard responders send to ports 319 and 320, and this agent listens on others.
+    Ports,
     /// It answered a request with a grant of no time.
     Refused,
     /// It has never answered a request.
     Silent,
+    /// It answers in this PTP domain only, which is not the plan's.
+    Domain(u8),
+    /// Its host answers that no program listens on its general port.
+    Closed,
+    /// No host answers at its address.
+    Unreachable,
+    /// It authenticates its messages (16.14), which this agent cannot verify.
+    Authentication,
     /// It granted Announce and sends none, so its time scale is unknown.
     NoAnnounce,
+}
+
+impl NoService {
+    /// Returns the name in events.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ports => "ports",
+            Self::Refused => "refused",
+            Self::Silent => "silent",
+            Self::Domain(_) => "domain",
+            Self::Closed => "closed",
+            Self::Unreachable => "unreachable",
+            Self::Authentication => "authentication",
+            Self::NoAnnounce => "no_announce",
+        }
+    }
 }
 
 /// The services granted by one responder.

@@ -26,17 +26,23 @@ pub fn send(client: &Client, events: &[Event]) -> Result<Verdict, CallError> {
 }
 
 fn as_json(event: &Event) -> serde_json::Value {
+    let mut detail = json!({ "message": event.detail });
+    if let Some(path) = &event.path {
+        detail["mesh_key"] = path.mesh_key.into();
+        detail["peer_key"] = path.peer_key.into();
+        detail["reason"] = path.reason.into();
+    }
     json!({
         "kind": event.kind.as_str(),
         "at": rfc3339(event.at_ns),
-        "detail": { "message": event.detail },
+        "detail": detail,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counters::EventKind;
+    use crate::counters::{EventKind, EventPath};
 
     #[test]
     fn an_event_on_the_wire() {
@@ -44,10 +50,23 @@ mod tests {
             kind: EventKind::ClockStep,
             at_ns: 1_500_000_000,
             detail: "by -3 s".into(),
+            path: None,
         };
         let expected = json!({
             "kind": "clock_step", "at": "1970-01-01T00:00:01.500000000Z", "detail": {"message": "by -3 s"}
         });
         assert_eq!(as_json(&event), expected);
+        let of_path = Event {
+            kind: EventKind::NoService,
+            path: Some(EventPath {
+                mesh_key: 3,
+                peer_key: 7,
+                reason: "closed",
+            }),
+            ..event
+        };
+        let expected =
+            json!({"message": "by -3 s", "mesh_key": 3, "peer_key": 7, "reason": "closed"});
+        assert_eq!(as_json(&of_path)["detail"], expected);
     }
 }

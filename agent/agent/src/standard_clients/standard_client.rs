@@ -3,16 +3,21 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
+use super::search::{LAST_DOMAIN, Search};
 use super::standard_peer::StandardPeer;
 use crate::clock::RawTime;
 use crate::paths::path_table::PathTable;
 use crate::paths::peer_session::{ExchangeTag, SessionUpdate};
 use crate::paths::request::Request;
-use crate::paths::schedule::FlowKey;
+use crate::paths::schedule::{FlowKey, PathKey};
 use crate::plan::{Plan, Protocol, Role};
 use crate::ptp::{
-    Arrival, Body, Correction, Message, NoService, PendingRequest, PortIdentity, Tlv, Tlvs, Verdict,
+    Arrival, Body, Correction, MAX_LEN, Message, NoService, PendingRequest, PortIdentity, Service,
+    Tlv, Tlvs, Verdict,
 };
+
+/// Time after which a responder that still has no service is reported again, ns.
+const REPEAT_NS: i64 = 3_600_000_000_000;
 
 /// Standard responders by their event address, and what waits for the next turn.
 #[derive(Default)]
@@ -29,6 +34,15 @@ pub(crate) struct Signal {
     pub message: Message,
 }
 
+/// A standard responder that has no service for this agent.
+pub(crate) struct WithoutService {
+    pub path: PathKey,
+    pub at: SocketAddr,
+    pub reason: NoService,
+    /// The domain of the plan.
+    pub domain: u8,
+}
+
 /// A message to send, or the update of a session.
 pub(crate) enum Action {
     Request(Request),
@@ -41,6 +55,7 @@ impl Signal {
         Self {
             to: peer.general,
             message: Message {
+                domain: peer.domain,
                 source: peer.requester,
                 sequence_id: 0,
                 correction: Correction(0),
@@ -75,15 +90,47 @@ impl StandardClient {
         self.peers.values().map(StandardPeer::due).min()
     }
 
-    /// Returns a standard responder that grants no service at `now` and was not returned before, with the reason.
-    pub fn new_without_service(&mut self, now: RawTime) -> Option<(SocketAddr, NoService)> {
+    /// Returns a standard responder that grants no service at `now` and was not returned within the last hour for the same
+    /// reason. Searches for the reason of a silence.
+    pub fn new_without_service(
+        &mut self,
+        standard_ports: bool,
+        now: RawTime,
+    ) -> Option<WithoutService> {
+        for peer in self.peers.values_mut() {
+            if standard_ports && peer.must_search(now) {
+                self.signals.extend(search(peer, now));
+            }
+        }
         self.peers.iter_mut().find_map(|(address, peer)| {
-            let reason = peer.unicast.no_service(now);
-            let before = std::mem::replace(&mut peer.no_service, reason);
-            reason
-                .filter(|reason| before != Some(*reason))
-                .map(|reason| (*address, reason))
+            let reason = peer.reason(standard_ports, now);
+            let known = peer
+                .no_service
+                .filter(|(before, at)| Some(*before) == reason && now.since(*at) < REPEAT_NS);
+            if known.is_some() {
+                return None;
+            }
+            if let Some((_, at)) = peer.no_service {
+                // What was silent an hour ago may have another reason today.
+                if now.since(at) >= REPEAT_NS {
+                    (peer.search, peer.other_domain) = (None, None);
+                }
+            }
+            peer.no_service = reason.map(|reason| (reason, now));
+            Some(WithoutService {
+                path: peer.path,
+                at: *address,
+                reason: reason?,
+                domain: peer.domain,
+            })
         })
+    }
+
+    /// Records that a standard responder authenticates its messages.
+    pub fn authenticated(&mut self, address: SocketAddr) {
+        if let Some(peer) = self.peers.get_mut(&address) {
+            peer.authenticates = true;
+        }
     }
 
     /// Follows a new plan that `table` already follows. Of several meshes with one responder the first measures it: its
@@ -103,10 +150,11 @@ impl StandardClient {
                 let requester = session.exchanges.requester();
                 let kept = before
                     .remove(&address)
-                    .filter(|kept| kept.path == key && kept.requester == requester);
+                    .filter(|kept| kept.path == key && kept.requester == requester)
+                    .filter(|kept| kept.domain == peer.domain);
                 let mut standard = kept.unwrap_or_else(|| {
                     let general = peer.general_address();
-                    StandardPeer::new(key, requester, general, mesh.rate_hz, now)
+                    StandardPeer::new(key, requester, general, (peer.domain, mesh.rate_hz), now)
                 });
                 standard.follow(deadline_ns, mesh.rate_hz, now);
                 self.peers.entry(address).or_insert(standard);
@@ -128,6 +176,9 @@ impl StandardClient {
         let (Some(peer), Some(session)) = (peer, table.sessions.get_mut(&address)) else {
             return SessionUpdate::default();
         };
+        if message.domain != peer.domain {
+            return SessionUpdate::default();
+        }
         match message.body {
             Body::Announce { utc_offset_s } => peer.unicast.receive_announce(utc_offset_s),
             Body::Sync { .. } | Body::FollowUp { .. } => {
@@ -145,12 +196,18 @@ impl StandardClient {
     pub fn receive_tlvs(
         &mut self,
         address: SocketAddr,
-        (source, tlvs): (PortIdentity, &Tlvs),
+        (domain, source, tlvs): (u8, PortIdentity, &Tlvs),
         now: RawTime,
     ) -> bool {
         let Some(peer) = self.peers.get_mut(&address) else {
             return false;
         };
+        if domain != peer.domain {
+            if tlvs.iter().any(|tlv| matches!(tlv, Tlv::Grant { .. })) {
+                peer.other_domain = Some(domain);
+            }
+            return true;
+        }
         if tlvs.iter().any(|tlv| matches!(tlv, Tlv::Grant { .. })) {
             peer.responder = source;
         }
@@ -285,6 +342,7 @@ impl Turn<'_> {
             to: address,
             flow: 0,
             message: Message {
+                domain: peer.domain,
                 source: peer.requester,
                 sequence_id: exchange,
                 correction: Correction(0),
@@ -319,6 +377,26 @@ impl Turn<'_> {
             self.actions.push(Action::Update(address, update));
         }
     }
+}
+
+/// Begins the search for the reason of a silence. Returns requests for the shortest service in every other domain.
+fn search(peer: &mut StandardPeer, now: RawTime) -> Vec<Signal> {
+    let request = |domain| {
+        let shortest = Tlv::Request {
+            service: Service::Announce,
+            interval: 4,
+            duration_s: 1,
+        };
+        let mut signal = Signal::new(peer, [shortest].into_iter().collect());
+        signal.message.domain = domain;
+        signal
+    };
+    let mut bytes = [0; MAX_LEN];
+    let length = request(peer.domain).message.write(&mut bytes);
+    let others = (0..=LAST_DOMAIN).filter(|domain| *domain != peer.domain);
+    let requests = others.map(request).collect();
+    peer.search = Some(Search::begin(peer.general, &bytes[..length], now));
+    requests
 }
 
 fn cancellation(peer: &StandardPeer) -> Option<Signal> {

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
+use super::search::Search;
 use super::sync_count::{Missed, SyncCount};
 use crate::clock::RawTime;
 use crate::paths::schedule::PathKey;
@@ -32,8 +33,15 @@ pub(crate) struct StandardPeer {
     pub responder: PortIdentity,
     pub deadline_ns: i64,
     pub unicast: UnicastSession,
-    /// The reported reason why nothing is measured.
-    pub no_service: Option<NoService>,
+    pub domain: u8,
+    /// Another domain that it answers in.
+    pub other_domain: Option<u8>,
+    /// It authenticates its messages.
+    pub authenticates: bool,
+    /// Of the reason why it is silent.
+    pub(super) search: Option<Search>,
+    /// The reported reason why nothing is measured, and the time of the report.
+    pub no_service: Option<(NoService, RawTime)>,
     /// Time of the next request without a Sync.
     pub next: RawTime,
     heard_at: RawTime,
@@ -48,7 +56,7 @@ impl StandardPeer {
         path: PathKey,
         requester: PortIdentity,
         general: SocketAddr,
-        rate_hz: u32,
+        (domain, rate_hz): (u8, u32),
         now: RawTime,
     ) -> Self {
         Self {
@@ -58,6 +66,10 @@ impl StandardPeer {
             responder: PortIdentity::ANY,
             deadline_ns: 0,
             unicast: UnicastSession::new(interval_of(rate_hz), now),
+            domain,
+            other_domain: None,
+            authenticates: false,
+            search: None,
             no_service: None,
             // Long enough for the negotiation with a responder that is up.
             next: now.plus(SILENT_NS),
@@ -88,6 +100,27 @@ impl StandardPeer {
             _ => {}
         }
         message
+    }
+
+    /// Returns the reason why nothing can be measured at `now`; `None` if there is none, or not yet.
+    pub fn reason(&self, standard_ports: bool, now: RawTime) -> Option<NoService> {
+        let reason = self.unicast.no_service(now)?;
+        if !standard_ports {
+            return Some(NoService::Ports);
+        }
+        if self.authenticates {
+            return Some(NoService::Authentication);
+        }
+        match (reason, self.other_domain) {
+            (NoService::Silent, Some(domain)) => Some(NoService::Domain(domain)),
+            (NoService::Silent, None) => self.search.as_ref()?.reason(now),
+            _ => Some(reason),
+        }
+    }
+
+    /// Returns true if the reason of a silence that lasts is not searched yet.
+    pub fn must_search(&self, now: RawTime) -> bool {
+        self.search.is_none() && self.unicast.no_service(now) == Some(NoService::Silent)
     }
 
     /// Counts a Sync by its sequence id. Returns the Syncs that it shows to be lost; `None` for a duplicate.

@@ -54,7 +54,7 @@ impl UnicastService {
     /// port if the plan contains it.
     pub fn negotiate(
         &mut self,
-        (client, target, tlvs): (PortIdentity, PortIdentity, &Tlvs),
+        (domain, client, target, tlvs): (u8, PortIdentity, PortIdentity, &Tlvs),
         from: SocketAddr,
         local: Option<IpAddr>,
         known: Option<u16>,
@@ -67,10 +67,11 @@ impl UnicastService {
             client: from.ip(),
             event_port: known.unwrap_or(EVENT_PORT),
             general_port: from.port(),
+            domain,
             local,
         };
         let length = |message: &Message| octets(from.ip(), &[message.write(&mut [0; MAX_LEN])]);
-        let request_len = length(&signaling(client, target, *tlvs));
+        let request_len = length(&signaling(domain, client, target, *tlvs));
         let answer = |tlv| match tlv {
             Tlv::Request {
                 service,
@@ -90,7 +91,7 @@ impl UnicastService {
         if tlvs.is_empty() {
             return None;
         }
-        let response = signaling(identity, client, tlvs);
+        let response = signaling(domain, identity, client, tlvs);
         // A grant is two octets longer than its request: one of about fifty requests in a row gets no answer, and the first
         // one does not.
         let may_answer = is_proven
@@ -103,6 +104,7 @@ impl UnicastService {
     /// Returns the message that is due by a grant.
     pub fn message(&self, due: &DueMessage, origin_ns: i64) -> Message {
         Message {
+            domain: due.address.domain,
             source: self.receipts.identity_for(due.address.client),
             sequence_id: due.sequence_id,
             correction: Correction(0),
@@ -117,8 +119,9 @@ impl UnicastService {
     }
 }
 
-fn signaling(source: PortIdentity, target: PortIdentity, tlvs: Tlvs) -> Message {
+fn signaling(domain: u8, source: PortIdentity, target: PortIdentity, tlvs: Tlvs) -> Message {
     Message {
+        domain,
         source,
         sequence_id: 0,
         correction: Correction(0),

@@ -131,6 +131,16 @@ fn flags(stamps: Stamps) -> u32 {
     }
 }
 
+/// Makes calls on an ordinary socket return all ICMP errors about what it has sent, also that no host was reached (ip(7),
+/// IP_RECVERR).
+pub fn return_icmp_errors(socket: &UdpSocket) -> io::Result<()> {
+    let fd = socket.as_raw_fd();
+    match socket.local_addr()? {
+        SocketAddr::V4(_) => set(fd, libc::IPPROTO_IP, libc::IP_RECVERR, 1),
+        SocketAddr::V6(_) => set(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVERR, 1),
+    }
+}
+
 fn set<T: Copy>(fd: RawFd, level: i32, name: i32, value: T) -> io::Result<()> {
     // SAFETY: setsockopt(2) reads as many bytes as its last argument, the size of the local `value`.
     let result = unsafe {

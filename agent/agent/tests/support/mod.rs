@@ -45,6 +45,7 @@ pub fn peer(vm_key: u32, listen: Listen, role: Role) -> Peer {
         general_port: listen.general_port,
         role,
         protocol: Protocol::Compact,
+        domain: 0,
         flows: 1,
         turns: None,
     }

@@ -228,7 +228,7 @@ impl Sockets {
                         by,
                         after_overflow: before != datagram.overflows,
                         arrival: arrival(&datagram, &self.map, &mut self.unstamped_in_a_row),
-                        message: Message::read(datagram.bytes).ok(),
+                        message: Message::read(datagram.bytes),
                     });
                 }
                 more = count == BATCH;

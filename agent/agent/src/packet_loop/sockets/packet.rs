@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use crate::paths::request::RequestId;
-use crate::ptp::{Arrival, ClientAddress, MAX_LEN, Message, Response};
+use crate::ptp::{Arrival, ClientAddress, MAX_LEN, Malformed, Message, Response};
 use crate::timestamp::{ClockMap, Datagram, Outgoing};
 
 /// Consecutive packets without a receive timestamp after which the kernel is assumed to give none.
@@ -49,8 +49,7 @@ pub(crate) struct ReceivedMessage {
     pub arrival: Arrival,
     /// True if packets were dropped before it because they were not read in time.
     pub after_overflow: bool,
-    /// `None` if it is malformed.
-    pub message: Option<Message>,
+    pub message: Result<Message, Malformed>,
 }
 
 /// Returns the arrival of a packet, by the kernel's timestamp if there is one.

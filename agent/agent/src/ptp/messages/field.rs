@@ -7,14 +7,16 @@ pub enum Malformed {
     Short,
     /// Not version 2 of the protocol (7.5.4, minor versions 0 and 1 are understood).
     Version(u8),
-    /// Another profile's sdoId or another domain than 0 (7.1).
-    Domain,
+    /// Another profile's sdoId (7.1).
+    SdoId,
     /// A type that no exchange uses (table 36).
     Type(u8),
     /// A time that is none, or beyond the year 2262.
     Timestamp,
     /// A TLV that runs over the end of its message (14.1).
     Tlv,
+    /// An AUTHENTICATION TLV (16.14), which this agent cannot verify.
+    Authentication,
 }
 
 impl std::fmt::Display for Malformed {
@@ -22,10 +24,11 @@ impl std::fmt::Display for Malformed {
         match self {
             Self::Short => f.write_str("shorter than its message length or type asks for"),
             Self::Version(version) => write!(f, "PTP version {version}, not 2"),
-            Self::Domain => f.write_str("not of sdoId 0 and domain 0"),
+            Self::SdoId => f.write_str("not of sdoId 0"),
             Self::Type(kind) => write!(f, "message type {kind:#x}"),
             Self::Timestamp => f.write_str("a timestamp that is no time"),
             Self::Tlv => f.write_str("a TLV that runs over the end"),
+            Self::Authentication => f.write_str("an AUTHENTICATION TLV, which is not supported"),
         }
     }
 }

@@ -19,6 +19,7 @@ const RX_REPORT: RxReportTlv = RxReportTlv {
 
 fn message(source: PortIdentity, correction: i64, body: Body) -> Message {
     Message {
+        domain: 0,
         source,
         sequence_id: 0x1234,
         correction: Correction(correction),
@@ -88,13 +89,27 @@ fn golden() -> [(Message, String); 13] {
                 .into(),
         ),
         (
-            message(CLIENT, 0, Body::CompactReq { soon: false, receipt: None }),
+            message(
+                CLIENT,
+                0,
+                Body::CompactReq {
+                    soon: false,
+                    receipt: None,
+                },
+            ),
             "01 12 002c 00 00 4400 0000000000000000 00000000 02534dfffe000007 0003 1234 01 7f \
              0000 00000000 00000000"
                 .into(),
         ),
         (
-            message(CLIENT, 0, Body::CompactReq { soon: true, receipt: Some(0x1234_5678_9abc) }),
+            message(
+                CLIENT,
+                0,
+                Body::CompactReq {
+                    soon: true,
+                    receipt: Some(0x1234_5678_9abc),
+                },
+            ),
             "01 12 002c 00 00 6400 0000000000000000 00000000 02534dfffe000007 0003 1234 01 7f \
              1234 56789abc 00000001"
                 .into(),
@@ -285,8 +300,7 @@ fn the_message_length_counts_and_not_that_of_the_datagram() {
 #[test]
 fn what_is_not_ours_is_refused() {
     let cases = [
-        (0, 0x11, Malformed::Domain),
-        (4, 1, Malformed::Domain),
+        (0, 0x11, Malformed::SdoId),
         (0, 0x0a, Malformed::Type(0x0a)),
         (3, 33, Malformed::Short),
         (3, 43, Malformed::Short),
@@ -446,6 +460,7 @@ impl Random {
             },
         };
         Message {
+            domain: 0,
             source: port(self),
             sequence_id: self.next() as u16,
             correction: Correction(self.next() as i64),

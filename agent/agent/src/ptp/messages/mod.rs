@@ -22,6 +22,9 @@ use tlv::TLV_TYPE;
 /// Length of the longest message we send, bytes.
 pub const MAX_LEN: usize = 54 + TLV_LEN + response_tlv::TLV_LEN + hardware_clock_tlv::TLV_LEN;
 
+/// Type of the AUTHENTICATION TLV (table 52).
+const AUTHENTICATION: u16 = 0x8009;
+
 /// Sync is followed by a Follow_Up with its exact departure (table 37).
 const TWO_STEP: u16 = 0x0200;
 /// PTP profile specific 2: the exchange is between agents (table 37).
@@ -52,7 +55,7 @@ const INTERNAL_OSCILLATOR: u8 = 0xa0;
 ///  0  1  majorSdoId, 0 | message type
 ///  1  1  minor version, 0 or 1 | version, 2
 ///  2  2  message length; bytes of the datagram beyond it are not ours to read
-///  4  1  domain, 0
+///  4  1  domain
 ///  5  1  minorSdoId
 ///  6  2  flags
 ///  8  8  correction
@@ -63,6 +66,8 @@ const INTERNAL_OSCILLATOR: u8 = 0xa0;
 /// 33  1  log message interval
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
+    /// PTP domain (7.1): 0 between agents.
+    pub domain: u8,
     pub source: PortIdentity,
     pub sequence_id: u16,
     pub correction: Correction,
@@ -169,8 +174,8 @@ impl Message {
         if version & 0x0f != 2 {
             return Err(Malformed::Version(version & 0x0f));
         }
-        if kind & 0xf0 != 0 || domain != 0 {
-            return Err(Malformed::Domain);
+        if kind & 0xf0 != 0 {
+            return Err(Malformed::SdoId);
         }
         let length = usize::from(u16::from_be_bytes([length_high, length_low]));
         let mut from = Reader(datagram.get(6..length).ok_or(Malformed::Short)?);
@@ -180,6 +185,14 @@ impl Message {
         let source = PortIdentity::read(&mut from)?;
         let sequence_id = from.u16()?;
         from.take::<2>()?;
+        let fixed_len = match kind & 0x0f {
+            0x8 | 0x0 | 0x1 | 0xc => 44,
+            0x9 => 54,
+            _ => 64,
+        };
+        if flags & COMPACT == 0 && length > fixed_len {
+            refuse_authentication(Reader(datagram.get(fixed_len..length).unwrap_or_default()))?;
+        }
         let body = match kind & 0x0f {
             0x0 => {
                 let origin_ns = read_time(&mut from)?;
@@ -246,6 +259,7 @@ impl Message {
             other => return Err(Malformed::Type(other)),
         };
         Ok(Self {
+            domain,
             source,
             sequence_id,
             correction,
@@ -257,7 +271,7 @@ impl Message {
     pub fn write(&self, bytes: &mut [u8; MAX_LEN]) -> usize {
         let (kind, control, flags) = self.body.codes();
         let mut to = Writer { bytes, len: 0 };
-        to.put(&[kind, 0x12, 0, 0, 0, 0]);
+        to.put(&[kind, 0x12, 0, 0, self.domain, 0]);
         to.put(&flags.to_be_bytes());
         to.put(&self.correction.0.to_be_bytes());
         to.put(&[0; 4]);
@@ -319,6 +333,22 @@ impl Message {
         bytes[2..4].copy_from_slice(&(len as u16).to_be_bytes());
         len
     }
+}
+
+/// Refuses a message with an AUTHENTICATION TLV (16.14): this agent has no keys to verify it, and must not treat it as if it
+/// had.
+fn refuse_authentication(mut from: Reader<'_>) -> Result<(), Malformed> {
+    while from.0.len() >= 4 {
+        let (kind, length) = (from.u16()?, usize::from(from.u16()?));
+        if kind == AUTHENTICATION {
+            return Err(Malformed::Authentication);
+        }
+        let Some((_, rest)) = from.0.split_at_checked(length) else {
+            break;
+        };
+        from = Reader(rest);
+    }
+    Ok(())
 }
 
 /// This agent's TLVs after a body.

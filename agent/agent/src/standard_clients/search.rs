@@ -1,0 +1,79 @@
+//! The search for the reason why a standard responder is silent: another domain, a closed port, or no host.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use crate::clock::RawTime;
+use crate::ptp::NoService;
+use crate::timestamp::return_icmp_errors;
+
+/// Time until the result of a search: a host that does not answer to its link address is reported after 3 s.
+const SEARCH_NS: i64 = 4_000_000_000;
+
+/// Largest PTP domain (7.1).
+pub(super) const LAST_DOMAIN: u8 = 127;
+
+/// A search that goes on. ICMP errors about what an ordinary connected socket has sent are errors of that socket.
+#[derive(Debug)]
+pub(super) struct Search {
+    began: RawTime,
+    socket: Option<UdpSocket>,
+}
+
+impl Search {
+    /// Sends `bytes`, a request of the protocol, to a general port.
+    pub fn begin(to: SocketAddr, bytes: &[u8], now: RawTime) -> Self {
+        let any: IpAddr = match to {
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let open = || {
+            let socket = UdpSocket::bind((any, 0))?;
+            socket.set_nonblocking(true)?;
+            return_icmp_errors(&socket)?;
+            socket.connect(to)?;
+            socket.send(bytes)?;
+            Ok::<_, std::io::Error>(socket)
+        };
+        Self {
+            began: now,
+            socket: open().ok(),
+        }
+    }
+
+    /// Returns the reason found so far; `None` while the search goes on.
+    pub fn reason(&self, now: RawTime) -> Option<NoService> {
+        let error = self.socket.as_ref().and_then(|socket| {
+            let received = socket.recv(&mut [0; 64]);
+            received.err().map(|error| error.kind())
+        });
+        match error {
+            Some(ErrorKind::ConnectionRefused) => Some(NoService::Closed),
+            Some(ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable) => {
+                Some(NoService::Unreachable)
+            }
+            _ => (now.since(self.began) >= SEARCH_NS).then_some(NoService::Silent),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_nobody_listens_on_is_closed() {
+        let free = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let to = free.local_addr().unwrap();
+        let silent = Search::begin(to, b"?", RawTime(0));
+        assert_eq!(silent.reason(RawTime(1)), None);
+        assert_eq!(silent.reason(RawTime(SEARCH_NS)), Some(NoService::Silent));
+        drop(free);
+        let closed = Search::begin(to, b"?", RawTime(0));
+        let found = (0..100).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            closed.reason(RawTime(1))
+        });
+        assert_eq!(found, Some(NoService::Closed));
+    }
+}
