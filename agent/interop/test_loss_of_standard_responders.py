@@ -97,9 +97,9 @@ def test_a_responder_that_cannot_serve_has_no_service_with_the_reason() -> None:
         client.follow(peers, RATE_HZ)
         wait_until("all reasons in the log", lambda: len(stock_loss.without_service(client)) >= len(reasons))
         lines = stock_loss.without_service(client)
-        assert {at: [line for line in lines if f"{at}:" in line and why in line] != [] for at, why in reasons.items()} == (
-            dict.fromkeys(reasons, True)
-        )
+        assert {
+            at: [line for line in lines if f"{at}:" in line and why in line] != [] for at, why in reasons.items()
+        } == (dict.fromkeys(reasons, True))
         assert client.windows() == []
 
 
