@@ -30,6 +30,7 @@ from sinemora.applications.performance import Indices, Sensitivity, star
 from sinemora.curves.core.band import TRANSFER_FACTOR, transfer_band
 from sinemora.curves.core.curve import Curve, Floats
 from sinemora.curves.core.library import LIBRARY
+from sinemora.kit.percent import percent
 from sinemora.recommendations.core import optimize, split
 from sinemora.recommendations.core.holdout import estimate_gain, performance_series
 from sinemora.recommendations.core.instance import Deployment, Instance, Machine, PerformanceSeries, TaskDemand
@@ -107,7 +108,8 @@ def calibrate(seed: int, worlds: int) -> None:
         of = np.array([case.minutes == minutes for case in everything])
         width = np.median([case.high - case.low for case in everything if case.minutes == minutes])
         comment(
-            f"look-back {minutes:4} min: {of.sum():6} estimates, coverage {inside[of].mean():.1%}, width {width:.3f}"
+            f"look-back {minutes:4} min: {of.sum():6} estimates, coverage {percent(inside[of].mean())},"
+            f" width {width:.3f}"
         )
     report(
         "recommendations_interval_coverage_percent",

@@ -13,6 +13,7 @@ from typer import Argument, Option, Typer
 from sinemora.advisors.fairness.schemas import FairnessOf
 from sinemora.kit.client import RequestRefused
 from sinemora.kit.commands import Mesh, Terminal, bytes_of, calls_api, write_text, yaml_of
+from sinemora.kit.percent import percent
 
 app = Typer(rich_markup_mode=None)
 advise = Typer(rich_markup_mode=None)
@@ -31,7 +32,7 @@ def compute_mix(client: Terminal, file: Question) -> None:
     """Find the cheapest split between VMs and serverless that keeps a response target."""
     result = client.read("/v1/advisors/compute-mix", yaml_of(file))
     rows = [
-        (path["label"], f"{path['budget_ms']:.4g} ms", option["vm"], f"{option['utilisation_max']:.1%}",
+        (path["label"], f"{path['budget_ms']:.4g} ms", option["vm"], f"{percent(option['utilisation_max'])}",
          *_split(option["split"]), "best" if option["vm"] == path["best"] else "")
         for path in result["paths"]
         for option in path["options"]
@@ -71,7 +72,7 @@ def fairness(
     """Show Jain's fairness index over VMs, flows of a path, applications or metric sources."""
     query = {"of": of.value, "minutes": minutes, "source": source, "target": target}
     result = client.get(f"/v1/meshes/{client.mesh_id(mesh)}/fairness", **query)
-    rows = [(item["name"], f"{item['share']:.4g}", f"{item['relative']:.1%}") for item in result["members"]]
+    rows = [(item["name"], f"{item['share']:.4g}", f"{percent(item['relative'])}") for item in result["members"]]
     client.print_result(result, ("member", "share", "relative to the mean"), rows)
     index = "-" if result["index"] is None else f"{result['index']:.4f}"
     client.print_line(f"Index {index}{', below ' + str(result['alert_below']) if result['below'] else ''}")

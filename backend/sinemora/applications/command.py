@@ -6,7 +6,8 @@ from typing import Annotated, Any
 from typer import Argument, Option, Typer
 
 from sinemora.kit.client import Client
-from sinemora.kit.commands import Terminal, bytes_of, calls_api, percent, signed_percent, write_text
+from sinemora.kit.commands import Terminal, bytes_of, calls_api, write_text
+from sinemora.kit.percent import percent, signed_percent
 
 app = Typer(rich_markup_mode=None)
 applications = Typer(rich_markup_mode=None)

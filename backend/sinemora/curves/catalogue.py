@@ -26,6 +26,7 @@ from sinemora.curves.schemas import (
     ThresholdRead,
     Waiting,
 )
+from sinemora.kit.percent import percent
 
 _OUTLINE = 48
 _BASIS: dict[Basis, str] = {
@@ -213,7 +214,7 @@ def _band(band: Band) -> BandRead:
         words=(
             "Default for transfer to other hardware: with 95 %, your machines are as sensitive at"
             f" 1/{TRANSFER_FACTOR:g} to {TRANSFER_FACTOR:g} times the latency. Published values have a standard error"
-            f" of {band.residual:.1%}."
+            f" of {percent(band.residual)}."
             " Measure your own curve for a narrower band."
         ),
     )

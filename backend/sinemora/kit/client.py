@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from typing import IO, Any
 from uuid import uuid4
 
+from sinemora.kit.percent import percent
+
 _OVER = ("succeeded", "failed", "cancelled")
 KEY = "SINEMORA_API_KEY"
 
@@ -111,7 +113,7 @@ class Client:
         """Wait for the end of a job and return it. Raises `RequestRefused` unless it succeeded."""
         printed = ""
         while job["state"] not in _OVER:
-            share = "" if job["progress"] is None else f" {job['progress']:.0%}"
+            share = "" if job["progress"] is None else f" {percent(job['progress'], 0)}"
             line = f"{job['title']}: {job['state']}{share} {job['note']}"
             if line != printed:
                 print(line, file=sys.stderr)

@@ -90,16 +90,6 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return "\n".join("  ".join(cell.ljust(width[at]) for at, cell in enumerate(row)).rstrip() for row in cells)
 
 
-def percent(value: float | None) -> str:
-    """Return a ratio as a percentage."""
-    return "-" if value is None else f"{value:.1%}"
-
-
-def signed_percent(value: float | None) -> str:
-    """Return a difference of ratios, with its sign."""
-    return "-" if value is None else f"{value:+.1%}"
-
-
 def bytes_of(file: Path) -> bytes:
     """Return the content of a file; `-` is standard input. Raises `RequestRefused`."""
     try:

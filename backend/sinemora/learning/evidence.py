@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sinemora.curves.core.curve import Floats
 from sinemora.curves.core.observations import Metric, Samples, normalise
+from sinemora.kit.percent import percent
 
 Minutes = npt.NDArray[np.int64]
 
@@ -97,7 +98,7 @@ def judge(pairs: Pairs, metric: Metric) -> Reason | None:
         return Reason(
             "no_effect",
             f"No effect: between {low:.0f} and {high:.0f} µs the effect of latency is below the noise; a"
-            f" loss of more than {seen:.0%} would be detected.",
+            f" loss of more than {percent(seen, 0)} would be detected.",
         )
     if _SIGNIFICANT * within.error < abs(over.at):
         if within.at > _SAME * over.at:

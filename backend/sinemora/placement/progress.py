@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
+from sinemora.kit.percent import percent
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -31,7 +33,7 @@ class Progress:
         if self.bound is None:
             return words
         gap = max(self.cost - self.bound, 0.0) / max(abs(self.cost), 1e-9)
-        return f"{words}, lower bound {self.bound:,.6g}, gap {gap:.1%}"
+        return f"{words}, lower bound {self.bound:,.6g}, gap {percent(gap)}"
 
 
 Listener = Callable[[Progress], None]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sinemora.curves.core.fit import Fit, fit
 from sinemora.curves.core.observations import normalise
+from sinemora.kit.percent import percent
 from sinemora.profiler import child_process, sweep
 from sinemora.profiler.interference import LoadMonitor, RetryBudget
 from sinemora.profiler.journal import Journal
@@ -256,7 +257,7 @@ def _progress(recipe: Recipe, plan: Plan, runs: Sequence[Run], run: Run) -> str:
     if run.phase == "load":
         return f"{prefix} load {run.load}: {run.value:,.0f} {recipe.unit}"
     mean = sweep.means(runs)[run.condition]
-    known = "" if mean.half_width is None else f", mean of {mean.count} runs ±{mean.half_width:.1%}"
+    known = "" if mean.half_width is None else f", mean of {mean.count} runs ±{percent(mean.half_width)}"
     off = ""
     # Packets keep their order, so that the median of variable latency is above the drawn one.
     known_us = None if run.magnitude_us else run.achieved_us

@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import Mesh, Terminal, calls_api, percent, signed_percent
+from sinemora.kit.commands import Mesh, Terminal, calls_api
+from sinemora.kit.percent import percent, signed_percent
 from sinemora.placement.costs import Objective
 from sinemora.placement.policies.explain import ExplainedArc, as_text
 from sinemora.placement.problem import Risk

@@ -5,6 +5,7 @@ from uuid import UUID
 import numpy as np
 
 from sinemora.applications.schemas import Named
+from sinemora.kit.percent import percent
 from sinemora.measurements.query.history import History
 from sinemora.measurements.schemas import Span
 from sinemora.placement.costs import Objective
@@ -265,16 +266,16 @@ def _explanation(
     if gained is None:
         words[0] += "; its performance was not measured."
     elif move.starts:
-        words[0] += f": performance {gained.after.mean:.1%}. It is waiting now."
+        words[0] += f": performance {percent(gained.after.mean)}. It is waiting now."
     else:
-        words[0] += f": performance {gained.after.mean:.1%} instead of {gained.before.mean:.1%}."
+        words[0] += f": performance {percent(gained.after.mean)} instead of {percent(gained.before.mean)}."
     if other is not None:
         words.append(
             f"{_task_name(instance, other)} frees the slot by moving to {instance.machines[other.target].name}."
         )
     if runner is not None:
-        # A smaller difference would be printed as 0.0%.
-        worse = f"worse by {runner.worse_by:.1%}" if runner.worse_by >= 0.0005 else "as good"
+        # A smaller difference would be printed as 0.0 %.
+        worse = f"worse by {percent(runner.worse_by)}" if runner.worse_by >= 0.0005 else "as good"
         words.append(f"The next best VM, {runner.vm.name}, is {worse}.")
     if slack is not None:
         words.append(f"The move pays while this round trip grows by less than {slack:.0f} µs.")

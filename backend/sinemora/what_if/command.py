@@ -7,7 +7,8 @@ import yaml
 from typer import Argument, Option, Typer
 
 from sinemora.kit.client import RequestRefused
-from sinemora.kit.commands import Terminal, calls_api, percent, signed_percent, write_text, yaml_of
+from sinemora.kit.commands import Terminal, calls_api, write_text, yaml_of
+from sinemora.kit.percent import percent, signed_percent
 
 app = Typer(rich_markup_mode=None)
 what_if = Typer(rich_markup_mode=None)

@@ -136,7 +136,7 @@ def test_versions_are_added_and_never_changed(owner: Member):
         ({"csv": "added_us;rate\n0;100;5\n"}, "#/rows/0", "line 2: 3 cells, the header has 2"),
         ({"csv": ""}, "#", "the file is empty; begin with a header: added_us,rate"),
         ({"csv": "added_us,rate\n" + "1,9\n" * 100_001}, "#/rows", "more than 100,000 rows; average repeats first"),
-        ({"rows": RISING}, "#/rows", "rises with latency by 100%; for durations name the column duration"),
+        ({"rows": RISING}, "#/rows", "rises with latency by 100 %; for durations name the column duration"),
     ],
 )
 def test_bad_measurements_are_answered_with_their_place(owner: Member, body, pointer, words):

@@ -220,7 +220,7 @@ def test_an_objective_that_no_move_reaches_is_named(mesh: MeshWorld, worker, obj
     recommendation = asked(mesh, worker)
     assert len(recommendation["steps"]) == 2
     words = " ".join(recommendation["answer"]["rejected"])
-    assert ("below its objective of 99.0%" in words) == missed
+    assert ("below its objective of 99.0 %" in words) == missed
 
 
 def star_with_a_task_to_start(mesh: MeshWorld, name: str, vms: tuple[str, ...], **limits) -> None:

@@ -6,7 +6,8 @@ from typer import Argument, Option, Typer
 
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.models import IncidentState
-from sinemora.kit.commands import Terminal, calls_api, percent
+from sinemora.kit.commands import Terminal, calls_api
+from sinemora.kit.percent import percent
 
 app = Typer(rich_markup_mode=None)
 incidents = Typer(rich_markup_mode=None)

@@ -9,6 +9,7 @@ import scipy
 from sinemora.curves.core.curve import Curve, Floats
 from sinemora.curves.core.observations import Indices, Samples
 from sinemora.curves.core.outliers import own_noise
+from sinemora.kit.percent import percent
 
 FEW_POINTS = 8
 SWEEP_LEAST_US, SWEEP_MOST_US = 10.0, 100_000.0
@@ -70,8 +71,8 @@ def diagnose(
         best = int(np.argmax(np.where(above, samples.performance, 0)))
         warn(
             "baseline_not_saturated",
-            f"Baseline too low: at {x[best]:.0f} µs performance is {samples.performance[best] - 1:.1%} higher. The "
-            "baseline run was not saturated. Measure it again with more load.",
+            f"Baseline too low: at {x[best]:.0f} µs performance is {percent(samples.performance[best] - 1)} higher."
+            " The baseline run was not saturated. Measure it again with more load.",
         )
     if curve.smallest > 0.97 or curve.smallest > 1 - 2 * float(np.median(errors)):
         warn(
@@ -87,7 +88,7 @@ def diagnose(
         start = x[widest - 1] if widest else 0.0
         warn("gap", f"Gap: no measurements between {start:.0f} and {x[widest]:.0f} µs.")
     if (noise := float(np.median(errors / fitted))) > 0.15:
-        warn("noisy", f"Noise: samples scatter by {noise:.0%} around the curve; more repeats narrow the band.")
+        warn("noisy", f"Noise: samples scatter by {percent(noise, 0)} around the curve; more repeats narrow the band.")
     odd = int(np.argmax(np.abs(residuals / errors)))
     if n >= 6 and abs(residuals[odd]) > 3.5 * errors[odd]:
         warn("unlikely", f"Unlikely: the sample at {x[odd]:.0f} µs ({y[odd]:.3f}) is far from the curve.")

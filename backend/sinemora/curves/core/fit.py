@@ -22,6 +22,7 @@ from sinemora.curves.core.likelihood import baseline_factor, errors_of
 from sinemora.curves.core.observations import ObservationError, Samples
 from sinemora.curves.core.outliers import outliers_of, without
 from sinemora.curves.core.posterior import Posterior, Search
+from sinemora.kit.percent import percent
 
 LEVEL = 0.95
 FAMILIES = ("hyperbolic", "exponential", "closed-loop", "linear", "cubic", "two-stage", "piecewise")
@@ -265,10 +266,10 @@ def _candidates(
 def _reason(candidates: Sequence[Candidate], samples: Samples) -> str:
     first, *others = candidates
     text = f"Best leave-one-out prediction of {samples.performance.size} samples: “{first.words}”"
-    text += f" (log score {first.log_score:.1f}, error {first.error:.1%})"
+    text += f" (log score {first.log_score:.1f}, error {percent(first.error)})"
     if others:
-        text += ", before " + ", ".join(f"“{o.words}” ({o.log_score:.1f}, {o.error:.1%})" for o in others[:2])
+        text += ", before " + ", ".join(f"“{o.words}” ({o.log_score:.1f}, {percent(o.error)})" for o in others[:2])
     if first.weight >= 0.9:
-        return f"{text}. Weight in the curve: {first.weight:.0%}."
-    shares = ", ".join(f"“{c.words}” {c.weight:.0%}" for c in candidates if c.weight >= 0.05)
+        return f"{text}. Weight in the curve: {percent(first.weight, 0)}."
+    shares = ", ".join(f"“{c.words}” {percent(c.weight, 0)}" for c in candidates if c.weight >= 0.05)
     return f"{text}. The samples do not decide between families, so the curve is the weighted mean of {shares}."

@@ -12,6 +12,7 @@ import scipy
 
 from sinemora.curves.core.curve import Floats
 from sinemora.curves.core.observations import Indices, ObservationError, Samples
+from sinemora.kit.percent import percent
 
 SAMPLES_LEAST = 6
 _NOISES, _LEAST, _SHARE = 7.0, 0.1, 10
@@ -79,7 +80,8 @@ def demand_fall(samples: Samples) -> None:
     rise = float(rising[-1] / rising[0] - 1)
     if rise >= _RISE_LEAST and left < other / 4:
         raise ObservationError(
-            "/rows", f"performance rises with latency by {rise:.0%}; for durations name the column duration, not rate"
+            "/rows",
+            f"performance rises with latency by {percent(rise, 0)}; for durations name the column duration, not rate",
         )
 
 

@@ -22,6 +22,7 @@ import scipy
 from sinemora.applications.performance import Indices, Links, Sensitivity
 from sinemora.curves.core.band import DRAWS
 from sinemora.curves.core.curve import Floats
+from sinemora.kit.percent import signed_percent
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, PerformanceSeries
 from sinemora.recommendations.core.recency import STRETCH_S, Recency, newest_changed, unknown_share
 from sinemora.recommendations.core.split import BLOCKS_LEAST
@@ -165,7 +166,9 @@ def _outlook(change: Forecast, drawn: Floats, gains: Floats, known: npt.NDArray[
         return Outlook((change,), unknown, tuple(doubts))
     now, earlier = float(gains[newest].mean()), float(gains[~newest].mean())
     minutes = STRETCH_S // 60
-    doubts.append(f"the gain was {earlier:+.1%} and is {now:+.1%} in the newest {minutes} minutes")
+    doubts.append(
+        f"the gain was {signed_percent(earlier)} and is {signed_percent(now)} in the newest {minutes} minutes"
+    )
     spread = _block_means(drawn[:, ~newest], stretches[~newest]).std(axis=1, ddof=1)
     errors = np.maximum(spread * np.sqrt(1 + _NEXT_HOUR), _ERROR_LEAST)
     lasting = Forecast(drawn[:, newest].mean(axis=1), errors, change.degrees)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sinemora.applications.performance import Indices
+from sinemora.kit.percent import percent
 from sinemora.placement import infeasibility
 from sinemora.placement.plan import Plan
 from sinemora.placement.policies import limits
@@ -56,8 +57,9 @@ def unmet_objectives(instance: Instance, at: tuple[Indices, ...]) -> list[str]:
         )
         if estimate is not None and estimate.mean < application.objective:
             words.append(
-                f"{application.name} reaches {estimate.mean:.1%}, below its objective of {application.objective:.1%},"
-                " with any feasible moves: lower the objective, relax a limit, or rent VMs nearer to one another."
+                f"{application.name} reaches {percent(estimate.mean)}, below its objective of"
+                f" {percent(application.objective)}, with any feasible moves:"
+                " lower the objective, relax a limit, or rent VMs nearer to one another."
             )
     return words
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sinemora.applications.performance import Indices
 from sinemora.curves.core.curve import Floats
+from sinemora.kit.percent import percent
 from sinemora.placement import progress
 from sinemora.placement.costs import LEAST_PERFORMANCE, Objective
 from sinemora.placement.move_sequence import TaskMove
@@ -84,8 +85,8 @@ def _words(problem: SearchProblem, objective: Objective, cost: float, bound: flo
     if objective is Objective.slowdown:
         words = f"{first}mean 1 / performance {worth:.3f}"
         return words if least is None else f"{words}, at least {least:.3f}"
-    words = f"{first}mean performance {1 - worth:.1%}"
-    return words if least is None else f"{words}, at most {1 - max(least, 0.0):.1%}"
+    words = f"{first}mean performance {percent(1 - worth)}"
+    return words if least is None else f"{words}, at most {percent(1 - max(least, 0.0))}"
 
 
 def _worst_first(problem: SearchProblem, solve: Callable[[SearchProblem], SearchSolution]) -> SearchSolution:

@@ -13,6 +13,7 @@ import numpy as np
 
 from sinemora.applications.performance import Indices, Links
 from sinemora.curves.core.curve import Floats
+from sinemora.kit.percent import percent
 from sinemora.placement import progress
 from sinemora.placement.costs import Objective
 from sinemora.placement.move_sequence import Step, TaskMove, ordered, together
@@ -338,7 +339,8 @@ def _evaluate_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: 
         return Group(
             moves,
             gain,
-            f"probability that the gain exceeds its cost: {gain.probability:.0%}, below {PROBABILITY:.0%}{doubts}",
+            f"probability that the gain exceeds its cost: {percent(gain.probability, 0)},"
+            f" below {percent(PROBABILITY, 0)}{doubts}",
         )
     return Group(moves, gain, None)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sinemora.kit.percent import percent
 from sinemora.simulation.core.simulate import SimulationResult, World
 
 SOURCE = {
@@ -64,7 +65,7 @@ def about(world: dict[str, Any]) -> str:
         if world["trace"]
         else "jobs drawn from statistics of the Google trace of 2011"
     )
-    noise = f", measurement error up to {world['noise']:.0%}" if world["noise"] else ""
+    noise = f", measurement error up to {percent(world['noise'], 0)}" if world["noise"] else ""
     past = f", moves by the mean of the last {world['history_s']} s" if world["history_s"] > world["window_s"] else ""
     roots = f", {world['roots']} roots per job" if world["roots"] > 1 else ""
     start = ", jobs of the first step placed at random" if world["start_at_random"] else ""

@@ -82,7 +82,7 @@ export function Proof({ recommendation }: { recommendation: Recommendation }) {
       {rejected.length > 0 && (
         <>
           <h3>{strings.rejectedAlternatives}</h3>
-          <ul>
+          <ul className={pageStyles.bullets}>
             {rejected.map((words) => (
               <li key={words} className={pageStyles.lead}>
                 {words}

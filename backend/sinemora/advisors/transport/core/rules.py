@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sinemora.advisors.transport.core.evidence import Ecn, Evidence, Pattern
+from sinemora.kit.percent import percent
 
 SOURCE = "Z. Nabi, Mission Control, University of Cambridge, 2012"
 TESTBED = "one host with 41 containers on one software switch, sort of 2 to 20 GB"
@@ -125,7 +126,7 @@ def _split(seen: Evidence) -> str | None:
     if seen.is_split:
         return "one flow is sent over several links"
     if (seen.reordering or 0) >= REORDERED:
-        return f"{seen.reordering:.2%} of packets reordered"
+        return f"{percent(seen.reordering, 2)} of packets reordered"
     return None
 
 
@@ -135,7 +136,7 @@ def _inflated(seen: Evidence) -> str | None:
         return None
     if median < INFLATED * low or seen.loss > INFLATED_LOSS_MAX:
         return None
-    return f"median round trip {median / low:.1f} times the smallest, loss {seen.loss:.2%}"
+    return f"median round trip {median / low:.1f} times the smallest, loss {percent(seen.loss, 2)}"
 
 
 def _short_flows(seen: Evidence) -> str | None:

@@ -161,7 +161,7 @@ function Method({ report: { method } }: { report: Report }) {
         <p>{method.summary}</p>
         <p>{method.clocks}</p>
         <p>{method.statistics}</p>
-        <ul>
+        <ul className={pageStyles.bullets}>
           {method.standards.map((standard) => (
             <li key={standard}>{standard}</li>
           ))}

@@ -1,5 +1,5 @@
 import type { Incident } from '~/api/incidents'
-import { Panel } from '~/ui/Page'
+import { Panel, pageStyles } from '~/ui/Page'
 import { strings } from '../strings'
 import styles from './incidents.module.css'
 import { reasonSentence, VERDICTS } from './verdictWords'
@@ -12,7 +12,7 @@ export function VerdictPanel({ verdict: { kind, reasons } }: { verdict: Incident
         <p>
           <strong>{VERDICTS[kind]}</strong>
         </p>
-        <ul>
+        <ul className={pageStyles.bullets}>
           {reasons.map((reason) => (
             <li key={reason.code}>{reasonSentence(reason, kind === 'clock')}</li>
           ))}
