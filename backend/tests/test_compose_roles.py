@@ -1,5 +1,8 @@
 """Roles that the database container creates at its first start."""
 
+import base64
+import hashlib
+import hmac
 import os
 import shutil
 import subprocess
@@ -30,25 +33,49 @@ def fresh() -> Iterator[PostgresServer]:
     shutil.rmtree(folder)
 
 
-def test_no_role_shares_a_password_with_the_superuser(fresh: PostgresServer):
-    given = {
+@pytest.fixture
+def given(fresh: PostgresServer, tmp_path: Path) -> dict[str, str]:
+    """The secrets as files, and the environment in which the image runs the script."""
+    for name, secret in (("database_owner", "that of the owner"), ("database", "it's `app`"), ("database_system", "s")):
+        (tmp_path / f"{name}_password").write_text(secret + "\n")
+    return {
         "POSTGRES_USER": SUPERUSER,
         "POSTGRES_DB": "sinemora",
-        "SINEMORA_DATABASE_OWNER_PASSWORD": "that of the owner",
-        "SINEMORA_DATABASE_PASSWORD": "app",
-        "SINEMORA_DATABASE_SYSTEM_PASSWORD": "system",
+        "SINEMORA_SECRETS": str(tmp_path),
         "PGHOST": str(fresh.socket_folder),
         "PATH": f"{fresh.programs}:{os.defpath}",
     }
+
+
+def test_no_role_shares_a_password_with_the_superuser(fresh: PostgresServer, given: dict[str, str]):
     subprocess.run(["sh", SCRIPT], env=given, check=True)
     with psycopg.connect(fresh.dsn(SUPERUSER)) as connection:
         roles = connection.execute(
             "SELECT rolname, rolpassword IS NOT NULL, rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb"
             " FROM pg_authid WHERE rolcanlogin ORDER BY rolname"
         ).fetchall()
+        app = connection.execute("SELECT rolpassword FROM pg_authid WHERE rolname = 'sinemora_app'").fetchone()
     assert roles == [
         ("postgres", False, True),
         ("sinemora_app", True, False),
         ("sinemora_owner", True, False),
         ("sinemora_system", True, False),
     ]
+    assert app is not None
+    assert _verifies(app[0], "it's `app`")
+
+
+def test_a_missing_secret_is_named(given: dict[str, str], tmp_path: Path):
+    (tmp_path / "database_system_password").write_text("")
+    done = subprocess.run(["sh", SCRIPT], env=given, check=False, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"{tmp_path}/database_system_password is missing or empty" in done.stderr
+
+
+def _verifies(stored: str, password: str) -> bool:
+    """Return whether a SCRAM-SHA-256 verifier of PostgreSQL is that of a password (RFC 5802)."""
+    iterations, salt = stored.split("$")[1].split(":")
+    keys = stored.split("$")[2]
+    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), base64.b64decode(salt), int(iterations))
+    server_key = hmac.digest(salted, b"Server Key", "sha256")
+    return base64.b64encode(server_key).decode() == keys.split(":")[1]

@@ -3,11 +3,22 @@
 # The owner owns the schema and runs migrations. The application works as one tenant, the system role across tenants;
 # neither may own a table or bypass row-level security. The superuser keeps no password: it is reached by the socket in
 # the container alone, not with the password of the owner.
+#
+# Passwords are read from the files of the stack's secrets by psql itself, so that no process list shows them.
 set -eu
+secrets=${SINEMORA_SECRETS:-/run/secrets}
 
-psql -v ON_ERROR_STOP=1 -U "$POSTGRES_USER" -d "$POSTGRES_DB" \
-    -v owner_password="$SINEMORA_DATABASE_OWNER_PASSWORD" -v app_password="$SINEMORA_DATABASE_PASSWORD" \
-    -v system_password="$SINEMORA_DATABASE_SYSTEM_PASSWORD" -v database="$POSTGRES_DB" <<'SQL'
+for name in database_owner_password database_password database_system_password; do
+    if [ ! -s "$secrets/$name" ]; then
+        echo "roles: the secret $secrets/$name is missing or empty; write the password into that file" >&2
+        exit 1
+    fi
+done
+
+psql -v ON_ERROR_STOP=1 -U "$POSTGRES_USER" -d "$POSTGRES_DB" -v database="$POSTGRES_DB" <<SQL
+\\set owner_password \`cat '$secrets/database_owner_password'\`
+\\set app_password \`cat '$secrets/database_password'\`
+\\set system_password \`cat '$secrets/database_system_password'\`
 CREATE ROLE sinemora_owner LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE PASSWORD :'owner_password';
 CREATE ROLE sinemora_app LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE PASSWORD :'app_password';
 CREATE ROLE sinemora_system LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE PASSWORD :'system_password';

@@ -23,6 +23,7 @@ from debian_tree import Trouble, install_packages, run
 from engine import PACKAGES, ROOT, Engine, make_base_image, proxy_arguments
 
 IMAGES = "sinemora-test"
+SECRETS = ("database_owner_password", "database_password", "database_system_password", "redis_password", "secret_key")
 
 
 def main() -> int:
@@ -74,17 +75,14 @@ def stand_in(engine: Engine, target: str) -> None:
 
 
 def write_settings(folder: Path) -> None:
-    """Write what an operator writes into `.env`, with the images of the test."""
+    """Write what an operator writes into `.env` and into the files of secrets, with the images of the test."""
     settings = {
         "PUBLIC_URL": "http://127.0.0.1:8080",
         "HTTP_PORT": "8080",
         "HTTPS_PORT": "8443",
         "TLS_DIR": str(folder / "tls"),
         "API_REPLICAS": "2",
-        "DATABASE_PASSWORD": secrets.token_hex(24),
-        "DATABASE_SYSTEM_PASSWORD": secrets.token_hex(24),
-        "DATABASE_OWNER_PASSWORD": secrets.token_hex(24),
-        "REDIS_PASSWORD": secrets.token_hex(24),
+        "SECRETS_DIR": str(folder / "secrets"),
         "BUILD_NETWORK": "host",
         "BASE_IMAGE": f"{IMAGES}/base",
         "NODE_IMAGE": f"{IMAGES}/node",
@@ -93,8 +91,12 @@ def write_settings(folder: Path) -> None:
         "REDIS_IMAGE": f"{IMAGES}/base",
         "DATABASE_IMAGE": f"{IMAGES}/database",
     }
-    shutil.rmtree(folder / "tls", ignore_errors=True)
+    for name in ("tls", "secrets"):
+        shutil.rmtree(folder / name, ignore_errors=True)
     (folder / "tls").mkdir()
+    (folder / "secrets").mkdir(mode=0o700)
+    for name in SECRETS:
+        (folder / "secrets" / name).write_text(secrets.token_hex(24) + "\n")
     (folder / "env").write_text("".join(f"SINEMORA_{key}={value}\n" for key, value in settings.items()))
 
 

@@ -11,10 +11,8 @@ if [ "$(id -u)" = 0 ]; then
 fi
 
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
-    printf '%s' "$POSTGRES_PASSWORD" >/tmp/password
     # shellcheck disable=SC2086 # several arguments in one setting
-    initdb -U "$POSTGRES_USER" --pwfile /tmp/password --auth-local=trust --no-sync $POSTGRES_INITDB_ARGS
-    rm /tmp/password
+    initdb -U "$POSTGRES_USER" --pwfile "$POSTGRES_PASSWORD_FILE" --auth-local=trust --no-sync $POSTGRES_INITDB_ARGS
     echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
     pg_ctl -w start -o "-c listen_addresses=''"
     createdb -U "$POSTGRES_USER" "$POSTGRES_DB"

@@ -91,8 +91,12 @@ class Engine:
 
     def tail(self, container: str) -> str:
         """Return the end of what a container wrote."""
+        return self.log_of(container, "--tail", "30")
+
+    def log_of(self, container: str, *options: str) -> str:
+        """Return what a container wrote."""
         answer = subprocess.run(
-            ["docker", "logs", "--tail", "30", container], env=self.env, capture_output=True, text=True, timeout=60
+            ["docker", "logs", *options, container], env=self.env, capture_output=True, text=True, timeout=60
         )
         return answer.stdout + answer.stderr
 

@@ -55,6 +55,7 @@ class Journey:
             return
         self.check("the database and Redis are not to be reached from outside", self.closed_ports)
         self.check("no process of the product runs as root", self.nobody_is_root)
+        self.check("no container has a secret in its configuration, and no log shows one", self.secrets)
         self.check("the proxy keeps the metrics to itself and refuses an endless body", self.proxy_rules)
         self.check("the built front end is served", self.front_end)
         if not self.check("an owner is made and signs in", self.sign_in):
@@ -99,6 +100,17 @@ class Journey:
             rooted = [line for line in listing if line.split()[1] == "0" and "docker-init" not in line]
             assert listing, f"nothing runs in {container}"
             assert not rooted, f"root runs {rooted}"
+
+    def secrets(self) -> None:
+        words = [file.read_text().strip() for file in (self.folder / "secrets").iterdir()]
+        for container in self.engine.ask("ps", "-aq").split():
+            shown = self.engine.ask("inspect", container) + self.engine.log_of(container)
+            shown += self.engine.ask("top", container, "-eo", "pid,args") if container in self._running() else ""
+            leaked = [word for word in words if word in shown]
+            assert not leaked, f"{self.engine.ask('inspect', '-f', '{{.Name}}', container)} shows {len(leaked)} secrets"
+
+    def _running(self) -> list[str]:
+        return self.engine.ask("ps", "-q").split()
 
     def proxy_rules(self) -> None:
         assert self.visitor.get("/metrics").status == 404

@@ -17,14 +17,14 @@ from sinemora.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, 
 from sinemora.embedded.servers.service_user import ServiceUser, service_user
 from sinemora.embedded.servers.sockets import private_dir
 from sinemora.embedded.servers.valkey import ValkeyServer
-from sinemora.kit import config
+from sinemora.kit import config, secret_files
 from sinemora.kit.config import Settings
 
 _PULSE_S = 20.0
 _RAW_DAYS = 31
 """Days for which windows are kept unless the settings name another number: `make demo` loads thirty days of them."""
 _CELERY = (sys.executable, "-m", "celery", "--app", "sinemora.worker", "--quiet")
-_PRIVATE = ("SINEMORA_OWNER_PASSWORD", "SINEMORA_DATABASE_OWNER_URL")
+_PRIVATE = ("SINEMORA_OWNER_PASSWORD", "SINEMORA_DATABASE_OWNER_URL", "SINEMORA_DATABASE_OWNER_PASSWORD")
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,10 @@ def environment(settings: Settings, folder: DataFolder, engines: Engines) -> dic
         env["SINEMORA_DATABASE_URL"] = engines.postgres.dsn()
         env["SINEMORA_DATABASE_OWNER_URL"] = engines.postgres.dsn(OWNER_ROLE)
         env["SINEMORA_DATABASE_SYSTEM_URL"] = engines.postgres.dsn(SYSTEM_ROLE)
-    else:  # the services do not get the URL of the owner, which this one may default to
-        env["SINEMORA_DATABASE_SYSTEM_URL"] = settings.database_system_url
+    elif settings.database_system_url == settings.database_owner_url:
+        # The services do not get the URL of the owner, which this one defaults to.
+        system = ("SINEMORA_DATABASE_SYSTEM_URL", "SINEMORA_DATABASE_SYSTEM_PASSWORD")
+        env = secret_files.forget(env, system) | {system[0]: settings.database_system_url}
     if engines.valkey:
         env["SINEMORA_REDIS_URL"] = engines.valkey.url()
     if "retention_raw_days" not in settings.model_fields_set:
@@ -134,7 +136,7 @@ def operator_environment(settings: Settings, folder: DataFolder, user: ServiceUs
 
 def shared(env: dict[str, str]) -> dict[str, str]:
     """Return the environment without what only the first steps need: the owner's password, the schema owner's URL."""
-    return {key: value for key, value in env.items() if key not in _PRIVATE}
+    return secret_files.forget(env, _PRIVATE)
 
 
 def services(settings: Settings, folder: DataFolder, env: dict[str, str], user: ServiceUser) -> list[Program]:

@@ -1,15 +1,20 @@
 """Celery application. Features register their tasks with it; `sinemora.worker` imports them all."""
 
+import sys
 from typing import Any
 
 from celery import Celery
+from pydantic import ValidationError
 
-from sinemora.kit.config import settings
+from sinemora.kit.config import explain, settings
 from sinemora.kit.redis import broker_url
 
 
 def _configuration() -> dict[str, Any]:
-    broker = broker_url(settings().redis_url)
+    try:
+        broker = broker_url(settings().redis_url)
+    except ValidationError as error:  # Celery would bury the reason in a traceback
+        sys.exit(explain(error))
     return {
         "broker_url": broker,
         "broker_connection_retry_on_startup": True,

@@ -4,12 +4,13 @@ import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from sinemora.kit import special_networks
+from sinemora.kit.secret_files import SecretFiles
 from sinemora.kit.special_networks import Network
 
 _POSTGRES = ("postgresql+psycopg",), "postgresql://USER:PASSWORD@HOST:5432/DATABASE"
@@ -24,17 +25,32 @@ _ADDRESSES = {
 }
 _FRAMING_HOST = re.compile(r"\*|none|(https?://)?(\*\.)?[A-Za-z0-9.-]+(:([0-9]+|\*))?")
 _NEED_HOST = ("redis", "rediss", "http", "https")  # PostgreSQL's may be a socket named in the query
-# Not repeated on a terminal or in a log.
-_SECRET = {
-    *("owner_password", "secret_key", "smtp_url", "redis_url", "traces_url", "oidc_client_secret"),
-    *("database_url", "database_owner_url", "database_system_url"),
+# The password of each address may be a setting of its own.
+_PASSWORDS = {
+    "database_url": "database_password",
+    "database_owner_url": "database_owner_password",
+    "database_system_url": "database_system_password",
+    "redis_url": "redis_password",
+}
+# Not repeated on a terminal or in a log. Each may be in a file: SINEMORA_…_FILE.
+SECRETS = {
+    *("owner_password", "secret_key", "smtp_url", "traces_url", "traces_headers", "oidc_client_secret"),
+    *_PASSWORDS.keys(),
+    *_PASSWORDS.values(),
 }
 
 
 class Settings(BaseSettings):
     """Settings of the backend's processes. Names of durations end with their unit."""
 
-    model_config = SettingsConfigDict(env_prefix="SINEMORA_", env_file=".env", extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        env_prefix="SINEMORA_",
+        env_file=".env",
+        extra="ignore",
+        env_ignore_empty=True,
+        # A traceback of a process that does not start ends in a log.
+        hide_input_in_errors=True,
+    )
 
     host: str = "127.0.0.1"
     port: int = Field(8420, ge=1, le=65535)
@@ -47,7 +63,11 @@ class Settings(BaseSettings):
     database_owner_url: str = ""
     database_system_url: str = ""
     database_pool_size: int = Field(20, ge=1, le=200)
+    database_password: SecretStr | None = None
+    database_owner_password: SecretStr | None = None
+    database_system_password: SecretStr | None = None
     redis_url: str = ""
+    redis_password: SecretStr | None = None
     service_user: str = "sinemora"
     worker_pulse_file: Path | None = None
 
@@ -59,6 +79,7 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["console", "json"] = "console"
     traces_url: str = ""
+    traces_headers: SecretStr | None = None
 
     session_hours: int = Field(12, ge=1, le=24 * 30)
     cookie_secure: bool | None = None
@@ -104,6 +125,19 @@ class Settings(BaseSettings):
     smtp_url: SecretStr | None = None
     smtp_from: str = "sinemora@sinemora.example"
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Return the sources of settings, the strongest first."""
+        files = SecretFiles(settings_cls, SECRETS, env_settings, dotenv_settings)
+        return init_settings, files, env_settings, dotenv_settings
+
     @field_validator("database_url", "database_owner_url", "database_system_url")
     @classmethod
     def _psycopg(cls, url: str) -> str:
@@ -147,6 +181,8 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _derive(self) -> "Settings":
         self.public_url = (self.public_url or self.local_url).rstrip("/")
+        for address, password in _PASSWORDS.items():
+            setattr(self, address, _with_password(getattr(self, address), getattr(self, password), address, password))
         self.database_owner_url = self.database_owner_url or self.database_url
         self.database_system_url = self.database_system_url or self.database_owner_url
         if self.oidc_issuer and not (self.oidc_client_id and self.oidc_client_secret):
@@ -176,6 +212,17 @@ class Settings(BaseSettings):
         return f"http://{self.host}:{self.port}"
 
 
+def _with_password(url: str, password: SecretStr | None, address: str, name: str) -> str:
+    """Return an address with its password. An address of a socket is left alone: the system identifies the user."""
+    if password is None or not (parts := urlsplit(url)).hostname:
+        return url
+    if parts.password:
+        raise ValueError(f"SINEMORA_{address.upper()} has a password, and SINEMORA_{name.upper()} is set; set only one")
+    user, _, host = parts.netloc.rpartition("@")
+    secret = quote(password.get_secret_value(), safe="")
+    return parts._replace(netloc=f"{user.removesuffix(':')}:{secret}@{host}").geturl()
+
+
 @lru_cache
 def settings() -> Settings:
     """Return the settings of this process; read at first use."""
@@ -187,6 +234,8 @@ def explain(error: ValidationError) -> str:
     lines = []
     for problem in error.errors():
         name = "_".join(map(str, problem["loc"]))
-        value = "" if name in _SECRET or not name else f"={problem['input']}"
-        lines.append(f"SINEMORA_{name.upper()}{value}: {problem['msg'].removeprefix('Value error, ')}")
+        value = "" if name in SECRETS else f"={problem['input']}"
+        # Problems between several settings have no name: their message has the names.
+        where = f"SINEMORA_{name.upper()}{value}: " if name else ""
+        lines.append(where + problem["msg"].removeprefix("Value error, "))
     return "\n".join([*lines, "See .env.example for what each setting takes."])

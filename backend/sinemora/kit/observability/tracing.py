@@ -1,7 +1,8 @@
 """OpenTelemetry traces: requests, SQL statements and background tasks, sent to a collector by OTLP over HTTP.
 
 Off unless `SINEMORA_TRACES_URL` names a collector: nothing of the SDK is imported then. OpenTelemetry's own variables
-(`OTEL_SERVICE_NAME`, `OTEL_TRACES_SAMPLER`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_…`) apply too.
+(`OTEL_SERVICE_NAME`, `OTEL_TRACES_SAMPLER`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_…`) apply too;
+`SINEMORA_TRACES_HEADERS`, which may be in a file, replaces the headers.
 """
 
 import os
@@ -37,10 +38,14 @@ def start(service: str) -> bool:
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        from opentelemetry.util.re import parse_env_headers
 
         named = {"service.name": os.environ.get("OTEL_SERVICE_NAME") or service, "service.version": version("sinemora")}
         _provider = TracerProvider(resource=Resource.create(named))
-        _provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=settings().traces_url)))
+        given = settings().traces_headers
+        headers = parse_env_headers(given.get_secret_value(), liberal=True) if given else None
+        exporter = OTLPSpanExporter(endpoint=settings().traces_url, headers=headers)
+        _provider.add_span_processor(BatchSpanProcessor(exporter))
         CeleryInstrumentor().instrument(tracer_provider=_provider)  # type: ignore[no-untyped-call]
     return True
 
