@@ -17,12 +17,16 @@ _MEASUREMENTS = "sinemora.measurements.command"
 _RECOMMENDATIONS = "sinemora.recommendations.command"
 _RECEIVERS = "sinemora.alerts.receivers.command"
 _EMBEDDED = "sinemora.embedded.commands"
+_RECOVERY = "sinemora.recovery.commands"
 
 # The module of each further command, whose `app` has a command of this name, and its help.
 IMPORTED = {
     "backup": (_OPERATIONS, "Back up everything to a file while the product runs."),
     "restore": (_OPERATIONS, "Load a backup into an empty database and verify it."),
     "verify": (_OPERATIONS, "Decode every frame and compare rollups with their source."),
+    "archive": (_RECOVERY, "Archive WAL as it is written, and base backups, until Ctrl-C."),
+    "recover": (_RECOVERY, "Restore an archive into a new cluster and stop it, ready to be put in place."),
+    "drill": (_RECOVERY, "Restore the running database next to it, verify it, and measure RPO and RTO."),
     "tenant": (_OPERATIONS, "Export or delete a tenant, change its quotas."),
     "export": (_MEASUREMENTS, "Export measurements to a file (API key)."),
     "delay-tables": (
@@ -98,7 +102,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         get_command(app)(arguments, prog_name="sinemora")
         return 0
     except SystemExit as end:
-        return int(end.code or 0)
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+            return 1
+        return end.code or 0
     except ValidationError as error:
         from sinemora.kit.config import explain
 

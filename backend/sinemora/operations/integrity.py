@@ -49,10 +49,13 @@ class Findings:
             self.shown.append(fault)
 
 
-def check(since: datetime = _BEGINNING, *, repair: bool = False) -> Findings:
-    """Check all frames that began since a time. `repair` marks differing minutes for another merge."""
+def check(since: datetime = _BEGINNING, *, repair: bool = False, url: str | None = None) -> Findings:
+    """Check all frames that began since a time. `repair` marks differing minutes for another merge.
+
+    `url` is the address of another database than that of the settings.
+    """
     findings = Findings()
-    with connect() as connection:
+    with connect(url) as connection:
         with connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             rows = connection.execute("SELECT key, cardinality(target_keys) FROM rosters").fetchall()

@@ -44,6 +44,8 @@ _SETTINGS = {
     "work_mem": "16MB",
     "maintenance_work_mem": "64MB",
     "wal_compression": "pglz",
+    # What a stopped archive may keep: without a bound it would fill the disk.
+    "max_slot_wal_keep_size": "4GB",
     "max_wal_size": "1GB",
     "jit": "off",  # queries are short: compilation costs more than it saves
     # The newest windows are rewritten every few seconds; with a nap of a minute their tables would grow many times.
@@ -61,15 +63,23 @@ class PostgresServer:
     """PostgreSQL cluster in `data_dir`, run as `user` (see `service_user`).
 
     `durable=False` trades safety for speed, for test clusters. `data_dir` must be reachable by the
-    service user; a folder of `tempfile.mkdtemp()` is.
+    service user; a folder of `tempfile.mkdtemp()` is. `programs` replaces the folder with the embedded programs.
     """
 
-    def __init__(self, data_dir: Path, user: ServiceUser | None = None, *, durable: bool = True) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        user: ServiceUser | None = None,
+        *,
+        durable: bool = True,
+        programs: Path | None = None,
+    ) -> None:
         self.data_dir = data_dir.resolve()
         self.user = user or service_user()
         self.cluster = self.data_dir / "postgres"
         self.log = self.data_dir / "logs" / "postgres.log"
         self.durable = durable
+        self._programs = programs
         self._process: Foreground | None = None
 
     def prepare(self) -> None:
@@ -105,7 +115,7 @@ class PostgresServer:
     @cached_property
     def programs(self) -> Path:
         """Return the folder with `postgres`, `psql`, `pg_dump` …, readable by the service user."""
-        return postgres_home(self.data_dir / "engine", self.user) / "bin"
+        return self._programs or postgres_home(self.data_dir / "engine", self.user) / "bin"
 
     def ready(self) -> bool:
         """Return whether the server takes connections now (not while it starts or recovers)."""
@@ -239,7 +249,7 @@ class PostgresServer:
         # The caller may be any of the three roles: root can become any user, and a normal user is the service user.
         users = [f"sinemora {name} {role}" for name in sorted({caller, self.user.name}) for role in _ROLES]
         self._write("postgresql.conf", ["# Written at every start. Your own settings: postgresql.custom.conf.", *lines])
-        self._write("pg_hba.conf", ["local all all peer map=sinemora"])
+        self._write("pg_hba.conf", ["local all,replication all peer map=sinemora"])
         self._write("pg_ident.conf", users)
 
     def _write(self, name: str, lines: list[str]) -> None:

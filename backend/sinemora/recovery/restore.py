@@ -1,0 +1,121 @@
+"""Restore of an archive into a new data folder: the newest base backup, then WAL up to its end or to a time."""
+
+import gzip
+import shlex
+import shutil
+import tarfile
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psycopg
+
+from sinemora.embedded.errors import EmbeddedError
+from sinemora.embedded.servers.postgres import SUPERUSER, PostgresServer
+from sinemora.embedded.servers.service_user import hand_over, service_user
+from sinemora.embedded.servers.sockets import private_dir
+from sinemora.recovery import programs
+from sinemora.recovery.archive import Archive, Base
+from sinemora.recovery.errors import RecoveryError
+
+_REPLAY_LIMIT_S = 24 * 3600.0
+_COPIED_BYTES = 1024 * 1024
+
+
+@dataclass
+class Restored:
+    """A restored server that runs, for itself alone: its socket is in its folder."""
+
+    server: PostgresServer
+    base: Base
+    restore_s: float
+    replay_s: float
+    recovered_to: datetime | None
+    """Time of the newest transaction that was replayed; None if there was none after the base backup."""
+
+    def dsn(self, role: str = SUPERUSER) -> str:
+        """Return the address of the product's database for a role."""
+        return self.server.dsn(role, self.base.server.database)
+
+    def stop(self) -> None:
+        """Stop the server. Its cluster stays in `postgres` of its folder."""
+        self.server.stop(timeout_s=120)
+
+
+def restore(archive: Archive, folder: Path, until: datetime | None = None) -> Restored:
+    """Restore into an empty folder and start the server. Stop it with `stop`.
+
+    Raises `RecoveryError` when the archive does not reach to `until` or is damaged.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise RecoveryError(f"{folder} is not empty. Name a new folder for the restored cluster.")
+    base = archive.base_before(until)
+    began_s = time.monotonic()
+    user = service_user()
+    private_dir(folder, user)
+    major = base.server.major
+    # Embedded programs are copied to where the user of the server can read them, if necessary.
+    own = None if programs.are_embedded(major) else programs.folder(major)
+    server = PostgresServer(folder, user, programs=own)
+    try:
+        _unpack(base.folder / "base.tar.gz", server.cluster)
+        _unpack(base.folder / "pg_wal.tar.gz", server.cluster / "pg_wal")
+        _copy_wal(archive, base, folder / "wal")
+    except (OSError, EOFError, tarfile.TarError) as error:
+        raise RecoveryError(f"The base backup {base.folder.name} is damaged or cannot be unpacked: {error}") from None
+    _configure(server.cluster, folder, base, until)
+    hand_over(folder, user)
+    restored_s = time.monotonic()
+    try:
+        server.prepare()
+        server.start(_REPLAY_LIMIT_S)
+    except EmbeddedError as error:
+        raise RecoveryError(f"{error.what}\n{error.advice}") from None
+    replayed_s = time.monotonic()
+    shutil.rmtree(folder / "wal")
+    (folder / "postgresql.custom.conf").unlink()
+    with psycopg.connect(server.dsn(SUPERUSER, base.server.database)) as connection:
+        row = connection.execute("SELECT pg_last_xact_replay_timestamp()").fetchone()
+    newest = row[0].astimezone(UTC) if row and row[0] else None
+    return Restored(server, base, restored_s - began_s, replayed_s - restored_s, newest)
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tarfile.open(archive, "r:gz") as tar:
+        tar.extractall(folder, filter="tar")
+    folder.chmod(0o700)
+
+
+def _copy_wal(archive: Archive, base: Base, folder: Path) -> None:
+    """Copy the WAL since the base backup, uncompressed; the user of the server may not enter the archive."""
+    folder.mkdir(mode=0o700)
+    for path in sorted(archive.wal.iterdir()):
+        name = path.name.removesuffix(".gz").removesuffix(".partial")
+        if path.suffix == ".part" or (len(name) == len(base.first_segment) and name[8:] < base.first_segment[8:]):
+            continue
+        if path.suffix == ".gz":
+            with gzip.open(path) as source, (folder / name).open("wb") as target:
+                shutil.copyfileobj(source, target, _COPIED_BYTES)
+        elif not (folder / name).exists():
+            # A segment that is being written: it is as long as a complete one, with zeros at its end.
+            shutil.copy2(path, folder / name)
+
+
+def _configure(cluster: Path, folder: Path, base: Base, until: datetime | None) -> None:
+    fetch = f"cp {shlex.quote(str(folder / 'wal'))}/%f %p".replace("'", "''")
+    lines = [
+        f"restore_command = '{fetch}'",
+        "recovery_target_action = 'promote'",
+        # Connections are refused until all is replayed; limits of the old server do not matter then.
+        "hot_standby = off",
+        f"shared_preload_libraries = '{base.server.libraries}'",
+    ]
+    if until is not None:
+        lines.append(f"recovery_target_time = '{until.astimezone(UTC).isoformat()}'")
+    (folder / "postgresql.custom.conf").write_text("\n".join(lines) + "\n")
+    (cluster / "recovery.signal").touch()
+    # What ALTER SYSTEM set on the old server (addresses, archives of its own) must not act on the new one.
+    if (settings := cluster / "postgresql.auto.conf").exists():
+        settings.rename(cluster / "postgresql.auto.conf.of-backup")

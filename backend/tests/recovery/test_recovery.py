@@ -1,0 +1,273 @@
+"""Archive, restore to a time and drill, with PostgreSQL's own programs against a server that takes reports."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from sinemora.embedded.servers.postgres import DATABASE, SUPERUSER, PostgresServer
+from sinemora.recovery import archive as archives
+from sinemora.recovery import programs
+from sinemora.recovery.archive import Archive, Server
+from sinemora.recovery.errors import RecoveryError
+from sinemora.recovery.restore import restore
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import simple
+
+pytestmark = pytest.mark.whole_store
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that the user of the servers may enter."""
+    with tempfile.TemporaryDirectory(prefix="sinemora-recovery-") as name:
+        Path(name).chmod(0o711)
+        yield Path(name)
+
+
+@pytest.fixture
+def named(servers: Any, monkeypatch: pytest.MonkeyPatch) -> PostgresServer:
+    """The server of the tests, named as `sinemora run` names it to a command."""
+    postgres = servers.postgres
+    if not isinstance(postgres, PostgresServer):
+        pytest.skip("the programs of the server's version are needed")
+    monkeypatch.setenv("PGHOST", str(postgres.socket_folder))
+    monkeypatch.setenv("PGUSER", SUPERUSER)
+    monkeypatch.setenv("PGDATABASE", DATABASE)
+    monkeypatch.setenv("PATH", f"{postgres.programs}{os.pathsep}{os.environ['PATH']}")
+    return postgres
+
+
+@pytest.fixture
+def world(owner, make_mesh):
+    """A mesh whose first agent reports."""
+    return make_mesh(owner, 3)
+
+
+def report(world: Any, ago_windows: int) -> None:
+    """Send one window through the API of agents; it is committed when this returns."""
+    window = report_of(world.key, {peer.vm_key: simple(50_000) for peer in world.agents[1:]}, window_start(ago_windows))
+    sent(world.agents[0], window)
+
+
+def windows(dsn: str, world: Any) -> int:
+    """Return the number of stored windows."""
+    with psycopg.connect(dsn) as connection:
+        row = connection.execute("SELECT count(*) FROM probe_frames WHERE mesh_key = %s", [world.key]).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "sinemora.cli", *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait until a condition holds, at most a minute."""
+    end_s = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end_s
+        time.sleep(0.1)
+
+
+class Archiver:
+    """`sinemora archive` in a process of its own."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        line = [sys.executable, "-m", "sinemora.cli", "archive", "--to", str(folder), *options]
+        self.process = subprocess.Popen(line, start_new_session=True)
+        self.archive = Archive(folder)
+
+    def wait_for_base(self) -> None:
+        until(lambda: self.process.poll() is not None or bool(self.archive.bases()))
+        assert self.process.poll() is None, "the archiver ended"
+
+    def kill(self) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture
+def archiver(named: PostgresServer, place: Path) -> Iterator[Archiver]:
+    running = Archiver(place / "archive")
+    try:
+        running.wait_for_base()
+        yield running
+    finally:
+        running.kill()
+        with psycopg.connect(named.dsn(SUPERUSER), autocommit=True) as connection:
+            for _ in range(100):
+                try:
+                    archives.drop_slot(connection, archives.SLOT)
+                    break
+                except psycopg.errors.ObjectInUse:
+                    time.sleep(0.2)
+
+
+def test_what_was_acknowledged_before_the_archiver_died_is_restored(world, archiver: Archiver, place: Path):
+    for ago in (20, 14, 8):
+        report(world, ago)
+    time.sleep(0.5)
+    archiver.kill()
+    report(world, 6)  # nobody archives it
+    restored = restore(archiver.archive, place / "restored")
+    try:
+        assert windows(restored.dsn(), world) == 3
+        assert restored.recovered_to is not None
+        assert datetime.now(UTC) - restored.recovered_to < timedelta(minutes=1)
+    finally:
+        restored.stop()
+
+
+def test_a_restore_stops_at_a_time(named: PostgresServer, world, archiver: Archiver, place: Path):
+    report(world, 20)
+    time.sleep(0.3)
+    with psycopg.connect(named.dsn(SUPERUSER)) as connection:
+        row = connection.execute("SELECT clock_timestamp()").fetchone()
+    assert row is not None
+    time.sleep(0.3)
+    report(world, 14)
+    time.sleep(0.5)
+    done = command(
+        "recover", "--from", archiver.archive.folder, "--to", place / "restored", "--until", row[0].isoformat()
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Restored to " in done.stderr
+    server = PostgresServer(place / "restored")
+    server.prepare()
+    server.start()
+    try:
+        assert windows(server.dsn(SUPERUSER), world) == 1
+    finally:
+        server.stop()
+
+
+def test_a_second_run_continues_the_archive(named: PostgresServer, world, archiver: Archiver, place: Path):
+    report(world, 20)
+    time.sleep(0.5)
+    archiver.kill()
+    report(world, 14)  # its slot keeps this
+    with psycopg.connect(named.dsn(SUPERUSER), autocommit=True) as connection:
+        connection.execute("SELECT pg_switch_wal()")
+    report(world, 8)
+    compressed = set(archiver.archive.wal.glob("*.gz"))
+    second = Archiver(archiver.archive.folder)
+    try:
+        until(lambda: set(archiver.archive.wal.glob("*.gz")) > compressed)  # the switched segment arrived
+        time.sleep(1)
+        second.process.terminate()
+        assert second.process.wait(30) == 0
+    finally:
+        second.kill()
+    assert len(archiver.archive.bases()) == 1
+    restored = restore(archiver.archive, place / "restored")
+    try:
+        assert windows(restored.dsn(), world) == 3
+    finally:
+        restored.stop()
+
+
+def test_old_base_backups_are_deleted_with_their_wal(named: PostgresServer, place: Path):
+    archive = Archive(place / "archive")
+    archive.create()
+    with psycopg.connect(named.dsn(SUPERUSER), autocommit=True) as connection:
+        server = Server.of(connection)
+        first = archive.take_base(server)
+        connection.execute("SELECT pg_switch_wal()")
+        time.sleep(1.1)
+        second = archive.take_base(server)
+    for base in (first, second):
+        (archive.wal / f"{base.first_segment}.gz").write_bytes(b"")
+    (archive.wal / "00000002.history").write_text("")
+    assert archive.forget(timedelta(days=1)) == 0
+    assert archive.forget(timedelta(0)) == 1
+    assert [base.folder for base in archive.bases()] == [second.folder]
+    assert {path.name for path in archive.wal.iterdir()} == {f"{second.first_segment}.gz", "00000002.history"}
+
+
+def test_a_drill_measures_records_and_leaves_nothing(named: PostgresServer, world, place: Path):
+    report(world, 20)
+    done = command("drill", "--seconds", "2", "--record", place / "drills.jsonl")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert 0 <= result["rpo_s"] <= 5
+    assert result["rto_s"] > 0
+    assert result["frames"]["probe_frames"] == 1
+    assert (result["faults"], result["marks"] > 0) == (0, True)
+    assert json.loads((place / "drills.jsonl").read_text()) == result
+    assert f"RPO {result['rpo_s']:.1f} s" in done.stderr
+    with psycopg.connect(named.dsn(SUPERUSER)) as connection:
+        assert connection.execute("SELECT count(*) FROM pg_replication_slots").fetchone() == (0,)
+
+
+def test_a_drill_of_a_running_archive_leaves_it_alone(world, archiver: Archiver, place: Path):
+    report(world, 20)
+    done = command("drill", "--seconds", "2", "--archive", archiver.archive.folder, "--record", place / "r")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["frames"]["probe_frames"] == 1
+    assert archiver.process.poll() is None
+    assert len(archiver.archive.bases()) == 1
+
+
+def test_a_drill_finds_what_is_wrong(named: PostgresServer, world, place: Path):
+    report(world, 20)
+    with psycopg.connect(named.dsn(SUPERUSER)) as connection:
+        connection.execute("UPDATE probe_frames SET stats = set_byte(stats, 20, get_byte(stats, 20) # 4)")
+    done = command("drill", "--seconds", "1", "--record", place / "r")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["faults"] == 1
+    assert "cannot be decoded" in done.stderr
+
+
+def test_a_damaged_or_short_archive_is_refused(archiver: Archiver, place: Path):
+    (base,) = archiver.archive.bases()
+    with pytest.raises(RecoveryError, match=r"begins at .* after"):
+        restore(archiver.archive, place / "a", base.taken_at - timedelta(hours=1))
+    with pytest.raises(RecoveryError, match="before configured recovery target was reached"):
+        restore(archiver.archive, place / "b", datetime.now(UTC) + timedelta(hours=1))
+    (place / "c").mkdir()
+    (place / "c" / "file").touch()
+    with pytest.raises(RecoveryError, match="is not empty"):
+        restore(archiver.archive, place / "c")
+    whole = (base.folder / "base.tar.gz").read_bytes()
+    (base.folder / "base.tar.gz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(RecoveryError, match="damaged"):
+        restore(archiver.archive, place / "d")
+    with pytest.raises(RecoveryError, match="has no base backup"):
+        restore(Archive(place / "nothing"), place / "e")
+
+
+def test_programs_of_another_version_are_asked_for():
+    with pytest.raises(RecoveryError, match="PostgreSQL 99 is not installed here"):
+        programs.folder(99)
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"PGHOST": ""}, "No server named"),
+        ({"PGHOST": "/nowhere"}, "cannot be reached"),
+        ({"PGUSER": "sinemora_app"}, "need a superuser"),
+    ],
+)
+def test_an_operator_is_told_what_is_missing(
+    variables: dict[str, str], said: str, named: PostgresServer, place: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    done = command("archive", "--to", place / "archive")
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
