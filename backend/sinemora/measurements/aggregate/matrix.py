@@ -112,7 +112,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """All measurements of every ordered path [source][target] of a square axis.
+    """All measurements of every ordered path [source][target] of a square axis, or of one axis by step before these.
 
     `at` is each path's position in `one_way`, `round_at` its pair's in `round_trip`; `NONE` where there is no window.
     `sources` are the origins of its one-way delays (`frame.ASSUMED` …), the weakest one in a merged cell.
@@ -244,6 +244,26 @@ def zone_pair_cells(
     )
 
 
+def zone_step_cells(steps: int, zones: int, clients: Positions, targets: Positions, stats: Stats) -> Cells:
+    """Cells of zones by step, of shape [step][source][target], from merged pairs of zones.
+
+    A client is step x `zones` + the place of the zone, a target the place of its zone. What was measured was planned.
+    """
+    n = clients.size
+    step, sources = np.divmod(clients, max(zones, 1))
+    at = np.full((steps, zones, zones), NONE, np.int64)
+    at[step, targets, sources] = n + np.arange(n)
+    at[step, sources, targets] = np.arange(n)
+    return Cells(
+        *_tables(stats),
+        at,
+        np.where(at == NONE, NONE, at % max(n, 1)),
+        at != NONE,
+        np.zeros(at.shape, bool),
+        np.append(np.tile(stats.asymmetry_source, 2).astype(np.int64), NONE)[at],
+    )
+
+
 def _tables(stats: Stats) -> tuple[Table, Table]:
     """Both directions of all pairs, outbound first, and their round trips (which follow in the first one too)."""
     one_way = Table(stats.columns.reshape(8, -1), stats.quantiles.reshape(len(QUANTILES), -1))
@@ -296,12 +316,15 @@ def _measured(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
 
 def _asymmetries(cells: Cells, plain: Matrix) -> Matrix:
     """Return how much longer each path takes than its way back."""
-    values, clock_error = plain.values - plain.values.T, plain.clock_error_ns + plain.clock_error_ns.T
-    states, valued = worse(plain.states, plain.states.T), plain.valued & plain.valued.T
+    values = plain.values - plain.values.swapaxes(-1, -2)
+    clock_error = plain.clock_error_ns + plain.clock_error_ns.swapaxes(-1, -2)
+    states = worse(plain.states, plain.states.swapaxes(-1, -2))
+    valued = plain.valued & plain.valued.swapaxes(-1, -2)
     states[~valued & (states == State.MEASURED)] = State.NO_DATA
     # A zone against itself is symmetric by construction, not by measure.
-    np.fill_diagonal(states, State.NOT_PLANNED)
-    np.fill_diagonal(valued, False)
+    itself = np.arange(states.shape[-1])
+    states[..., itself, itself] = State.NOT_PLANNED
+    valued[..., itself, itself] = False
     return Matrix(plain.metric, values, clock_error, states, valued, np.where(valued, cells.sources, NONE))
 
 

@@ -5,12 +5,15 @@ Requests and responses follow Prometheus, errors too (`{"status": "error", "erro
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from typing import Annotated, Any
 from urllib.parse import parse_qs
+from uuid import UUID
 
+import numpy as np
+import numpy.typing as npt
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from sqlalchemy.orm import Session
@@ -20,6 +23,7 @@ from sinemora.kit.errors import ProductError
 from sinemora.kit.http.routes import ForeignRoute
 from sinemora.measurements.prometheus import promql, samples
 from sinemora.measurements.prometheus.promql import NAME, Expression, Labels, PromQlError, Selector, Vector
+from sinemora.measurements.query.zone_steps import Steps, steps_of
 from sinemora.tenants.access import SignedIn, Viewer
 
 # Prometheus documents these routes, so openapi.json does not contain them.
@@ -33,8 +37,10 @@ router = APIRouter(
 )
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
-POINTS_MAX = 500
-MATRICES_MAX = 2_000
+POINTS_MAX = 11_000
+"""Points of a series, as in Prometheus."""
+SAMPLES_MAX = 2_000_000
+"""Samples that an expression reads."""
 _SHORTEST = timedelta(seconds=60)
 # Times closer to now than this are served from the newest windows, as a scrape is.
 _NOW_S = 90.0
@@ -90,13 +96,10 @@ def query_range(session: SessionDep, actor: Viewer, parameters: Parameters) -> J
         start_s, end_s, step_s = _time(parameters, "start"), _time(parameters, "end"), _step(parameters)
         if end_s < start_s:
             raise PromQlError("invalid range: end is before start")
-        points = int((end_s - start_s) // step_s) + 1
         expression = _expression(parameters)
-        _check_cost(session, expression, points)
+        points_s = start_s + step_s * np.arange(_points(start_s, end_s, step_s))
         series: dict[Labels, list[list[Any]]] = {}
-        for number in range(points):
-            at_s = start_s + number * step_s
-            result = _at(session, expression, at_s, step_s)
+        for at_s, result in _over_range(session, expression, points_s, step_s):
             for labels, value in ({(): result} if isinstance(result, float) else result).items():
                 series.setdefault(labels, []).append([at_s, _number(value)])
         return {
@@ -157,13 +160,13 @@ def _respond(answer: Callable[[], Any]) -> JSONResponse:
         return JSONResponse({"status": "error", "errorType": "execution", "error": error.detail}, 422)
 
 
-def _at(session: Session, expression: Expression, at_s: float, step_s: float = 0) -> Vector | float:
+def _at(session: Session, expression: Expression, at_s: float) -> Vector | float:
     meshes = samples.meshes(session)
     start: datetime | None = None
     end: datetime | None = None
-    if abs(time.time() - at_s) > _NOW_S or step_s > _NOW_S:
+    if abs(time.time() - at_s) > _NOW_S:
         end = datetime.fromtimestamp(at_s, UTC)
-        start = end - max(_SHORTEST, timedelta(seconds=step_s))
+        start = end - _SHORTEST
 
     def fetch(selector: Selector) -> Vector:
         vector: Vector = {}
@@ -175,17 +178,61 @@ def _at(session: Session, expression: Expression, at_s: float, step_s: float = 0
     return promql.evaluate(expression, fetch)
 
 
-def _check_cost(session: Session, expression: Expression, points: int) -> None:
-    """Check that a query reads no more matrices than one request may. Raises PromQlError."""
+def _points(start_s: float, end_s: float, step_s: float) -> int:
+    """Return the number of points of a range. Raises PromQlError."""
+    points = int((end_s - start_s) // step_s) + 1
     if points > POINTS_MAX:
-        raise PromQlError(f"too many points: {points} requested, {POINTS_MAX} allowed. Use a longer step")
-    meshes = samples.meshes(session)
-    matrices = points * sum(
-        1 for selector in promql.selectors(expression) for _ in samples.queries_of(meshes, selector)
-    )
-    if matrices > MATRICES_MAX:
         raise PromQlError(
-            f"query too large: {matrices} matrices, {MATRICES_MAX} allowed. Select mesh and quantile, or a longer step"
+            f"too many points: {points} requested, {POINTS_MAX} allowed. Use a step of at least"
+            f" {math.ceil((end_s - start_s) / (POINTS_MAX - 1))} s"
+        )
+    return points
+
+
+def _over_range(
+    session: Session, expression: Expression, points_s: npt.NDArray[np.float64], step_s: float
+) -> Iterator[tuple[float, Vector | float]]:
+    """Yield the value of an expression at each point. Raises PromQlError.
+
+    Points that are closer than the steps of the tier they are read from share a value: it is computed once.
+    """
+    meshes = samples.meshes(session)
+    queries = {selector: list(samples.queries_of(meshes, selector)) for selector in promql.selectors(expression)}
+    now = datetime.now(UTC)
+    read = samples.StepSamples(session, lambda zones: steps_of(points_s, step_s, zones, now))
+    known = {query.mesh.id: read.steps(query.mesh) for of_one in queries.values() for query in of_one}
+    _check_samples([query for one in promql.selectors(expression) for query in queries[one]], read, points_s.size)
+    places = {mesh_id: _places(steps, points_s, step_s) for mesh_id, steps in known.items()}
+    before: tuple[tuple[int, ...], Vector | float] | None = None
+    for number, at_s in enumerate(points_s.tolist()):
+        at = tuple(int(places[mesh_id][number]) for mesh_id in places)
+        step_of = dict(zip(places, at, strict=True))
+
+        def fetch(selector: Selector, step_of: dict[UUID, int] = step_of) -> Vector:
+            vector: Vector = {}
+            for query in queries[selector]:
+                if step_of[query.mesh.id] >= 0:
+                    vector |= read.values(query, step_of[query.mesh.id], selector)
+            return vector
+
+        if before is None or before[0] != at:
+            before = at, promql.evaluate(expression, fetch)
+        yield at_s, before[1]
+
+
+def _places(steps: Steps, points_s: npt.NDArray[np.float64], step_s: float) -> npt.NDArray[np.int64]:
+    """Return the step of each point: the last whole one that ended by then; -1 where none has."""
+    if step_s > steps.tier.step_s:
+        return np.arange(points_s.size)
+    return np.searchsorted(steps.ends_s, points_s, side="right").astype(np.int64) - 1
+
+
+def _check_samples(queries: list[samples.SampleQuery], read: samples.StepSamples, points: int) -> None:
+    """Check that a query reads no more samples than one request may. Raises PromQlError."""
+    count = sum(points * read.pairs(query.mesh) for query in queries)
+    if count > SAMPLES_MAX:
+        raise PromQlError(
+            f"query too large: {count} samples, {SAMPLES_MAX} allowed. Select mesh and quantile, or a longer step"
         )
 
 

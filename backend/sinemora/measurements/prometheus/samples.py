@@ -4,20 +4,29 @@ Every value is that of the zone matrix (`GET /v1/meshes/{id}/matrix?by=zone`), i
 a value has no sample.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
+from uuid import UUID
 
+import numpy as np
+import numpy.typing as npt
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sinemora.measurements.aggregate import matrix
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.prometheus.promql import NAME, Labels, Selector, Vector
 from sinemora.measurements.query import matrix as matrix_query
 from sinemora.measurements.query.matrix import MatrixQuery
+from sinemora.measurements.query.zone_steps import Steps, ZoneSteps, read_zone_steps
 from sinemora.measurements.schemas import By
 from sinemora.meshes.models import Mesh
+from sinemora.meshes.plan import MeshState
+from sinemora.meshes.service import mesh_state, zone_runs
+
+Floats = npt.NDArray[np.float64]
 
 _QUANTILES = {"0.5": Statistic.P50, "0.9": Statistic.P90, "0.99": Statistic.P99}
 
@@ -106,12 +115,59 @@ def values(session: Session, query: SampleQuery, start: datetime | None, end: da
         session, query.mesh.id, MatrixQuery(By.ZONE, query.family.metric, statistic, start, end)
     )
     samples: Vector = {}
-    matrix, names = result.matrix, [axis.name for axis in result.axis]
+    found, names = result.matrix, [axis.name for axis in result.axis]
     for row, source in enumerate(names):
         for column, target in enumerate(names):
-            if matrix.valued[row, column]:
-                samples[labels(query, source, target)] = float(matrix.values[row, column]) * query.family.scale
+            if found.valued[row, column]:
+                samples[labels(query, source, target)] = float(found.values[row, column]) * query.family.scale
     return samples
+
+
+class StepSamples:
+    """Samples of zone pairs by step of time; matrices of a mesh are read once for all selectors of an expression."""
+
+    def __init__(self, session: Session, steps: Callable[[int], Steps]) -> None:
+        self._session, self._steps_of = session, steps
+        self._meshes: dict[UUID, tuple[MeshState, Steps]] = {}
+        self._read: dict[UUID, ZoneSteps] = {}
+        self._columns: dict[SampleQuery, tuple[Floats, list[tuple[int, Labels]]]] = {}
+
+    def steps(self, mesh: Mesh) -> Steps:
+        """Return the steps of a mesh."""
+        return self._mesh(mesh)[1]
+
+    def pairs(self, mesh: Mesh) -> int:
+        """Return the number of zone pairs of a mesh."""
+        return len(zone_runs(self._mesh(mesh)[0])) ** 2
+
+    def values(self, query: SampleQuery, step: int, selector: Selector) -> Vector:
+        """Return the samples of one matrix in a step that a selector selects."""
+        if query not in self._columns:
+            self._columns[query] = self._column(query)
+        values, pairs = self._columns[query]
+        row = values[step].tolist()
+        return {pair: row[at] for at, pair in pairs if row[at] == row[at] and selector.fits(dict(pair))}
+
+    def _mesh(self, mesh: Mesh) -> tuple[MeshState, Steps]:
+        if mesh.id not in self._meshes:
+            state = mesh_state(self._session, mesh.id)
+            self._meshes[mesh.id] = state, self._steps_of(len(zone_runs(state)))
+        return self._meshes[mesh.id]
+
+    def _zones(self, mesh: Mesh) -> ZoneSteps:
+        if mesh.id not in self._read:
+            self._read[mesh.id] = read_zone_steps(self._session, *self._mesh(mesh))
+        return self._read[mesh.id]
+
+    def _column(self, query: SampleQuery) -> tuple[Floats, list[tuple[int, Labels]]]:
+        """Return the values of all zone pairs by step, NaN where there is none, and the labels of each pair."""
+        found = self._zones(query.mesh)
+        statistic = _QUANTILES[query.quantile] if query.quantile else Statistic.P50
+        measured = matrix.measure(found.cells, query.family.metric, statistic)
+        values = np.where(measured.valued, measured.values * query.family.scale, np.nan)
+        names = [axis.name for axis in found.axis]
+        pairs = [labels(query, source, target) for source in names for target in names]
+        return values.reshape(values.shape[0], -1), list(enumerate(pairs))
 
 
 def labels(query: SampleQuery, source: str, target: str) -> Labels:
