@@ -85,6 +85,8 @@ def servers() -> Iterator[Servers]:
         os.environ["SINEMORA_REDIS_URL"] = valkey.url()
         # All callers of the tests have one address.
         os.environ["SINEMORA_ANONYMOUS_LIMIT_PER_MINUTE"] = "1000000"
+        # Meshes of tests have a few windows; tests of settling set it.
+        os.environ["SINEMORA_ALERT_SETTLING_S"] = "0"
         forget_settings()
         # Read at import, when the settings named another server.
         celery.conf.broker_url = kit_redis.broker_url(valkey.url())

@@ -115,12 +115,14 @@ def storm() -> None:
 
 def scenarios() -> None:
     counts = {event: FEWER.get(event, PER_EVENT) for event in Event}
-    events = detected = right = incidents = wrong = notified = 0
+    events = detected = right = incidents = wrong = notified = shown = 0
     delays: list[int] = []
     kinds: dict[str, list[int]] = {event.value: [0, 0, 0, 0] for event in Event}
     began = time.monotonic()
     for scenario in mixed(counts, SEED):
-        score = judge(scenario, run(scenario.mesh, scenario.windows, defaults(scenario.mesh.window_s)))
+        found = run(scenario.mesh, scenario.windows, defaults(scenario.mesh.window_s))
+        score = judge(scenario, found)
+        shown += len({incident.id for incident in found})
         kind = kinds[scenario.truth.event]
         events += score.detected is not None
         detected += bool(score.detected)
@@ -139,28 +141,35 @@ def scenarios() -> None:
     report("alerts_culprit_accuracy", round(right / max(detected, 1), 4), **more)
     report("alerts_detection_windows_p50", float(np.percentile(delays, 50)), **more)
     report("alerts_detection_windows_p90", float(np.percentile(delays, 90)), **more)
-    each = round(notified / max(incidents, 1), 3)
+    each = round(notified / max(shown, 1), 3)
     report("alerts_notifications_per_incident", each, **more)
 
 
-def _week(number: int) -> tuple[list[tuple[str, bool]], int, str]:
-    """Return the own events of a trace (timescale, whether detected), the number of false incidents, and a comment."""
+def _week(number: int) -> tuple[list[tuple[str, bool]], int, tuple[float, float], str]:
+    """Return the own events of a trace (timescale, whether detected), the number of false incidents, incidents and
+    notifications a week, and a comment.
+    """
     week = make_week(TRACES[number], np.random.default_rng([SEED, number]), DAYS)
     incidents = run(week.mesh, week.windows, defaults(week.mesh.window_s))
     score = judge_week(week, incidents)
+    lasted_s = week.windows.median_ns.shape[0] * week.mesh.window_s
+    shown, weeks = len({incident.id for incident in incidents}), lasted_s / (7 * 86_400)
+    a_week = (shown / weeks, sum(incident.notified for incident in incidents) / weeks)
     events = [(event.timescale.value, found) for event, found in zip(score.events, score.detected, strict=True)]
     false = [(incident.opened, incident.first, incident.rules) for incident in score.false[:4]]
-    text = f"{len(events)} events, {sum(found for _, found in events)} detected; {len(incidents)} incidents"
-    return events, len(score.false), f"{week.mesh.trace.name}: {text}, {len(score.false)} false {false}"
+    text = f"{len(events)} events, {sum(found for _, found in events)} detected; seen {len(incidents)} times"
+    text += f", {shown} incidents ({a_week[0]:.0f} a week), {a_week[1]:.0f} notifications a week"
+    return events, len(score.false), a_week, f"{week.mesh.trace.name}: {text}, {len(score.false)} false {false}"
 
 
 def own_events() -> None:
     """Put the 18 published traces with their own events to the rules, one process a processor."""
     events: list[tuple[str, bool]] = []
-    false = 0
+    false, a_week = 0, []
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for found, wrong, text in pool.map(_week, range(len(TRACES))):
+        for found, wrong, rates, text in pool.map(_week, range(len(TRACES))):
             comment(text)
+            a_week.append(rates)
             events += found
             false += wrong
     more = {"traces": len(TRACES), "days": DAYS, "seed": SEED}
@@ -173,6 +182,9 @@ def own_events() -> None:
     report("alerts_recall_own_events", recall, events=len(events), **shares, **more)
     weeks = len(TRACES) * DAYS / 7
     report("alerts_false_incidents_per_mesh_week", round(false / weeks, 2), paths=72, **more)
+    worst, notified = (round(max(rates), 1) for rates in zip(*a_week, strict=True))
+    median = round(float(np.median([rate for rate, _ in a_week])), 1)
+    report("alerts_incidents_per_mesh_week_worst", worst, median=median, notifications=notified, paths=72, **more)
 
 
 def webhook() -> None:

@@ -1,7 +1,7 @@
 """Evaluates rules on scenarios and compares the incidents with the truth."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -9,10 +9,11 @@ from lab.incidents.events import Scenario
 from lab.incidents.network import EXCHANGES, Mesh, Windows
 from lab.incidents.weeks import OwnEvent, Timescale, Week
 from sinemora.alerts.evaluation.baseline import Floats, Ints
-from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
+from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window, step
 from sinemora.alerts.evaluation.root_cause import Culprit
-from sinemora.alerts.evaluation.rule import Rule
-from sinemora.alerts.evaluation.tracking import Track, Transition, advance
+from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
+from sinemora.alerts.evaluation.settling import SETTLING_S
+from sinemora.alerts.evaluation.tracking import Change, Track, Transition, advance, quiet_s, returned
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 _LATE = 3
@@ -21,11 +22,12 @@ _LATE = 3
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """An incident that the rules opened: from window `opened` to `ended`; the culprit as first notified, and as
-    known at the end. `notified`: number of notifications to a receiver with default settings, the end not counted.
-    `cells`: its paths (flat).
+    """An incident that the rules opened, or a later return of it: from window `opened` to `ended`; the culprit as first
+    found, and as known at the end. `id`: the same for all its returns. `notified`: number of notifications to a
+    receiver with default settings, the end not counted; 0 of a return that is not notified. `cells`: its paths (flat).
     """
 
+    id: str
     opened: int
     ended: int
     first: Culprit
@@ -35,13 +37,67 @@ class Incident:
     cells: Ints
 
 
+@dataclass(slots=True)
+class _Spell:
+    """Time in which an incident was seen without a break of more than a quarter of an hour."""
+
+    opened_s: int
+    first: Culprit
+    rules: tuple[str, ...]
+    notified: int
+    cells: Ints
+    track: Track
+
+
+@dataclass(slots=True)
+class _Followed:
+    """Incidents as they were notified: spells by id of the incident, severity and returns so far."""
+
+    spells: dict[str, list[_Spell]] = field(default_factory=dict)
+    severities: dict[str, Severity] = field(default_factory=dict)
+
+    def opened(self, track: Track, detection: Detection, ended_at_s: int, notified: int) -> None:
+        """Add a spell."""
+        spell = _Spell(ended_at_s, track.culprit, tuple(detection.rules), notified, detection.cause.cells, track)
+        self.spells.setdefault(track.id, []).append(spell)
+
+    def follow(self, change: Change, before: Track | None, ended_at_s: int) -> None:
+        """Apply a change as `alerts/incidents/store.py` does."""
+        track, detection = change.track, change.detection
+        if change.transition is Transition.MERGED and change.into is not None:
+            merged = self.spells[track.id].pop()
+            self.spells[change.into][-1].notified += merged.notified
+            return
+        raised = 0
+        if detection is not None:
+            known = self.severities.get(track.id)
+            raised = known is not None and SEVERITIES.index(detection.severity) > SEVERITIES.index(known)
+            self.severities[track.id] = max(detection.severity, known or detection.severity, key=SEVERITIES.index)
+        if change.transition is Transition.OPENED and detection is not None:
+            self.opened(track, detection, ended_at_s, 1)
+        elif change.transition is Transition.REOPENED and detection is not None:
+            assert before is not None
+            assert before.ended_at_s is not None
+            told = ended_at_s - before.ended_at_s > quiet_s(before.returns)
+            if returned(before, ended_at_s):
+                self.opened(track, detection, ended_at_s, int(told or raised))
+            else:
+                self.spells[track.id][-1].notified += raised
+        elif raised:
+            self.spells[track.id][-1].notified += 1
+        spell = self.spells[track.id][-1]
+        spell.track = track
+        if detection is not None:
+            spell.cells = np.union1d(spell.cells, detection.cause.cells)
+
+
 def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
-    """Return the incidents of a mesh over its windows."""
+    """Return the incidents of a mesh over its windows, each return by itself, in order."""
     size = mesh.size
     state = EvaluationState(np.arange(size))
     planned = ~np.eye(size, dtype=bool)
     tracks: dict[str, Track] = {}
-    notified: dict[str, tuple[Culprit, tuple[str, ...], int]] = {}
+    followed = _Followed()
     for at in range(windows.median_ns.shape[0]):
         ended_at_s = (at + 1) * mesh.window_s
         window = Window(
@@ -53,35 +109,29 @@ def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
             lambda metric, statistic, at=at: _value(windows, at, metric, statistic),  # type: ignore[misc]
             windows.silent[at],
             packets=lambda at=at: _packets(windows, at),  # type: ignore[misc]
+            settling=-(-SETTLING_S // mesh.window_s),
         )
         evaluation = step(state, rules, window)
-        if not evaluation.detections and not tracks:
+        if not evaluation.detections and not any(track.ended_at_s is None for track in tracks.values()):
             continue
-        alive = [
-            track for track in tracks.values() if track.ended_at_s is None or ended_at_s - track.ended_at_s <= 1800
-        ]
-        for change in advance(alive, evaluation.detections, mesh.zone_of, ended_at_s, mesh.window_s):
-            track = change.track
-            tracks[track.id] = track
-            if change.transition is Transition.OPENED and change.detection is not None:
-                notified[track.id] = (track.culprit, tuple(change.detection.rules), 1)
-            elif change.transition is Transition.REOPENED:
-                culprit, rules_then, times = notified[track.id]
-                notified[track.id] = (culprit, rules_then, times + 1)
-            elif change.transition is Transition.MERGED and change.into is not None:
-                del tracks[track.id]
-                notified[change.into] = (*notified[change.into][:2], notified[change.into][2] + notified[track.id][2])
+        for change in advance(list(tracks.values()), evaluation.detections, mesh.zone_of, ended_at_s, mesh.window_s):
+            followed.follow(change, tracks.get(change.track.id), ended_at_s)
+            tracks[change.track.id] = change.track
+            if change.transition is Transition.MERGED:
+                del tracks[change.track.id]
+    spells = [(id, spell) for id, of_one in followed.spells.items() for spell in of_one]
     return [
         Incident(
-            track.opened_at_s // mesh.window_s - 1,
-            (track.ended_at_s or track.seen_at_s) // mesh.window_s - 1,
-            notified[track.id][0],
-            track.culprit,
-            notified[track.id][1],
-            notified[track.id][2],
-            track.cells,
+            id,
+            spell.opened_s // mesh.window_s - 1,
+            (spell.track.ended_at_s or spell.track.seen_at_s) // mesh.window_s - 1,
+            spell.first,
+            spell.track.culprit,
+            spell.rules,
+            spell.notified,
+            spell.cells,
         )
-        for track in sorted(tracks.values(), key=lambda track: track.opened_at_s)
+        for id, spell in sorted(spells, key=lambda one: one[1].opened_s)
     ]
 
 
@@ -123,10 +173,13 @@ class Score:
 
 
 def judge(scenario: Scenario, incidents: Sequence[Incident]) -> Score:
-    """Compare incidents with the truth; `detected`, `right` and `windows` (of detection) are None without a fault."""
-    truth = scenario.truth
+    """Compare incidents with the truth; `detected`, `right` and `windows` (of detection) are None without a fault.
+
+    Returns of an incident are judged one by one, as if they were incidents.
+    """
+    truth, notified = scenario.truth, sum(incident.notified for incident in incidents)
     if truth.culprit is None:
-        return Score(None, None, None, len(incidents), len(incidents), sum(incident.notified for incident in incidents))
+        return Score(None, None, None, len(incidents), len(incidents), notified)
     own = [incident for incident in incidents if truth.start <= incident.opened <= truth.end + 3]
     delay = max(1, own[0].opened - truth.detectable + 1) if own else None
     return Score(
@@ -135,7 +188,7 @@ def judge(scenario: Scenario, incidents: Sequence[Incident]) -> Score:
         delay,
         len(incidents),
         len(incidents) - bool(own),
-        sum(incident.notified for incident in incidents),
+        notified,
     )
 
 

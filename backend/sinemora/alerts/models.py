@@ -88,7 +88,9 @@ class AlertRule(Identified, Versioned, TenantOwned, Base):
 class AlertState(TenantOwned, Base):
     """Evaluation progress of a mesh, and the state of its rules (bytes: `evaluation/state_codec.py`).
 
-    `looked_at`: last evaluation. `watched_since`: start of the time without a break in evaluation.
+    `looked_at`: last evaluation. `watched_since`: start of the time without a break in evaluation. `settling_paths`:
+    paths too young for rules, measured for `settled_s` (median). `unlearnt_paths`: paths without a baseline, whose
+    baselines have learnt for `learnt_s` (median).
     """
 
     __tablename__ = "alert_states"
@@ -103,6 +105,10 @@ class AlertState(TenantOwned, Base):
     baselines_at: Mapped[datetime | None]
     firing: Mapped[int] = mapped_column(server_default=text("0"))
     took_ms: Mapped[int] = mapped_column(server_default=text("0"))
+    settling_paths: Mapped[int] = mapped_column(server_default=text("0"))
+    settled_s: Mapped[int] = mapped_column(server_default=text("0"))
+    unlearnt_paths: Mapped[int] = mapped_column(server_default=text("0"))
+    learnt_s: Mapped[int] = mapped_column(server_default=text("0"))
 
 
 class LateDataProgress(TenantOwned, Base):
@@ -121,6 +127,11 @@ class Incident(Identified, Versioned, TenantOwned, Base):
     `culprit`, `evidence`: see `incidents/presentation.py`; `paths`: pairs of VM keys, int32. `seen_at`: the last
     window with it. `ended_at`: its measured end; `state` is set by people. `silenced_by`: the silence that
     suppresses notifications. `found_late_at`: detection time, if it was found in late data.
+
+    A cause that returns within a day is the same incident: `first_onset_at` is when it first began, `occurrences` how
+    often it was seen, `episodes` the newest of these times (Unix s, start and end). `onset_at` and `opened_at` are
+    those of the newest. `end_notice_at`: when receivers hear that it ended; null before its end and once people
+    resolved it.
     """
 
     __tablename__ = "incidents"
@@ -153,6 +164,10 @@ class Incident(Identified, Versioned, TenantOwned, Base):
     silenced_by: Mapped[str | None]
     merged_into: Mapped[UUID | None]
     found_late_at: Mapped[datetime | None]
+    first_onset_at: Mapped[datetime]
+    occurrences: Mapped[int] = mapped_column(server_default=text("1"))
+    episodes: Mapped[list[list[int]]] = mapped_column(JSONB, server_default=text("'[]'"))
+    end_notice_at: Mapped[datetime | None]
 
     mesh: Mapped[Mesh] = relationship(viewonly=True, lazy="joined", innerjoin=True)
 
@@ -222,7 +237,7 @@ class AlertRouting(Versioned, TenantOwned, Base):
 
 
 class Delivery(Identified, TenantOwned, Base):
-    """One notification to one receiver, and its result. `about`: opened, repeated, resolved, late or test."""
+    """One notification to one receiver, and its result. `about`: opened, returned, repeated, resolved, late or test."""
 
     __tablename__ = "deliveries"
     __table_args__ = (

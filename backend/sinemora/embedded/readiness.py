@@ -1,9 +1,12 @@
-"""Coverage of the demonstration mesh. It loads the backend, so only `wait` imports it."""
+"""Coverage of the demonstration mesh, and whether its alerts have settled. It loads the backend: import it late."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
+from sinemora.alerts.models import AlertState
 from sinemora.embedded.demo.machines import MESH
 from sinemora.embedded.first_run import TENANT
+from sinemora.kit.config import settings
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, read_matrix
@@ -46,3 +49,13 @@ def coverage() -> Coverage:
     ]
     missing = [f"{path}: {state.name.lower().replace('_', ' ')}" for path, state in paths if state != State.MEASURED]
     return Coverage(len(names), len(paths), missing)
+
+
+def settles_in_s(tenant_id: UUID, mesh_id: UUID) -> int:
+    """Return the seconds of measurement until alert rules count every path of a mesh; 0 when they do."""
+    needed_s = settings().alert_settling_s
+    with tenant_session(tenant_id) as session:
+        state = session.get(AlertState, mesh_id)
+        if state is None or state.evaluated_until is None:
+            return needed_s
+        return max(1, needed_s - state.settled_s) if state.settling_paths else 0

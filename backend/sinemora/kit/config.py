@@ -114,6 +114,7 @@ class Settings(BaseSettings):
     retention_1d_days: int = Field(1830, ge=1)
     retention_jobs_days: int = Field(7, ge=1)
     stale_windows: int = Field(3, ge=1)
+    alert_settling_s: int = Field(300, ge=0, le=3600)
     remembered_mb: int = Field(256, ge=0)
     quota_vms: int = Field(2000, ge=0)
     quota_paths: int = Field(4_000_000, ge=0)

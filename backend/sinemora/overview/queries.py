@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, defer
 from sinemora.alerts.evaluation.rule import SEVERITIES, Severity
 from sinemora.alerts.models import AlertRule, AlertState, Incident, IncidentState
 from sinemora.inventory.models import Agent, Vm
+from sinemora.measurements.query.ranges import utc
 from sinemora.recommendations.models import Recommendation, RecommendationState
 
 _UNRESOLVED = (Incident.merged_into.is_(None), Incident.state != IncidentState.resolved)
@@ -42,10 +43,14 @@ class IncidentTimes:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Evaluation of a mesh's alert rules."""
+    """Evaluation of a mesh's alert rules, and how much it has learnt (`AlertState`)."""
 
     since: datetime | None = None
     until: datetime | None = None
+    settling_paths: int = 0
+    settled_s: int = 0
+    unlearnt_paths: int = 0
+    learnt_s: int = 0
 
 
 def agents(session: Session) -> list[AgentRow]:
@@ -79,11 +84,11 @@ def worst_incidents(session: Session, mesh_id: UUID, limit: int) -> Sequence[Inc
 
 
 def recent_incidents(session: Session, mesh_id: UUID, since: datetime, limit: int) -> list[IncidentTimes]:
-    """Return incidents of a mesh that continued after a time, newest first."""
+    """Return incidents of a mesh that continued after a time, newest first; one that recurs once for each time."""
     resolved = Incident.state == IncidentState.resolved
     ended_at = func.coalesce(Incident.ended_at, case((resolved, Incident.seen_at)))
     statement = (
-        select(Incident.id, Incident.severity, Incident.title, Incident.onset_at, ended_at)
+        select(Incident.id, Incident.severity, Incident.title, Incident.onset_at, ended_at, Incident.episodes)
         .where(
             Incident.mesh_id == mesh_id,
             Incident.merged_into.is_(None),
@@ -92,7 +97,15 @@ def recent_incidents(session: Session, mesh_id: UUID, since: datetime, limit: in
         .order_by(Incident.onset_at.desc(), Incident.id)
         .limit(limit)
     )
-    return [IncidentTimes(*row) for row in session.execute(statement)]
+    rows = session.execute(statement).all()
+    times = [
+        IncidentTimes(id, severity, title, utc(start_s), utc(end_s))
+        for id, severity, title, _, _, episodes in rows
+        for start_s, end_s in episodes[:-1]
+        if end_s >= since.timestamp()
+    ]
+    times += [IncidentTimes(*row[:5]) for row in rows]
+    return sorted(times, key=lambda one: one.onset_at, reverse=True)[:limit]
 
 
 def last_ends(session: Session) -> dict[UUID, datetime]:
@@ -113,8 +126,19 @@ def alert_rules(session: Session) -> dict[UUID, int]:
 
 def evaluations(session: Session) -> dict[UUID, Evaluation]:
     """Return the evaluation of alert rules by mesh."""
-    statement = select(AlertState.mesh_id, AlertState.watched_since, AlertState.evaluated_until)
-    return {mesh_id: Evaluation(since, until) for mesh_id, since, until in session.execute(statement)}
+    statement = select(
+        AlertState.mesh_id,
+        AlertState.watched_since,
+        AlertState.evaluated_until,
+        AlertState.settling_paths,
+        AlertState.settled_s,
+        AlertState.unlearnt_paths,
+        AlertState.learnt_s,
+    )
+    return {
+        mesh_id: Evaluation(since, until, settling_paths, settled_s, unlearnt_paths, learnt_s)
+        for mesh_id, since, until, settling_paths, settled_s, unlearnt_paths, learnt_s in session.execute(statement)
+    }
 
 
 def proposed(session: Session) -> dict[UUID, Recommendation]:

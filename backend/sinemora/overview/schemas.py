@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sinemora.alerts.evaluation.rule import Severity
-from sinemora.alerts.incidents.schemas import AffectedRead, CulpritRead
+from sinemora.alerts.incidents.schemas import AffectedRead, CulpritRead, RecurrenceRead
 from sinemora.alerts.models import IncidentState
 from sinemora.applications.schemas import Named
 from sinemora.kit.schemas import Read
@@ -43,11 +43,13 @@ class OpenIncident(Read):
     culprit: CulpritRead
     paths: int
     onset_at: datetime
+    seen_at: datetime
+    recurrence: RecurrenceRead | None
     applications: list[AffectedRead]
 
 
 class RecentIncident(Read):
-    """An incident of the last 24 hours. `ended_at` is null while it continues."""
+    """A time in the last 24 hours at which an incident was seen. `ended_at` is null while it continues."""
 
     id: UUID
     severity: Severity
@@ -62,6 +64,21 @@ class ProposedMoves(Read):
     id: UUID
     moves: int
     total: GainRead | None
+
+
+class LearningRead(Read):
+    """How much the alerts of a mesh have learnt. Rules count a path only after it was measured for `settling_s`.
+
+    `settling_paths` are younger: `settled_s` is their median age. `unlearnt_paths` have no baseline yet, which takes
+    `baseline_s` of measurements: their median is `learnt_s`. Until then only fixed limits are checked on them.
+    """
+
+    settling_paths: int
+    settled_s: int
+    settling_s: int
+    unlearnt_paths: int
+    learnt_s: int
+    baseline_s: int
 
 
 class MeshHealth(Read):
@@ -82,6 +99,7 @@ class MeshHealth(Read):
     alert_rules: Annotated[int, Field(description="Number of enabled alert rules")]
     evaluated_since: Annotated[datetime | None, Field(description="Start of uninterrupted evaluation of alert rules")]
     evaluated_until: datetime | None
+    learning: LearningRead
     proposed: ProposedMoves | None
 
 

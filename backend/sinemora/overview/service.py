@@ -8,7 +8,9 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from sinemora.alerts.evaluation.baseline import LEARNT
 from sinemora.alerts.incidents.schemas import AffectedRead, CulpritRead
+from sinemora.alerts.incidents.service import recurrence_read
 from sinemora.alerts.models import Incident
 from sinemora.applications import attach, reading
 from sinemora.applications.models import Application
@@ -31,6 +33,7 @@ from sinemora.overview.schemas import (
     Attention,
     ClockError,
     ClockErrors,
+    LearningRead,
     MeshHealth,
     OpenIncident,
     OutdatedAgent,
@@ -131,6 +134,7 @@ class _MeshReader:
             alert_rules=self.alert_rules.get(mesh_id, 0),
             evaluated_since=evaluation.since,
             evaluated_until=evaluation.until,
+            learning=_learning(mesh, evaluation, int(windows.cells.planned.sum())),
             proposed=_proposed(self.proposed.get(mesh_id)),
         )
 
@@ -141,11 +145,23 @@ class _MeshReader:
                 self.clocks[member.id] = ClockError(vm=Named(id=member.id, name=member.name), clock_error_ns=error_ns)
 
 
+def _learning(mesh: MeshState, evaluation: Evaluation, planned: int) -> LearningRead:
+    """Return how much the alerts of a mesh have learnt; nothing before their first evaluation."""
+    names = ("settling_paths", "settled_s", "unlearnt_paths", "learnt_s")
+    values = {name: getattr(evaluation, name) for name in names}
+    settling_s = settings().alert_settling_s
+    if evaluation.until is None:
+        values |= {"settling_paths": planned if settling_s else 0, "unlearnt_paths": planned}
+    turns = mesh.strategy.period if mesh.strategy.rotates else 1
+    return LearningRead(**values, settling_s=settling_s, baseline_s=LEARNT * mesh.window_s * turns)
+
+
 def _open_incident(row: Incident) -> OpenIncident:
     return OpenIncident(
-        **{name: getattr(row, name) for name in ("id", "severity", "state", "title", "onset_at")},
+        **{name: getattr(row, name) for name in ("id", "severity", "state", "title", "onset_at", "seen_at")},
         culprit=CulpritRead.model_validate(row.culprit),
         paths=int(row.evidence.get("paths", 0)),
+        recurrence=recurrence_read(row),
         applications=[AffectedRead.model_validate(one) for one in row.applications],
     )
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from sinemora.alerts.detection import evaluator
+from sinemora.alerts.models import Incident
 from sinemora.alerts.rules import service as rules
 from sinemora.kit import config
 from sinemora.kit.db import tenant_session
@@ -113,6 +115,18 @@ SLOW_NS = 5_000_000
 
 def egress(watched: Watched, vm: int) -> dict[tuple[int, int], int]:
     return {(vm, other): SLOW_NS for other in range(len(watched.world.agents)) if other != vm}
+
+
+def later(watched: Watched, pause: timedelta) -> None:
+    """Let the end of all incidents, and its notice, be that much longer ago."""
+    with tenant_session(watched.owner.tenant_id) as session:
+        session.execute(
+            update(Incident).values(
+                ended_at=Incident.ended_at - pause,
+                end_notice_at=Incident.end_notice_at - pause,
+                first_onset_at=Incident.first_onset_at - pause,
+            )
+        )
 
 
 @pytest.fixture

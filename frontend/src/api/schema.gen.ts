@@ -6369,6 +6369,19 @@ export interface components {
             created_at: string;
         };
         /**
+         * EpisodeRead
+         * @description A time at which an incident was seen. `ended_at` is null while it continues.
+         */
+        EpisodeRead: {
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /** Ended At */
+            ended_at: string | null;
+        };
+        /**
          * Evidence
          * @description Windows, paths and noise behind a recommendation.
          *
@@ -7133,6 +7146,8 @@ export interface components {
             silenced_by: string | null;
             /** Merged Into */
             merged_into: string | null;
+            /** @description How it recurs; null if it was seen once */
+            recurrence: components["schemas"]["RecurrenceRead"] | null;
             /**
              * Found Late At
              * @description Time of detection, if the incident was found in late data
@@ -7146,6 +7161,11 @@ export interface components {
             runbooks: components["schemas"]["Runbook"][];
             /** Applications */
             applications: components["schemas"]["AffectedRead"][];
+            /**
+             * Episodes
+             * @description The newest 100 times at which it was seen, oldest first; empty of incidents before this was kept
+             */
+            episodes: components["schemas"]["EpisodeRead"][];
             /** Timeline */
             timeline: components["schemas"]["TimelineEntry"][];
             /**
@@ -7162,7 +7182,7 @@ export interface components {
         IncidentState: "open" | "acknowledged" | "resolved";
         /**
          * IncidentSummary
-         * @description An incident as an item of a list.
+         * @description An incident as an item of a list. Of one that recurs, `onset_at` and `opened_at` are those of the last time.
          */
         IncidentSummary: {
             /**
@@ -7208,6 +7228,8 @@ export interface components {
             silenced_by: string | null;
             /** Merged Into */
             merged_into: string | null;
+            /** @description How it recurs; null if it was seen once */
+            recurrence: components["schemas"]["RecurrenceRead"] | null;
             /**
              * Found Late At
              * @description Time of detection, if the incident was found in late data
@@ -7556,6 +7578,27 @@ export interface components {
             published_source: string;
             /** Items */
             items: components["schemas"]["LatencyBudgetItem"][];
+        };
+        /**
+         * LearningRead
+         * @description How much the alerts of a mesh have learnt. Rules count a path only after it was measured for `settling_s`.
+         *
+         *     `settling_paths` are younger: `settled_s` is their median age. `unlearnt_paths` have no baseline yet, which takes
+         *     `baseline_s` of measurements: their median is `learnt_s`. Until then only fixed limits are checked on them.
+         */
+        LearningRead: {
+            /** Settling Paths */
+            settling_paths: number;
+            /** Settled S */
+            settled_s: number;
+            /** Settling S */
+            settling_s: number;
+            /** Unlearnt Paths */
+            unlearnt_paths: number;
+            /** Learnt S */
+            learnt_s: number;
+            /** Baseline S */
+            baseline_s: number;
         };
         /**
          * LinkPerformance
@@ -7918,6 +7961,7 @@ export interface components {
             evaluated_since: string | null;
             /** Evaluated Until */
             evaluated_until: string | null;
+            learning: components["schemas"]["LearningRead"];
             proposed: components["schemas"]["ProposedMoves"] | null;
         };
         /**
@@ -8755,6 +8799,12 @@ export interface components {
              * Format: date-time
              */
             onset_at: string;
+            /**
+             * Seen At
+             * Format: date-time
+             */
+            seen_at: string;
+            recurrence: components["schemas"]["RecurrenceRead"] | null;
             /** Applications */
             applications: components["schemas"]["AffectedRead"][];
         };
@@ -10238,7 +10288,7 @@ export interface components {
         };
         /**
          * RecentIncident
-         * @description An incident of the last 24 hours. `ended_at` is null while it continues.
+         * @description A time in the last 24 hours at which an incident was seen. `ended_at` is null while it continues.
          */
         RecentIncident: {
             /**
@@ -10500,6 +10550,25 @@ export interface components {
              * @description Name or id
              */
             zone: string;
+        };
+        /**
+         * RecurrenceRead
+         * @description How an incident recurs: seen `times` since `since`, `last_hour` of them in the hour until it was last seen.
+         *
+         *     `flaps`: three times in that hour or more.
+         */
+        RecurrenceRead: {
+            /** Times */
+            times: number;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /** Last Hour */
+            last_hour: number;
+            /** Flaps */
+            flaps: boolean;
         };
         /**
          * ReferenceRead

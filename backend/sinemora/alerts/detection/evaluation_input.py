@@ -55,7 +55,8 @@ def window_of(mesh: MeshState, cells: Cells, ended_at_s: int, lasts_s: int, seas
         seasons=seasons,
         packets=lambda: packets_of(cells),
         active=mesh.active(ended_at_s - lasts_s) if turns else None,
-        period=mesh.strategy.period if turns else 1,
+        period=(period := mesh.strategy.period if turns else 1),
+        settling=-(-settings().alert_settling_s // (lasts_s * period)),
     )
 
 

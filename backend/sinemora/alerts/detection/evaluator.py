@@ -16,7 +16,8 @@ from sinemora.alerts.evaluation import focus, state_codec
 from sinemora.alerts.evaluation.engine import Evaluation, EvaluationState, amend, step
 from sinemora.alerts.evaluation.rule import Kind
 from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
-from sinemora.alerts.evaluation.tracking import REOPENED_S, advance
+from sinemora.alerts.evaluation.settling import Learning
+from sinemora.alerts.evaluation.tracking import REMEMBERED_S, advance
 from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
 from sinemora.alerts.models import AlertState
@@ -98,7 +99,9 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
         silent = evaluation_input.silent_members(session, mesh, row.watched_since, at) if newest else _no_member(mesh)
         window = evaluation_input.window(session, mesh, end_s, silent, below if newest else {}, usual)
         evaluation = step(state, rules, window)
-        rows = incident_queries.ongoing(session, mesh.id, utc(end_s - REOPENED_S))
+        # Incidents that ended matter only if something is seen that they could have caused.
+        remembered_s = REMEMBERED_S if evaluation.detections else 0
+        rows = incident_queries.ongoing(session, mesh.id, utc(end_s - remembered_s))
         if evaluation.detections or rows:
             known = incident_store.tracks_of(rows, mesh)
             ids = [str(uuid4()) for _ in evaluation.detections]
@@ -108,7 +111,15 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
         _follow_incidents(session, mesh, ended_at_s)
     _store(row, state, mesh, ended_at_s, at)
     row.firing, row.took_ms = evaluation.firing, round((perf_counter() - began) * 1000)
+    _note_learning(row, mesh, evaluation.learning)
     return MeshEvaluation(mesh, ended_at_s, evaluation, changed)
+
+
+def _note_learning(row: AlertState, mesh: MeshState, learning: Learning) -> None:
+    """Store how much the mesh has learnt, in seconds of measurement."""
+    every_s = mesh.window_s * (mesh.strategy.period if mesh.strategy.rotates else 1)
+    row.settling_paths, row.settled_s = learning.settling, learning.settled_windows * every_s
+    row.unlearnt_paths, row.learnt_s = learning.unlearnt, learning.learnt_windows * every_s
 
 
 def _follow_incidents(session: Session, mesh: MeshState, ended_at_s: int) -> None:

@@ -21,6 +21,7 @@ from sinemora.alerts.detection.replay import Span, Step, in_steps, replay
 from sinemora.alerts.detection.replay_inputs import Completion, Predictions
 from sinemora.alerts.evaluation import state_codec
 from sinemora.alerts.evaluation.engine import EvaluationState, Window
+from sinemora.alerts.evaluation.recurrence import ended
 from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule, Severity
 from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
 from sinemora.alerts.evaluation.tracking import REOPENED_S, Track, same_cause
@@ -227,6 +228,7 @@ def _write(
         row = found.row
         row.state, row.found_late_at = IncidentState.resolved, now
         row.seen_at = row.ended_at = utc(found.seen_s)
+        row.episodes = ended(row.episodes, found.seen_s)
         incident_store.insert(session, row, mesh, found.track)
         delay = _duration_text(now - row.seen_at)
         incident_store.add_event(session, row.id, row.ended_at, "ended", "Condition no longer met.")

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection import evaluation_input, seasons
 from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
 from sinemora.alerts.evaluation.rule import Rule
-from sinemora.alerts.evaluation.tracking import REOPENED_S, Change, Track, Transition, advance
+from sinemora.alerts.evaluation.tracking import Change, Track, Transition, advance
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier, TierRange
 from sinemora.meshes.plan import MeshState
@@ -49,9 +49,8 @@ def replay(
         cells = evaluation_input.cells_of(session, mesh, tier_range)
         window = complete(evaluation_input.window_of(mesh, cells, ended_at_s, span.step_s, usual))
         evaluation = step(state, rules, window)
-        alive = [one for one in tracks.values() if one.ended_at_s is None or ended_at_s - one.ended_at_s <= REOPENED_S]
         ids = [str(uuid4()) for _ in evaluation.detections]
-        changes = advance(alive, evaluation.detections, window.zone_of, ended_at_s, span.step_s, ids)
+        changes = advance(list(tracks.values()), evaluation.detections, window.zone_of, ended_at_s, span.step_s, ids)
         for change in changes:
             tracks[change.track.id] = change.track
             if change.transition is Transition.MERGED:

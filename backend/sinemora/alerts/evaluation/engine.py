@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sinemora.alerts.evaluation import groups, root_cause
-from sinemora.alerts.evaluation.baseline import SHORT, Baseline, Flags, Floats, Ints
+from sinemora.alerts.evaluation.baseline import SHORT, Baseline, Counts, Flags, Floats, Ints, rearranged
 from sinemora.alerts.evaluation.breach import History, Seasons, Values, breaches_of, least_spread, magnitude, rise_of
 from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, PathEvidence, Suspect
-from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Condition, Kind, Rule, Severity, sources
+from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Condition, Kind, Rule, Severity, Symptom, sources
 from sinemora.alerts.evaluation.rule_state import RuleState
+from sinemora.alerts.evaluation.settling import Learning, aged, learning, rested, settled
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 
 # From this share of silent VMs, the suspect is their zone (or the mesh).
@@ -35,7 +36,8 @@ class Window:
     `keys`: the VMs of its axis. `silent`: VMs whose agent should have reported and has not. `below`: distance of
     each application below its objective (NaN: unknown). `seasons`: usual values at its hour of the week. `packets`:
     packets sent and lost; None if unknown. `active`: paths whose turn this window is, in a mesh that rotates with
-    `period` windows; None: all. A path counts only the windows that are its turn.
+    `period` windows; None: all. A path counts only the windows that are its turn. `settling`: windows with data that
+    a path needs before rules count it.
     """
 
     ended_at_s: int
@@ -50,6 +52,7 @@ class Window:
     packets: PacketCounts | None = None
     active: Flags | None = None
     period: int = 1
+    settling: int = 0
 
 
 @dataclass(slots=True)
@@ -57,7 +60,7 @@ class EvaluationState:
     """State of a mesh between windows: the axis of VM keys, baselines, rule states.
 
     `rises`: baselines of the largest delay above the median, for spikes. `loss_counts`: packets by the time, in
-    seconds, over which rules count them.
+    seconds, over which rules count them. `ages`: windows with data of each path (`settling.py`).
     """
 
     keys: Ints
@@ -66,6 +69,12 @@ class EvaluationState:
     rule_states: dict[str, RuleState] = field(default_factory=dict)
     rises: dict[Metric, Baseline] = field(default_factory=dict)
     loss_counts: dict[int, LossCounts] = field(default_factory=dict)
+    ages: Counts = field(default_factory=lambda: np.zeros((0, 0), np.uint16))
+
+    def settled(self, window: Window) -> Flags:
+        """Return the mask of paths that rules count in a window."""
+        shape = (window.keys.size,) * 2
+        return np.ones(shape, np.bool_) if not window.settling else settled(self.ages, window.settling)
 
     def history(self, condition: Condition, window: Window) -> History:
         """Return the earlier windows that a condition compares this one with; of no path if none are known."""
@@ -86,6 +95,7 @@ class Detection:
 
     `windows_ago`: age of the first breach in windows, at most 16. `application`: the one below its objective, if the
     rule is about performance. `spikes`: only rules about spikes fire. `sharp`: critical, or far worse than other paths.
+    `symptoms`: those of its rules.
     """
 
     cause: Cause
@@ -95,6 +105,7 @@ class Detection:
     application: str | None = None
     spikes: bool = False
     sharp: bool = False
+    symptoms: frozenset[Symptom] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +115,7 @@ class Evaluation:
     detections: list[Detection]
     firing: int
     alone: int
+    learning: Learning = field(default_factory=Learning)
 
 
 def step(state: EvaluationState, rules: Sequence[Rule], window: Window) -> Evaluation:
@@ -117,16 +129,22 @@ def step(state: EvaluationState, rules: Sequence[Rule], window: Window) -> Evalu
     state.rule_states = {id: rule_state for id, rule_state in state.rule_states.items() if id.split("/")[0] in ids}
     on_paths = [rule for rule in rules if rule.condition.kind in PER_PATH]
     _prepare(state, on_paths, window)
+    _rest(state, window, gap)
+    counted = state.settled(window)
     _count(state, window)
-    views = [_paths(state, rule, window, gap) for rule in on_paths]
+    views = [_paths(state, rule, window, gap, counted) for rule in on_paths]
     signed = _signed(state, window)
     _learn(state, on_paths, window)
+    learnt = learning(window.planned, counted, state.ages, _short_baseline(state))
+    _age(state, window)
     detections = _silent(state, [rule for rule in rules if rule.condition.kind is Kind.SILENT], window, views, gap)
     grouped, alone = _grouped(views, signed, window, state)
     detections += grouped
-    detections += _applications(state, [rule for rule in rules if rule.condition.kind is Kind.PERFORMANCE], window, gap)
+    if not learnt.settles:
+        on_performance = [rule for rule in rules if rule.condition.kind is Kind.PERFORMANCE]
+        detections += _applications(state, on_performance, window, gap)
     firing = sum(int(np.count_nonzero(view.rule_state.firing)) for view in views)
-    return Evaluation(detections, firing, alone)
+    return Evaluation(detections, firing, alone, learnt)
 
 
 def amend(state: EvaluationState, rules: Sequence[Rule], window: Window) -> None:
@@ -149,6 +167,7 @@ def amend(state: EvaluationState, rules: Sequence[Rule], window: Window) -> None
         in_scope = window.planned if rule.scope is None else window.planned & rule.scope
         if window.active is not None and age > 0:
             continue  # the bits of a path are its turns, not the last windows: the late one has no place among them
+        in_scope = in_scope & state.settled(window)
         rule_state.amend(breaches.breach & in_scope, breaches.known & in_scope, age)
 
 
@@ -181,6 +200,8 @@ def _rearrange(state: EvaluationState, keys: Ints) -> None:
     }
     state.rises = {metric: one.rearranged(positions) for metric, one in state.rises.items()}
     state.loss_counts = {over_s: one.rearranged(positions) for over_s, one in state.loss_counts.items()}
+    if state.ages.shape[0] == size:
+        state.ages = rearranged(state.ages, positions)
     state.keys = keys.copy()
 
 
@@ -188,6 +209,8 @@ def _prepare(state: EvaluationState, rules: Sequence[Rule], window: Window) -> N
     """Create what rules remember of earlier windows, and drop what no rule needs."""
     size = window.keys.size
     shape = (size, size)
+    if state.ages.shape != shape:
+        state.ages = np.zeros(shape, np.uint16)
     for condition in (rule.condition for rule in rules):
         series = (condition.metric, condition.statistic)
         if condition.kind is Kind.BASELINE and series not in state.baselines:
@@ -203,10 +226,13 @@ def _prepare(state: EvaluationState, rules: Sequence[Rule], window: Window) -> N
 
 
 def _count(state: EvaluationState, window: Window) -> None:
-    """Add the packets of a window to those of earlier ones."""
+    """Add the packets of a window to those of earlier ones, except those of paths that still settle."""
     if window.packets is None or not state.loss_counts:
         return
     sent, lost = window.packets()
+    if window.settling:
+        counted = state.settled(window)
+        sent, lost = (np.where(counted, one, np.float32(np.nan)) for one in (sent, lost))
     for over_s, counts in state.loss_counts.items():
         counts.add(sent, lost, window.ended_at_s, over_s)
 
@@ -218,12 +244,30 @@ def _rule_state(state: EvaluationState, id: str, shape: tuple[int, ...]) -> Rule
     return rule_state
 
 
-def _paths(state: EvaluationState, rule: Rule, window: Window, gap: int) -> _RuleView:
+def _rest(state: EvaluationState, window: Window, gap: int) -> None:
+    """Make paths younger by the windows that were missed since the last one."""
+    if window.settling:
+        state.ages = rested(state.ages, window.settling, (gap - 1) // window.period)
+
+
+def _age(state: EvaluationState, window: Window) -> None:
+    """Count this window for the age of each path. A window that lost every packet has data."""
+    if window.settling:
+        state.ages = aged(state.ages, np.isfinite(window.values(Metric.LOSS, Statistic.MEAN)), window.active)
+
+
+def _short_baseline(state: EvaluationState) -> Baseline | None:
+    """Return the baseline of one-way delays, by its first statistic."""
+    known = (one for (metric, _), one in state.baselines.items() if metric is Metric.ONE_WAY_DELAY)
+    return next(known, None)
+
+
+def _paths(state: EvaluationState, rule: Rule, window: Window, gap: int, counted: Flags) -> _RuleView:
     shape = (window.keys.size,) * 2
     condition = rule.condition
     breaches = breaches_of(condition, window.values, state.history(condition, window))
     in_scope = window.planned if rule.scope is None else window.planned & rule.scope
-    known = breaches.known & in_scope
+    known = breaches.known & in_scope & counted
     breach, bad = breaches.breach & known, breaches.bad & known
     rule_state = _rule_state(state, rule.id, shape)
     m_of_n = rule.m_of_n(window.window_s * window.period)
@@ -292,7 +336,8 @@ def _silent(
             ago = int(np.bitwise_count(rule_state.hits[silent]).max())
             sharp = rule.severity is Severity.CRITICAL
             count = max(1, cells.size)
-            detections.append(Detection(Cause((best,), cells), {rule.id: count}, rule.severity, ago, sharp=sharp))
+            cause, symptoms = Cause((best,), cells), frozenset((Symptom.SILENCE,))
+            detections.append(Detection(cause, {rule.id: count}, rule.severity, ago, sharp=sharp, symptoms=symptoms))
     return detections
 
 
@@ -355,7 +400,8 @@ def _grouped(
         ago = max(_seen_for(view.rule_state, cause.cells) for view in views if view.rule.id in rules)
         spikes = all(view.is_spike for view in views if view.rule.id in rules)
         sharp = cause.sharp or severity is Severity.CRITICAL
-        detections.append(Detection(cause, rules, severity, ago, spikes=spikes, sharp=sharp))
+        symptoms = frozenset(view.rule.condition.symptom for view in views if view.rule.id in rules)
+        detections.append(Detection(cause, rules, severity, ago, spikes=spikes, sharp=sharp, symptoms=symptoms))
     return detections, alone
 
 
@@ -422,5 +468,6 @@ def _applications(state: EvaluationState, rules: Sequence[Rule], window: Window,
                 best = Hypothesis(Culprit(Suspect.APPLICATION, 0), 1.0, 1, 1)
                 ago = _seen_for(rule_state, np.zeros(1, np.int64))
                 cause = Cause((best,), np.zeros(0, np.int64))
-                detections.append(Detection(cause, {rule.id: 1}, rule.severity, ago, name))
+                symptoms = frozenset((Symptom.PERFORMANCE,))
+                detections.append(Detection(cause, {rule.id: 1}, rule.severity, ago, name, symptoms=symptoms))
     return detections

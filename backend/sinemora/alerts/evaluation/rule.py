@@ -33,6 +33,16 @@ class Timescale(StrEnum):
     WEEKLY = "weekly"
 
 
+class Symptom(StrEnum):
+    """What a rule notices: a changed delay, lost packets, an unknown clock, a silent agent, a slow application."""
+
+    DELAY = "delay"
+    LOSS = "loss"
+    CLOCK = "clock"
+    SILENCE = "silence"
+    PERFORMANCE = "performance"
+
+
 class Severity(StrEnum):
     """Severity of a rule and its incidents."""
 
@@ -83,6 +93,13 @@ class Condition:
     def directed(self) -> bool:
         """Return whether the condition distinguishes the directions of a pair."""
         return self.kind in PER_PATH and self.metric in DIRECTED
+
+    @property
+    def symptom(self) -> Symptom:
+        """Return what the condition notices."""
+        if self.kind in (Kind.SILENT, Kind.PERFORMANCE):
+            return Symptom.SILENCE if self.kind is Kind.SILENT else Symptom.PERFORMANCE
+        return {Metric.LOSS: Symptom.LOSS, Metric.CLOCK_ERROR: Symptom.CLOCK}.get(self.metric, Symptom.DELAY)
 
     @property
     def about_delay(self) -> bool:

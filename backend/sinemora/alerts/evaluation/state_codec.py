@@ -26,6 +26,9 @@ _BASELINE, _RULE_STATE = ("level", "spread", "count"), ("hits", "seen", "run", "
 _COUNTS = ("sent", "lost", "clean", "part")
 # Parts of the baselines that are not of a metric and statistic: rises of spikes, packets by time in seconds.
 _RISES, _PACKETS = "rises", "packets"
+_AGES, _COUNT = "ages", "count"
+# States of versions before ages were kept: their paths were counted.
+_OLD = 65_535
 
 
 class StateError(ValueError):
@@ -46,6 +49,7 @@ def encode(state: EvaluationState, *, baselines: bool) -> bytes:
             for field in _COUNTS:
                 parts.append(_part(f"{_PACKETS}/{over_s}", field, getattr(counts, field)))
     else:
+        parts.append(_part(_AGES, _COUNT, state.ages))
         for id, rule_state in state.rule_states.items():
             for field in _RULE_STATE:
                 parts.append(_part(id, field, getattr(rule_state, field)))
@@ -62,6 +66,8 @@ def decode(rule_states: bytes | None, baselines: bytes | None) -> EvaluationStat
     state = EvaluationState(np.zeros(0, np.int64))
     if rule_states is not None:
         state.ended_at_s, state.keys, parts = _read(rule_states)
+        ages = parts.pop(_AGES, None)
+        state.ages = np.full((state.keys.size,) * 2, _OLD, np.uint16) if ages is None else ages[_COUNT]
         for id, arrays in parts.items():
             state.rule_states[id] = RuleState(*(arrays[field] for field in _RULE_STATE))
     if baselines is not None:

@@ -8,17 +8,21 @@ import numpy as np
 
 from sinemora.alerts.evaluation.baseline import Flags, Ints
 from sinemora.alerts.evaluation.engine import Detection
-from sinemora.alerts.evaluation.root_cause import OF_VM, Culprit, explains
+from sinemora.alerts.evaluation.root_cause import OF_VM, Culprit, Suspect, explains
+from sinemora.alerts.evaluation.rule import Symptom
 
 SETTLED_S = 180
 """An incident ends when it has not been seen for this long …"""
 REOPENED_S = 900
-"""… and the same cause within this time after its end reopens it."""
+"""… and the same cause within this time after its end continues it."""
+REMEMBERED_S = 86_400
+"""The same cause within this time after its end is the same incident once more."""
 _OVERLAP = 0.3
 _PART = 0.5
 # Windows in which a new incident may change its culprit freely; later only on much better evidence.
 _YOUNG_WINDOWS = 6
 _MUCH_BETTER = 1.5
+_OF_PAIR = (Suspect.PATH, Suspect.PAIR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class Track:
     """An incident during evaluation. `cells`: all paths (flat) it ever had; `score`: of its culprit.
 
     `spikes`: only rules about spikes have fired. `sharp`: it was critical, or far worse than other paths.
+    `symptoms`: those of the rules that have fired; empty where unknown. `returns`: how often it was seen once more
+    after it had been gone for longer than `REOPENED_S`.
     """
 
     id: str
@@ -38,6 +44,8 @@ class Track:
     application: str | None = None
     spikes: bool = False
     sharp: bool = False
+    symptoms: frozenset[Symptom] = frozenset()
+    returns: int = 0
 
 
 class Transition(StrEnum):
@@ -70,24 +78,27 @@ def advance(
 ) -> list[Change]:
     """Return the changes that a window makes to incidents.
 
-    `tracks`: oldest first, including those that ended within `REOPENED_S`. Ids of new incidents are taken from
+    `tracks`: oldest first, including those that ended within `REMEMBERED_S`. Ids of new incidents are taken from
     `new_id`, else counted.
     """
     ids = iter(new_id or ())
-    alive = [one for one in tracks if one.ended_at_s is None or ended_at_s - one.ended_at_s <= REOPENED_S]
+    alive = [one for one in tracks if one.ended_at_s is None or ended_at_s - one.ended_at_s <= REMEMBERED_S]
     matched: dict[int, list[Track]] = {at: [] for at in range(len(detections))}
     inside = [explains(detection.cause.culprit, zone_of).reshape(-1) for detection in detections]
     changes: list[Change] = []
     remainders: dict[str, list[Detection]] = {}
     for track in alive:
-        likeness = [_likeness(detection, inside[at], track) for at, detection in enumerate(detections)]
+        likeness = [_likeness(detection, inside[at], track, ended_at_s) for at, detection in enumerate(detections)]
         best = int(np.argmax(likeness)) if likeness else -1
         if best >= 0 and likeness[best] >= (_OVERLAP if track.ended_at_s is None else 1.0):
             matched[best].append(track)
         elif track.ended_at_s is None and ended_at_s - track.seen_at_s >= SETTLED_S:
             changes.append(Change(Transition.ENDED, replace(track, ended_at_s=track.seen_at_s)))
     for at, detection in enumerate(detections):
-        matches = sorted(matched[at], key=lambda track: (track.ended_at_s is not None, track.opened_at_s))
+        # An open incident is continued first, then the one that ended last.
+        matches = sorted(
+            matched[at], key=lambda one: (one.ended_at_s is not None, -(one.ended_at_s or 0), one.opened_at_s)
+        )
         if not matches:
             if (parent := _parent_of(detection, alive)) is not None:
                 remainders.setdefault(parent.id, []).append(detection)
@@ -104,6 +115,7 @@ def advance(
                 detection.application,
                 detection.spikes,
                 detection.sharp,
+                detection.symptoms,
             )
             changes.append(Change(Transition.OPENED, track, detection))
             continue
@@ -153,8 +165,24 @@ def same_cause(track: Track, others: Sequence[Track]) -> Track | None:
     return None
 
 
+def returned(track: Track, ended_at_s: int) -> bool:
+    """Return whether an incident that ended is seen once more, after more than a short pause."""
+    return track.ended_at_s is not None and ended_at_s - track.ended_at_s > REOPENED_S
+
+
+def quiet_s(returns: int) -> int:
+    """Return how long an incident must be gone before receivers hear that it ended, after so many returns.
+
+    The time doubles with each return, as in the damping of flapping routes (RFC 2439): an incident that returns
+    meanwhile is neither notified as ended nor as new.
+    """
+    return min(REOPENED_S << min(returns, 10), REMEMBERED_S)
+
+
 def _updated(track: Track, detection: Detection, ended_at_s: int, window_s: int) -> Track:
     """Return the incident updated by this window."""
+    if returned(track, ended_at_s):
+        track = replace(track, opened_at_s=ended_at_s, returns=track.returns + 1)
     score, culprit = track.score, track.culprit
     young = ended_at_s - track.opened_at_s <= _YOUNG_WINDOWS * window_s
     if young or _score(detection) > _MUCH_BETTER * score or detection.cause.culprit == culprit:
@@ -168,6 +196,7 @@ def _updated(track: Track, detection: Detection, ended_at_s: int, window_s: int)
         ended_at_s=None,
         spikes=track.spikes and detection.spikes,
         sharp=track.sharp or detection.sharp,
+        symptoms=track.symptoms | detection.symptoms,
     )
 
 
@@ -176,18 +205,28 @@ def _same_vm(one: Culprit, other: Culprit) -> bool:
     return one.at == other.at and one.suspect in OF_VM and other.suspect in OF_VM
 
 
+def _same_pair(one: Culprit, other: Culprit) -> bool:
+    """Return whether two culprits are directions of the same pair of VMs, or the pair."""
+    of_pair = one.suspect in _OF_PAIR and other.suspect in _OF_PAIR
+    return of_pair and {one.at, one.other} == {other.at, other.other}
+
+
 def _score(detection: Detection) -> float:
     return detection.cause.hypotheses[0].score
 
 
-def _likeness(detection: Detection, inside: Flags, track: Track) -> float:
+def _likeness(detection: Detection, inside: Flags, track: Track, ended_at_s: int) -> float:
     """Return the share of an incident's paths that a cause explains; the same culprit counts as more than 1."""
     if detection.application != track.application:
         return 0.0
+    if track.symptoms.isdisjoint(detection.symptoms) and track.symptoms and returned(track, ended_at_s):
+        return 0.0  # loss of a VM is no return of its delay hours ago
     if detection.cause.culprit == track.culprit:
         return 2.0
     if _same_vm(detection.cause.culprit, track.culprit):
         return 1.5
+    if track.ended_at_s is not None and _same_pair(detection.cause.culprit, track.culprit):
+        return 1.2
     # Spikes all over a mesh are another incident than a lasting rise within it, and a weak cause of many paths another
     # than a sharp one of a few of them.
     if not track.cells.size or detection.spikes != track.spikes or (track.sharp and not detection.sharp):

@@ -10,8 +10,9 @@ from sinemora.alerts.evaluation import root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Floats, Ints
 from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window
 from sinemora.alerts.evaluation.impact import Impact, changes_of, impact_of, shift_of, statistic_of
+from sinemora.alerts.evaluation.recurrence import returns_of
 from sinemora.alerts.evaluation.root_cause import OF_ZONES, Culprit, Hypothesis, Suspect
-from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Kind, Rule
+from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Kind, Rule, Symptom
 from sinemora.alerts.evaluation.tracking import Track
 from sinemora.alerts.models import Incident
 from sinemora.alerts.paths import cells_of
@@ -111,6 +112,8 @@ def track_of(row: Incident, mesh: MeshState) -> Track | None:
         row.evidence.get("application"),
         bool(row.evidence.get("spikes")),
         bool(row.evidence.get("sharp")),
+        frozenset(Symptom(one) for one in row.evidence.get("symptoms", ())),
+        returns_of(row.episodes),
     )
 
 
@@ -150,6 +153,7 @@ def evidence_of(
         "application": detection.application,
         "spikes": track.spikes,
         "sharp": track.sharp,
+        "symptoms": sorted(track.symptoms),
     }
 
 

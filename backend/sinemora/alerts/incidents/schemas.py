@@ -124,8 +124,20 @@ class MeshName(Read):
     name: str
 
 
+class RecurrenceRead(Read):
+    """How an incident recurs: seen `times` since `since`, `last_hour` of them in the hour until it was last seen.
+
+    `flaps`: three times in that hour or more.
+    """
+
+    times: int
+    since: datetime
+    last_hour: int
+    flaps: bool
+
+
 class IncidentSummary(Read):
-    """An incident as an item of a list."""
+    """An incident as an item of a list. Of one that recurs, `onset_at` and `opened_at` are those of the last time."""
 
     id: UUID
     mesh: MeshName
@@ -143,6 +155,7 @@ class IncidentSummary(Read):
     assignee: str | None
     silenced_by: str | None
     merged_into: UUID | None
+    recurrence: RecurrenceRead | None = Field(description="How it recurs; null if it was seen once")
     found_late_at: datetime | None = Field(description="Time of detection, if the incident was found in late data")
     version: int
 
@@ -170,6 +183,13 @@ class AffectedRead(Read):
     objective: float | None
 
 
+class EpisodeRead(Read):
+    """A time at which an incident was seen. `ended_at` is null while it continues."""
+
+    started_at: datetime
+    ended_at: datetime | None
+
+
 class IncidentRead(IncidentSummary):
     """An incident with its evidence, affected applications, timeline and similar incidents."""
 
@@ -177,6 +197,9 @@ class IncidentRead(IncidentSummary):
     verdict: VerdictRead
     runbooks: list[Runbook]
     applications: list[AffectedRead]
+    episodes: list[EpisodeRead] = Field(
+        description="The newest 100 times at which it was seen, oldest first; empty of incidents before this was kept"
+    )
     timeline: list[TimelineEntry]
     similar: list[IncidentSummary] = Field(
         description="Earlier incidents of 30 days with the same suspect or most of the same paths, newest first"

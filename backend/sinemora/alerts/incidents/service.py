@@ -14,10 +14,12 @@ from sinemora.alerts.incidents import queries, store
 from sinemora.alerts.incidents.schemas import (
     AffectedRead,
     CulpritRead,
+    EpisodeRead,
     EvidenceRead,
     IncidentRead,
     IncidentSummary,
     MeshName,
+    RecurrenceRead,
     Runbook,
     SilencePreview,
     TimelineEntry,
@@ -34,11 +36,13 @@ from sinemora.alerts.models import (
 )
 from sinemora.alerts.notifications import dispatch
 from sinemora.alerts.paths import share_of_paths
+from sinemora.alerts.recurrence import recurrence_of
 from sinemora.alerts.silences.schemas import SilenceCreate
 from sinemora.alerts.silences.service import silence_of
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http.etag import IfMatch
 from sinemora.measurements.aggregate.matrix import Metric
+from sinemora.measurements.query.ranges import utc
 from sinemora.meshes.service import mesh_state
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
@@ -76,6 +80,8 @@ def decide(
     row.state = state
     if state is IncidentState.open:
         row.merged_into = None
+        dispatch.withdraw_end(session, row)
+    row.end_notice_at = None
     session.flush()
     event = {"open": "reopened", "acknowledged": "acknowledged", "resolved": "resolved"}[state.value]
     now = datetime.now(UTC)
@@ -121,6 +127,7 @@ def incident_read(session: Session, row: Incident) -> IncidentRead:
         verdict=VerdictRead.model_validate(verdict(row)),
         runbooks=_runbooks(session, row),
         applications=[AffectedRead.model_validate(one) for one in row.applications],
+        episodes=[_episode(*one) for one in row.episodes],
         timeline=[TimelineEntry.model_validate(one) for one in timeline],
         similar=[summary(one) for one in _similar(session, row)],
     )
@@ -175,8 +182,21 @@ def _summary(row: Incident) -> dict[str, Any]:
         "culprit": CulpritRead.model_validate(row.culprit),
         "paths": int(row.evidence.get("paths", 0)),
         "rules": [one["name"] for one in row.rules],
+        "recurrence": recurrence_read(row),
         "timescale": "long" if row.seen_at - row.onset_at > LONG else "short",
     }
+
+
+def _episode(start_s: int, end_s: int | None = None) -> EpisodeRead:
+    return EpisodeRead(started_at=utc(start_s), ended_at=None if end_s is None else utc(end_s))
+
+
+def recurrence_read(row: Incident) -> RecurrenceRead | None:
+    """Return how an incident recurs; None if it was seen once."""
+    found = recurrence_of(row)
+    if found is None:
+        return None
+    return RecurrenceRead(times=found.times, since=row.first_onset_at, last_hour=found.last_hour, flaps=found.flaps)
 
 
 def preview_silence(session: Session, body: SilenceCreate) -> SilencePreview:

@@ -11,8 +11,9 @@ from sqlalchemy.orm import Session
 
 from sinemora.alerts.evaluation.change_point import change_point
 from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window
+from sinemora.alerts.evaluation.recurrence import ended, started
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
-from sinemora.alerts.evaluation.tracking import Change, Track, Transition
+from sinemora.alerts.evaluation.tracking import REOPENED_S, Change, Track, Transition, quiet_s
 from sinemora.alerts.incidents import presentation, queries
 from sinemora.alerts.incidents.affected import affected, newest, vms_of
 from sinemora.alerts.labels import labels_of
@@ -29,6 +30,8 @@ from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.schemas import Resolution
 from sinemora.meshes.plan import MeshState
 
+# Later times of a recurring incident are in its list of episodes, not in its timeline.
+_OCCURRENCES_TOLD = 20
 _ONSET_WINDOWS = 40
 _ONSET_PATHS = 3
 _ONSET_TOLERANCE = 10
@@ -67,9 +70,7 @@ def apply(
             if _seen(session, row, mesh, rules_by_id, change, state, window, now):
                 changed.append(row.id)
         else:
-            _ended(session, row, change, at)
-            if row.merged_into is None:
-                dispatch.notify(session, row, mesh, "resolved", now)
+            _ended(session, row, mesh, change, at, now)
             changed.append(row.id)
     return changed
 
@@ -101,6 +102,7 @@ def new_incident(
     assert detection is not None  # an opening change has a detection
     at = utc(window.ended_at_s)
     culprit = presentation.culprit_json(track.culprit, mesh, track.application)
+    onset_at = _onset(session, mesh, rules_by_id, detection, track, window)
     return Incident(
         id=UUID(track.id),
         mesh_id=mesh.id,
@@ -114,7 +116,10 @@ def new_incident(
         paths=path_bytes(track.cells, mesh),
         rules=[{"id": id, "name": _name(rules_by_id, id), "paths": count} for id, count in detection.rules.items()],
         applications=[],
-        onset_at=_onset(session, mesh, rules_by_id, detection, track, window),
+        onset_at=onset_at,
+        first_onset_at=onset_at,
+        occurrences=1,
+        episodes=started((), round(onset_at.timestamp())),
         opened_at=at,
         seen_at=at,
     )
@@ -161,10 +166,40 @@ def columns_of_change(
     if culprit != row.culprit:
         title = presentation.title_of(culprit, detection, rules_by_id, mesh)
         columns |= {"culprit": culprit, "suspect": track.culprit.suspect.value, "title": title}
-    if len(paths) != len(row.paths) or culprit != row.culprit:
+    if len(paths) != len(row.paths) or culprit != row.culprit or _is_return(row, change, window):
         evidence = presentation.evidence_of(detection, track, rules_by_id, mesh, state, window)
         columns |= {"paths": paths, "evidence": evidence}
+    elif (symptoms := sorted(track.symptoms)) != row.evidence.get("symptoms"):
+        columns |= {"evidence": row.evidence | {"symptoms": symptoms}}
     return columns
+
+
+def _is_return(row: Incident, change: Change, window: Window) -> bool:
+    """Return whether an incident is seen once more after a long pause."""
+    if change.transition is not Transition.REOPENED or row.ended_at is None:
+        return False
+    return window.ended_at_s - row.ended_at.timestamp() > REOPENED_S
+
+
+def _reopened(
+    session: Session,
+    row: Incident,
+    mesh: MeshState,
+    rules_by_id: dict[str, Rule],
+    change: Change,
+    window: Window,
+) -> dict[str, Any]:
+    """Return the columns of an incident that is seen once more. After a long pause it begins anew."""
+    assert change.detection is not None  # a reopening change has a detection
+    at = utc(window.ended_at_s)
+    onset_at = at - timedelta(seconds=change.detection.windows_ago * mesh.window_s)
+    columns: dict[str, Any] = {"state": IncidentState.open, "end_notice_at": None, "occurrences": row.occurrences + 1}
+    if _is_return(row, change, window):
+        onset_at = _onset(session, mesh, rules_by_id, change.detection, change.track, window)
+        columns |= {"opened_at": at, "onset_at": onset_at}
+    if row.occurrences < _OCCURRENCES_TOLD:
+        add_event(session, row.id, at, "reopened", f"Condition met again; seen {row.occurrences + 1} times so far.")
+    return columns | {"episodes": started(row.episodes, round(onset_at.timestamp()))}
 
 
 def _seen(
@@ -185,33 +220,45 @@ def _seen(
         add_event(session, row.id, at, "culprit", f"{row.title} → {columns['title']}")
     if "paths" in columns:
         columns["applications"] = _affected(session, mesh, change.track)
+    notice_at = row.end_notice_at
+    rose = SEVERITIES.index(columns.get("severity", row.severity)) > SEVERITIES.index(Severity(row.severity))
     if change.transition is Transition.REOPENED:
-        columns |= {"state": IncidentState.open}
-        add_event(session, row.id, at, "reopened", "Condition met again.")
+        dispatch.withdraw_end(session, row)
+        columns |= _reopened(session, row, mesh, rules_by_id, change, window)
     session.execute(update(Incident).where(Incident.id == row.id).values(**columns))
     session.refresh(row)
     before = row.silenced_by
     apply_silences(session, row, mesh, now)
-    if change.transition is Transition.REOPENED or (before and not row.silenced_by):
-        dispatch.notify(session, row, mesh, "opened", now)
+    if change.transition is Transition.REOPENED and (notice_at is None or notice_at <= at):
+        about = "returned"  # receivers have heard that it ended
     else:
-        dispatch.notify(session, row, mesh, "repeated", now)
+        about = "opened" if rose or (before and not row.silenced_by) else "repeated"
+    dispatch.notify(session, row, mesh, about, now)
     return announce or before != row.silenced_by
 
 
-def _ended(session: Session, row: Incident, change: Change, at: datetime) -> None:
+def _ended(session: Session, row: Incident, mesh: MeshState, change: Change, at: datetime, now: datetime) -> None:
+    """Store the end of an incident. Receivers hear of it once it has been gone for long enough not to be back soon."""
     into = None if change.into is None else UUID(change.into)
+    ended_at = utc(change.track.ended_at_s or change.track.seen_at_s)
+    # People who resolved it were heard then.
+    is_told = row.state == IncidentState.resolved or into is not None
     columns = {
-        "ended_at": utc(change.track.ended_at_s or change.track.seen_at_s),
+        "ended_at": ended_at,
+        "episodes": ended(row.episodes, round(ended_at.timestamp())),
         "state": IncidentState.resolved,
         "merged_into": into,
+        "end_notice_at": None if is_told else ended_at + timedelta(seconds=quiet_s(change.track.returns)),
     }
     session.execute(update(Incident).where(Incident.id == row.id).values(**columns))
     session.refresh(row)
-    if into is None:
-        add_event(session, row.id, at, "ended", "Condition no longer met.")
-    else:
+    if into is not None:
         add_event(session, row.id, at, "merged", "Part of another incident.")
+        return
+    if row.occurrences <= _OCCURRENCES_TOLD:
+        add_event(session, row.id, at, "ended", "Condition no longer met.")
+    if row.end_notice_at is not None:
+        dispatch.notify(session, row, mesh, "resolved", now, due_at=max(now, row.end_notice_at))
 
 
 def apply_silences(session: Session, row: Incident, mesh: MeshState, at: datetime) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.models import AlertRule, Delivery, DeliveryState, Incident, Receiver, ReceiverKind
 from sinemora.alerts.notifications import messages, queries
 from sinemora.alerts.notifications.messages import Notification
+from sinemora.alerts.recurrence import recurrence_of
 from sinemora.kit import egress_policy, encryption, mail
 from sinemora.kit.celery import ROUTES, celery
 from sinemora.kit.config import settings
@@ -133,6 +134,7 @@ def notification(session: Session, row: Delivery) -> Notification:
         runbooks=tuple(dict.fromkeys(runbooks)),
         url=f"{public}/incidents/{incident.id}",
         heatmap=tuple(tuple(line) for line in incident.evidence.get("heatmap", {}).get("values", ())),
+        recurrence=None if (recurrence := recurrence_of(incident)) is None else recurrence.words(),
         others=queries.found_late_with(session, incident) if row.about == "late" else 0,
     )
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import update
+from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.labels import labels_of
@@ -15,10 +15,13 @@ from sinemora.kit.jobs import enqueue
 from sinemora.meshes.plan import MeshState
 
 
-def notify(session: Session, row: Incident, mesh: MeshState, about: str, at: datetime) -> None:
-    """Notify the receivers of an incident. `about`: opened, repeated, resolved, or late (found after its end).
+def notify(
+    session: Session, row: Incident, mesh: MeshState, about: str, at: datetime, *, due_at: datetime | None = None
+) -> None:
+    """Notify the receivers of an incident, at once or when due.
 
-    PagerDuty receivers get no late notifications: no one is paged for the past.
+    `about`: opened, returned (after its end was told), repeated, resolved, or late (found after its end). PagerDuty
+    receivers get no late notifications: no one is paged for the past.
     """
     if row.silenced_by is not None or (about == "resolved" and row.notified_at is None):
         return
@@ -44,24 +47,40 @@ def notify(session: Session, row: Incident, mesh: MeshState, about: str, at: dat
         }
     for destination in destinations:
         if destination.receiver in receivers:
-            send(session, receivers[destination.receiver].id, row.id, about)
+            send(session, receivers[destination.receiver].id, row.id, about, due_at)
     if destinations and about != "resolved":
         session.execute(update(Incident).where(Incident.id == row.id).values(notified_at=at))
         session.refresh(row)
 
 
-def send(session: Session, receiver_id: UUID, incident_id: UUID | None, about: str) -> Delivery:
-    """Enqueue one notification to one receiver; it leaves with the commit."""
+def withdraw_end(session: Session, row: Incident) -> None:
+    """Withdraw the notifications of an incident's end that have not been sent yet."""
+    session.execute(
+        delete(Delivery).where(
+            Delivery.incident_id == row.id,
+            Delivery.about == "resolved",
+            Delivery.state == DeliveryState.waiting,
+            Delivery.attempts == 0,
+        )
+    )
+
+
+def send(
+    session: Session, receiver_id: UUID, incident_id: UUID | None, about: str, due_at: datetime | None = None
+) -> Delivery:
+    """Enqueue one notification to one receiver; it leaves with the commit, or when due."""
+    now = datetime.now(UTC)
     row = Delivery(
         receiver_id=receiver_id,
         incident_id=incident_id,
         about=about,
         state=DeliveryState.waiting,
-        due_at=datetime.now(UTC),
+        due_at=now if due_at is None else max(now, due_at),
     )
     session.add(row)
     session.flush()
-    enqueue(session, deliver, tenant_id=str(row.tenant_id), delivery_id=str(row.id))
+    if row.due_at <= now:
+        enqueue(session, deliver, tenant_id=str(row.tenant_id), delivery_id=str(row.id))
     return row
 
 

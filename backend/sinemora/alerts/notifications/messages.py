@@ -25,9 +25,10 @@ _CELL = 12
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A notification of an incident. `about`: opened, repeated, resolved, late or test; times as RFC 3339.
+    """A notification of an incident. `about`: opened, returned, repeated, resolved, late or test; times as RFC 3339.
 
-    `others`: number of other incidents found in the same late data.
+    `others`: number of other incidents found in the same late data. `recurrence`: how often a recurring incident was
+    seen.
     """
 
     id: str
@@ -47,16 +48,20 @@ class Notification:
     url: str
     heatmap: tuple[tuple[float | None, ...], ...] = ()
     others: int = 0
+    recurrence: str | None = None
 
     def headline(self) -> str:
         """Return the headline, one line."""
-        labels = {"resolved": "Resolved", "test": "Test", "repeated": "Ongoing", "late": "Detected late, ended"}
+        labels = {"resolved": "Resolved", "test": "Test", "late": "Detected late, ended"}
+        labels |= {"repeated": "Ongoing", "returned": "Returned"}
         label = labels.get(self.about, self.severity.capitalize())
         return f"[{label}] {self.mesh}: {self.title}"
 
     def lines(self) -> list[str]:
         """Return the facts, one a line."""
         lines = [f"Onset: {self.onset_at}, paths: {self.paths}, rules: {', '.join(self.rules) or '–'}"]
+        if self.recurrence:
+            lines.append(f"Recurs: {self.recurrence}")
         if self.ended_at:
             lines.append(f"Ended: {self.ended_at}")
         if self.about == "late":
@@ -70,7 +75,7 @@ class Notification:
         """Return the notification as JSON."""
         names = ("id", "incident_id", "about", "title", "severity", "mesh", "suspect", "rules", "paths")
         times = ("onset_at", "opened_at", "ended_at", "applications", "runbooks", "url", "others")
-        return {name: getattr(self, name) for name in (*names, *times)}
+        return {name: getattr(self, name) for name in (*names, *times, "recurrence")}
 
 
 def webhook(content: Notification, key: str | None, at_s: int) -> tuple[bytes, dict[str, str]]:

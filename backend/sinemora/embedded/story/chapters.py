@@ -21,6 +21,13 @@ class Chapter:
     asks_for_moves: bool = False
 
 
+SETTLING = (
+    "Settling",
+    "The agents have just started. Alert rules hold back until their clocks and the first delays are known; then the"
+    " story begins.",
+)
+"""Title and text shown before the first chapter."""
+
 CHAPTERS = (
     Chapter(
         0,

@@ -1,6 +1,7 @@
 """Play the demonstration's story on its network: `python -m sinemora.embedded.story.play STAGE_FILE`.
 
-It starts the network, waits until every path is measured, creates the scene, and plays the chapters again and again.
+It starts the network, waits until every path is measured and alert rules count it, creates the scene, and plays the
+chapters again and again.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from sinemora.demonstration.schemas import Demonstration, ObservedWork
 from sinemora.embedded.demo.machines import MESH
 from sinemora.embedded.demo.stage import Stage
 from sinemora.embedded.first_run import owner_of_demonstration
-from sinemora.embedded.readiness import coverage
+from sinemora.embedded.readiness import coverage, settles_in_s
 from sinemora.embedded.story import chapters, scene
 from sinemora.embedded.story.busy import waiting_percent
 from sinemora.embedded.story.hook import Hook
@@ -64,6 +65,7 @@ class Player:
         await self._complete()
         owner = await asyncio.to_thread(owner_of_demonstration)
         mesh_id, source_id = await asyncio.to_thread(self._create_scene, owner)
+        await self._settle(owner, mesh_id)
         began_s, began_at = time.monotonic(), datetime.now(UTC)
         print("the story begins", flush=True)
         while True:
@@ -85,6 +87,23 @@ class Player:
             with suppress(SQLAlchemyError):
                 if (await asyncio.to_thread(coverage)).complete(len(self._stage.machines)):
                     return
+            await asyncio.sleep(_TICK_S)
+
+    async def _settle(self, owner: Actor, mesh_id: UUID) -> None:
+        """Return when alert rules count every path; say meanwhile what the demonstration waits for."""
+        title, text = chapters.SETTLING
+        began_at = datetime.now(UTC)
+        while True:
+            left_s = 1
+            with suppress(SQLAlchemyError):
+                left_s = await asyncio.to_thread(settles_in_s, owner.tenant_id, mesh_id)
+            if not left_s:
+                return
+            chapter = ShownChapter(
+                title=title, text=text, started_at=began_at, ends_at=datetime.now(UTC) + timedelta(seconds=left_s)
+            )
+            shown = Demonstration(chapter=chapter, observed=None, notified=None, waiting_percent=waiting_percent())
+            service.publish(owner.tenant_id, shown)
             await asyncio.sleep(_TICK_S)
 
     def _create_scene(self, owner: Actor) -> tuple[UUID, UUID]:

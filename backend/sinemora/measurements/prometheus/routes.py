@@ -97,7 +97,7 @@ def query_range(session: SessionDep, actor: Viewer, parameters: Parameters) -> J
         if end_s < start_s:
             raise PromQlError("invalid range: end is before start")
         expression = _expression(parameters)
-        points_s = start_s + step_s * np.arange(_points(start_s, end_s, step_s))
+        points_s = start_s + step_s * np.arange(_points(start_s, end_s, step_s), dtype=np.float64)
         series: dict[Labels, list[list[Any]]] = {}
         for at_s, result in _over_range(session, expression, points_s, step_s):
             for labels, value in ({(): result} if isinstance(result, float) else result).items():

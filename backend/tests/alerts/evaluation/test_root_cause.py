@@ -20,8 +20,16 @@ from sinemora.alerts.evaluation.root_cause import (
     name,
     standing_out,
 )
-from sinemora.alerts.evaluation.rule import Severity, defaults
-from sinemora.alerts.evaluation.tracking import REOPENED_S, SETTLED_S, Track, Transition, advance
+from sinemora.alerts.evaluation.rule import Severity, Symptom, defaults
+from sinemora.alerts.evaluation.tracking import (
+    REMEMBERED_S,
+    REOPENED_S,
+    SETTLED_S,
+    Track,
+    Transition,
+    advance,
+    quiet_s,
+)
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 ZONES = np.repeat(np.arange(3), 4)
@@ -181,11 +189,56 @@ def test_an_uneven_event_is_one_cause():
     assert np.array_equal(standing_out(firing, [uneven]), firing & (np.arange(SIZE) == 4)[:, None])
 
 
-def test_the_same_cause_much_later_is_another_incident():
+@pytest.mark.parametrize(
+    ("pause_s", "transition", "returns", "opened_at_s"),
+    [
+        (REOPENED_S, Transition.REOPENED, 0, 0),
+        (REOPENED_S + 10, Transition.REOPENED, 1, 100 + REOPENED_S + 10),
+        (REMEMBERED_S, Transition.REOPENED, 1, 100 + REMEMBERED_S),
+        (REMEMBERED_S + 10, Transition.OPENED, 0, 110 + REMEMBERED_S),
+    ],
+)
+def test_a_cause_that_returns_within_a_day_is_the_same_incident(
+    pause_s: int, transition: Transition, returns: int, opened_at_s: int
+):
     whole = explains(Culprit(Suspect.EGRESS, 3), ZONES) & ~np.eye(SIZE, dtype=bool)
     old = Track("old", Culprit(Suspect.EGRESS, 3), np.flatnonzero(whole), 9.0, 0, 100, 100)
-    changes = advance([old], detections_in(whole), ZONES, 100 + REOPENED_S + 10, 10)
-    assert [change.transition for change in changes] == [Transition.OPENED]
+    (change,) = advance([old], detections_in(whole), ZONES, 100 + pause_s, 10)
+    assert (change.transition, change.track.returns, change.track.opened_at_s) == (transition, returns, opened_at_s)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "pause_s", "same"),
+    [
+        ({Symptom.DELAY}, {Symptom.DELAY, Symptom.LOSS}, 7200, True),
+        ({Symptom.DELAY}, {Symptom.LOSS}, 7200, False),
+        ({Symptom.DELAY}, {Symptom.LOSS}, 600, True),
+        (set(), {Symptom.LOSS}, 7200, True),
+    ],
+)
+def test_another_symptom_hours_later_is_another_incident(
+    before: set[Symptom], now: set[Symptom], pause_s: int, same: bool
+):
+    whole = explains(Culprit(Suspect.EGRESS, 3), ZONES) & ~np.eye(SIZE, dtype=bool)
+    culprit = Culprit(Suspect.EGRESS, 3)
+    old = Track("old", culprit, np.flatnonzero(whole), 9.0, 0, 100, 100, symptoms=frozenset(before))
+    detections = [replace(one, symptoms=frozenset(now)) for one in detections_in(whole)]
+    (change,) = advance([old], detections, ZONES, 100 + pause_s, 10)
+    assert (change.transition is Transition.REOPENED) is same
+
+
+def test_both_directions_and_the_pair_are_one_recurring_incident():
+    forth, back = Culprit(Suspect.PATH, 2, 7), Culprit(Suspect.PATH, 7, 2)
+    old = Track("old", forth, np.array([2 * SIZE + 7]), 3.0, 0, 100, 100)
+    for culprit, same in ((back, True), (Culprit(Suspect.PAIR, 2, 7), True), (Culprit(Suspect.PATH, 2, 8), False)):
+        cause = Cause((Hypothesis(culprit, 3.0, 1, 1),), np.array([culprit.at * SIZE + culprit.other]))
+        (change,) = advance([old], [Detection(cause, {"r": 1}, Severity.INFO, 1)], ZONES, 100 + 7200, 10)
+        assert (change.transition is Transition.REOPENED) is same
+
+
+def test_an_incident_that_keeps_returning_waits_longer_until_its_end_is_told():
+    assert [quiet_s(returns) // 60 for returns in (0, 1, 2, 3)] == [15, 30, 60, 120]
+    assert quiet_s(60) == REMEMBERED_S
 
 
 def test_a_zone_incident_merges_incidents_of_its_paths():

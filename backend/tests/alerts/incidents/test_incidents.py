@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from sinemora.alerts.models import Incident
 from sinemora.kit.db import tenant_session
-from tests.alerts.conftest import SLOW_NS, Watched, egress
+from tests.alerts.conftest import SLOW_NS, Watched, egress, later
 from tests.callers import Member
 
 
@@ -60,7 +60,7 @@ def test_similar_incidents_have_the_same_suspect_or_most_of_the_same_paths(watch
     first = incident(egress(watched, 2))
     other = incident({(0, 1): SLOW_NS})
     with tenant_session(watched.owner.tenant_id) as session:
-        session.execute(update(Incident).values(ended_at=Incident.ended_at - timedelta(hours=1)))
+        session.execute(update(Incident).values(ended_at=Incident.ended_at - timedelta(days=2)))
     most = incident({path: ns for path, ns in egress(watched, 2).items() if path != (2, 0)})
     assert similar(first) == []
     assert similar(other) == []
@@ -204,3 +204,26 @@ def test_clock_steps_reported_by_agents_are_in_the_timeline(watched: Watched):
     timeline = watched.owner.get(f"/v1/incidents/{incident['id']}").json()["timeline"]
     events = [(one["actor"], one["text"]) for one in timeline if one["kind"] == "agent_event"]
     assert events == [("agent of c-1", "clock_step of 2")]
+
+
+def test_an_incident_that_returns_is_one_with_a_count_and_its_times(watched: Watched):
+    for number in range(3):
+        watched.slow = egress(watched, 2)
+        watched.windows(2)
+        watched.slow = {}
+        watched.windows(25)
+        (incident,) = watched.incidents()
+        assert incident["state"] == "resolved"
+        assert (incident["recurrence"] or {}).get("times") == (number + 1 if number else None)
+        later(watched, timedelta(hours=3))
+    (incident,) = watched.incidents()
+    assert (incident["recurrence"]["last_hour"], incident["recurrence"]["flaps"]) == (3, True)
+    whole = watched.owner.get(f"/v1/incidents/{incident['id']}").json()
+    assert len(whole["episodes"]) == 3
+    assert all(one["started_at"] < one["ended_at"] for one in whole["episodes"])
+    assert whole["onset_at"] == whole["episodes"][-1]["started_at"]
+    assert whole["recurrence"]["since"] < whole["onset_at"]
+    kinds = [event["kind"] for event in whole["timeline"]]
+    assert (kinds.count("opened"), kinds.count("reopened"), kinds.count("ended")) == (1, 2, 3)
+    (health,) = watched.owner.get("/v1/overview").json()["meshes"]
+    assert [one["id"] for one in health["recent_incidents"]] == [incident["id"]] * 3

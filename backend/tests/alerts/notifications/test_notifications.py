@@ -6,19 +6,19 @@ import json
 import struct
 import time
 import zlib
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from sinemora.alerts.detection import tasks
-from sinemora.alerts.models import Delivery
+from sinemora.alerts.models import Delivery, Incident
 from sinemora.alerts.notifications import messages
 from sinemora.kit import config
-from sinemora.kit.db import system_session
-from tests.alerts.conftest import Watched, egress
+from sinemora.kit.db import system_session, tenant_session
+from tests.alerts.conftest import Watched, egress, later
 from tests.alerts.notifications.servers import KEY, Hooks, receiver, route
 from tests.callers import Member
 from tests.mailbox import Mailbox, certificate, serve
@@ -72,6 +72,66 @@ def test_each_receiver_is_notified_once_of_start_and_end(local: None, watched: W
     assert (last["event_action"], last["dedup_key"]) == ("resolve", page["dedup_key"])
     assert len(hooks.got) == 8
     assert len(mailbox.got) == 2
+
+
+def heard(hooks: Hooks) -> list[tuple[str, str | None]]:
+    """Send what is due; return what the webhook has heard so far, and how often the incident was seen."""
+    tasks.deliver_due()
+    return [(body["about"], body["recurrence"]) for _, _, raw in hooks.got if (body := json.loads(raw))]
+
+
+def test_a_return_is_no_news_before_its_end_was_told_and_one_notification_after(
+    local: None, watched: Watched, hooks: Hooks
+):
+    receiver(watched.owner, "webhook", hooks)
+    route(watched.owner, "webhook")
+
+    def seen_once_more() -> None:
+        watched.slow = egress(watched, 2)
+        watched.windows(2)
+
+    def gone() -> timedelta:
+        watched.slow = {}
+        watched.windows(25)
+        with tenant_session(watched.owner.tenant_id) as session:
+            (row,) = session.scalars(select(Incident)).all()
+            assert row.ended_at is not None
+            assert row.end_notice_at is not None
+            return row.end_notice_at - row.ended_at
+
+    seen_once_more()
+    assert heard(hooks) == [("opened", None)]
+    for _ in range(3):
+        assert gone() == timedelta(minutes=15)
+        seen_once_more()
+        assert heard(hooks) == [("opened", None)]
+    assert gone() == timedelta(minutes=15)
+    assert [about for about, _ in heard(hooks)] == ["opened", "resolved"]
+    later(watched, timedelta(hours=3))
+    seen_once_more()
+    about, words = heard(hooks)[-1]
+    assert about == "returned"
+    assert words is not None
+    assert words.startswith("5 times in 3 hours")
+    assert gone() == timedelta(minutes=30)
+    assert len(heard(hooks)) == 4
+
+
+def test_a_person_who_resolves_an_incident_is_heard_at_once_and_hears_of_its_return(
+    local: None, watched: Watched, hooks: Hooks
+):
+    receiver(watched.owner, "webhook", hooks)
+    route(watched.owner, "webhook")
+    watched.slow = egress(watched, 2)
+    watched.windows(2)
+    (incident,) = watched.incidents()
+    assert watched.owner.post(f"/v1/incidents/{incident['id']}/resolve", json={}).status_code == 200
+    watched.slow = {}
+    watched.windows(25)
+    assert [about for about, _ in heard(hooks)] == ["opened", "resolved"]
+    watched.slow = egress(watched, 2)
+    watched.windows(2)
+    assert [about for about, _ in heard(hooks)] == ["opened", "resolved", "returned"]
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,12 @@ export function IncidentList({ label, incidents, isPage = false, bulk = false }:
           by: { key: 'paths', value: (incident) => incident.paths },
         },
         {
+          title: strings.timesSeen,
+          cell: (incident) => formatCount(incident.recurrence?.times ?? 1),
+          as: 'number',
+          by: { key: 'times', value: (incident) => incident.recurrence?.times ?? 1 },
+        },
+        {
           title: strings.started,
           cell: (incident) => <Age at={incident.onset_at} clock={clock} now={serverNow} />,
           by: { key: 'started', value: (incident) => timeOf(incident.onset_at) },

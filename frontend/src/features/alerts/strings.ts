@@ -321,6 +321,13 @@ export const strings = {
   changeLower: 'change of the one-way delay from usual',
   fromUsual: (change: string) => `${change} from usual`,
   summary: 'Summary',
+  timesSeen: 'Times seen',
+  occurrences: 'When it was seen',
+  occurrencesLead: (shown: number, all: number) =>
+    shown < all
+      ? `The newest ${shown} of ${all} times. A cause that returns within a day is the same incident.`
+      : 'A cause that returns within a day is the same incident.',
+  lasted: 'Lasted',
   since: (time: string, age: string) => `Since ${time} (${age}).`,
   lastedFromTo: (age: string, from: string, to: string) => `Lasted ${age}, from ${from} to ${to}.`,
   runbookLead: 'Runbook:',

@@ -43,6 +43,21 @@ test('a healthy mesh is one sentence, and the other parts are one quiet line', a
   expect(screen.getByText('No silent agents, no older versions and no large clock errors.')).toBeTruthy()
 })
 
+test('a mesh that has just begun says that it learns, how long still, and what is not checked before', async () => {
+  const learning = { ...meshHealth().learning, settling_paths: 30, settled_s: 190, unlearnt_paths: 30, learnt_s: 190 }
+  const settled = { ...learning, settling_paths: 2, settled_s: 60, learnt_s: 480 }
+  mockApi(responses([meshHealth({ learning }), meshHealth({ id: 'n', name: 'next', learning: settled })]))
+  await showPage(<OverviewPage />)
+  const mesh = within(await screen.findByRole('region', { name: 'demo' }))
+  expect(mesh.getByText('Learning what is usual: 3 of 5 minutes.').parentElement?.textContent).toBe(
+    'Learning what is usual: 3 of 5 minutes. 30 of 30 paths measured. Alert rules hold back until agents and clocks have settled.',
+  )
+  const next = within(screen.getByRole('region', { name: 'next' }))
+  expect(next.getByText('All 30 paths of next measured; no open incidents.').parentElement?.textContent).toContain(
+    '2 new paths raise no alerts until they were measured for 5 min. Usual delays are known in 12 min;',
+  )
+})
+
 test('an incident is named with its age and cost, and leads to its paths', async () => {
   const incident = openIncident({
     onset_at: ago(17.5),

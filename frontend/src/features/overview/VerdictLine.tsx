@@ -7,6 +7,7 @@ import type { UnusualPath } from '~/api/types'
 import { costSentence } from '~/lib/costs'
 import { sinceWords } from '~/lib/onset'
 import { formatChange } from '~/lib/performance'
+import { recurrenceSentence } from '~/lib/recurrence'
 import { NOW } from '~/lib/spans'
 import { formatAge, formatShortMoment } from '~/lib/time'
 import { formatCount, formatSignedDelay } from '~/lib/units'
@@ -15,7 +16,7 @@ import { useNow } from '~/ui/useNow'
 import { PathsLink } from './links'
 import styles from './overview.module.css'
 import { strings } from './strings'
-import { toneOf, type Verdict, verdictOf } from './verdict'
+import { minutesToBaselines, toneOf, type Verdict, verdictOf } from './verdict'
 
 interface Props {
   mesh: MeshHealth
@@ -55,7 +56,8 @@ function Sentence({ mesh, verdict }: { mesh: MeshHealth; verdict: Verdict }) {
           <Link to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
             {incident.title}
           </Link>
-          . {costSentence(incident)} {others > 0 && strings.otherIncidents(others)}{' '}
+          . {recurrenceSentence(incident.recurrence, incident.seen_at)}
+          {costSentence(incident)} {others > 0 && strings.otherIncidents(others)}{' '}
           {measured < planned && strings.partly(formatCount(measured), formatCount(planned))}
         </>
       )
@@ -89,6 +91,13 @@ function Sentence({ mesh, verdict }: { mesh: MeshHealth; verdict: Verdict }) {
           {strings.waitingNext(agents.reporting, agents.reporting + agents.silent + agents.enrolled)}
         </>
       )
+    case 'learning':
+      return (
+        <>
+          <strong>{strings.learning(verdict.minutes, verdict.of)}</strong>{' '}
+          {strings.learningMeasured(formatCount(measured), formatCount(planned))} {strings.learningNext}
+        </>
+      )
     case 'noPaths':
       return (
         <>
@@ -105,10 +114,22 @@ function Sentence({ mesh, verdict }: { mesh: MeshHealth; verdict: Verdict }) {
       return (
         <>
           <strong>{strings.healthy(formatCount(planned), mesh.name)}</strong>{' '}
-          {ended && strings.lastEnded(moment(ended), age(ended))}
+          {ended && strings.lastEnded(moment(ended), age(ended))} <StillLearning mesh={mesh} />
         </>
       )
   }
+}
+
+/** What alert rules cannot detect yet: of young paths nothing, of paths without a usual value a changed delay. */
+function StillLearning({ mesh }: { mesh: MeshHealth }) {
+  const { settling_paths, settling_s } = mesh.learning
+  const minutes = minutesToBaselines(mesh)
+  return (
+    <>
+      {settling_paths > 0 && strings.newPaths(settling_paths, Math.ceil(settling_s / 60))}{' '}
+      {minutes !== null && strings.baselinesIn(minutes)}
+    </>
+  )
 }
 
 /** The reasons why some paths are not measured. */

@@ -24,6 +24,14 @@ export const meshHealth = (changes: Partial<MeshHealth> = {}): MeshHealth => ({
   alert_rules: 4,
   evaluated_since: '2026-11-20T00:00:00Z',
   evaluated_until: '2026-11-23T10:58:40Z',
+  learning: {
+    settling_paths: 0,
+    settled_s: 0,
+    settling_s: 300,
+    unlearnt_paths: 0,
+    learnt_s: 0,
+    baseline_s: 1200,
+  },
   proposed: null,
   ...changes,
 })
@@ -42,6 +50,8 @@ export const openIncident = (changes: Partial<OpenIncident> = {}): OpenIncident 
   },
   paths: 8,
   onset_at: '2026-11-23T10:42:00Z',
+  seen_at: '2026-11-23T10:58:00Z',
+  recurrence: null,
   applications: [],
   ...changes,
 })

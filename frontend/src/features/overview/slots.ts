@@ -26,9 +26,11 @@ export function slotsOf({ recent_incidents, evaluated_since, evaluated_until }: 
   return Array.from({ length: SLOTS }, (_, index) => {
     const from = last - (SLOTS - 1 - index) * HOUR_MS
     const to = from + HOUR_MS
-    const incidents = recent_incidents.filter(
+    const seen = recent_incidents.filter(
       ({ onset_at, ended_at }) => Date.parse(onset_at) < to && (ended_at === null ? now : Date.parse(ended_at)) >= from,
     )
+    // An incident that returns is there once for each time it was seen.
+    const incidents = [...new Map(seen.map((incident) => [incident.id, incident])).values()]
     const [severity = null] = incidents.map((incident) => incident.severity).sort(bySeverity)
     return { from, to, severity, incidents, isKnown: since < to && until >= from }
   })

@@ -32,6 +32,15 @@ export const strings = {
     reporting === 0
       ? 'Agents send their first window within a minute after they start.'
       : `${reporting} of ${agents} agents report: the first paths appear within a minute.`,
+  learning: (minutes: number, of: number) => `Learning what is usual: ${minutes} of ${of} minutes.`,
+  learningMeasured: (measured: string, planned: string) => `${measured} of ${planned} paths measured.`,
+  learningNext: 'Alert rules hold back until agents and clocks have settled.',
+  newPaths: (count: number, minutes: number) =>
+    count === 1
+      ? `1 new path raises no alerts until it was measured for ${minutes} min.`
+      : `${count} new paths raise no alerts until they were measured for ${minutes} min.`,
+  baselinesIn: (minutes: number) =>
+    `Usual delays are known in ${minutes} min; until then alert rules check loss, silent agents and fixed limits.`,
   blind: (paths: string, time: string) => `No current measurement of ${paths} paths since ${time}.`,
   partly: (measured: string, planned: string) => `${measured} of ${planned} paths measured.`,
   reasons: (list: string) => `The others: ${list}.`,

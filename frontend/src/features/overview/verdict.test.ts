@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { MeshHealth } from '~/api/overview'
 import { meshHealth, openIncident } from './fixtures'
-import { toneOf, verdictOf, worstFirst } from './verdict'
+import { minutesToBaselines, toneOf, verdictOf, worstFirst } from './verdict'
 
 const PATHS = { planned: 30, measured: 30, lost: 0, stale: 0, no_data: 0 }
+
+const YOUNG = { ...meshHealth().learning, settling_paths: 30, settled_s: 190, unlearnt_paths: 30, learnt_s: 190 }
 
 describe('only a mesh that is measured and evaluated as a whole is healthy', () => {
   test.each<[string, Partial<MeshHealth>, string, string]>([
@@ -19,6 +21,21 @@ describe('only a mesh that is measured and evaluated as a whole is healthy', () 
     ['no rules', { alert_rules: 0 }, 'noRules', 'warn'],
     ['rules never evaluated', { evaluated_until: null }, 'unevaluated', 'warn'],
     ['rules evaluated long ago', { evaluated_until: '2026-11-23T10:30:00Z' }, 'unevaluated', 'warn'],
+    ['most paths too young for rules', { learning: YOUNG }, 'learning', 'info'],
+    [
+      'young paths that are not all measured',
+      { learning: YOUNG, paths: { ...PATHS, measured: 9 } },
+      'learning',
+      'info',
+    ],
+    [
+      'young paths and a silent agent',
+      { learning: YOUNG, agents: { reporting: 5, silent: 1, enrolled: 0 } },
+      'partial',
+      'warn',
+    ],
+    ['young paths that no rule was evaluated on', { learning: YOUNG, evaluated_until: null }, 'unevaluated', 'warn'],
+    ['a few new paths', { learning: { ...YOUNG, settling_paths: 10 } }, 'healthy', 'good'],
     ['rules evaluated one window later', { evaluated_until: '2026-11-23T10:58:00Z' }, 'healthy', 'good'],
   ])('%s', (_, changes, kind, tone) => {
     const verdict = verdictOf(meshHealth(changes))
@@ -43,4 +60,10 @@ test('meshes are sorted by concern, and keep their order within one tone', () =>
     broken,
   ]
   expect(worstFirst(meshes).map(({ id }) => id)).toEqual(['broken', 'silent', 'a', 'b'])
+})
+
+test('while most paths are young the minutes are counted, then those until usual delays are known', () => {
+  expect(verdictOf(meshHealth({ learning: YOUNG }))).toEqual({ kind: 'learning', minutes: 3, of: 5 })
+  expect(minutesToBaselines(meshHealth({ learning: YOUNG }))).toBe(17)
+  expect(minutesToBaselines(meshHealth({ learning: { ...YOUNG, unlearnt_paths: 15 } }))).toBeNull()
 })

@@ -14,6 +14,8 @@ export type Verdict =
   | { kind: 'unevaluated'; since: string | null }
   | { kind: 'noRules' }
   | { kind: 'waiting' }
+  /** Most paths are too young for alert rules. */
+  | { kind: 'learning'; minutes: number; of: number }
   | { kind: 'noPaths' }
   | { kind: 'noVms' }
   | { kind: 'healthy' }
@@ -30,13 +32,22 @@ export function verdictOf(mesh: MeshHealth): Verdict {
   if (planned === 0) return { kind: 'noPaths' }
   if (mesh.ended_at === null) return { kind: 'waiting' }
   if (measured === 0 && lost === 0) return { kind: 'blind', since: mesh.ended_at }
+  const until = mesh.evaluated_until
+  const isEvaluated = until !== null && Date.parse(mesh.ended_at) - Date.parse(until) <= EVALUATED_WITHIN_MS
+  const { settling_paths, settled_s, settling_s } = mesh.learning
+  if (isEvaluated && 2 * settling_paths > planned && mesh.agents.silent === 0) {
+    return { kind: 'learning', minutes: Math.floor(settled_s / 60), of: Math.ceil(settling_s / 60) }
+  }
   if (measured < planned || mesh.agents.silent > 0) return { kind: 'partial' }
   if (mesh.alert_rules === 0) return { kind: 'noRules' }
-  const until = mesh.evaluated_until
-  if (until === null || Date.parse(mesh.ended_at) - Date.parse(until) > EVALUATED_WITHIN_MS) {
-    return { kind: 'unevaluated', since: until }
-  }
+  if (!isEvaluated) return { kind: 'unevaluated', since: until }
   return { kind: 'healthy' }
+}
+
+/** Return the minutes until most paths have a usual value; `null` where most have one. */
+export function minutesToBaselines({ learning, paths }: MeshHealth): number | null {
+  if (2 * learning.unlearnt_paths <= paths.planned) return null
+  return Math.max(1, Math.ceil((learning.baseline_s - learning.learnt_s) / 60))
 }
 
 const TONES: Record<Exclude<Verdict['kind'], 'degraded'>, Tone> = {
@@ -45,6 +56,7 @@ const TONES: Record<Exclude<Verdict['kind'], 'degraded'>, Tone> = {
   unevaluated: 'warn',
   noRules: 'warn',
   waiting: 'info',
+  learning: 'info',
   noPaths: 'info',
   noVms: 'info',
   healthy: 'good',

@@ -1,6 +1,7 @@
 import { serverNow } from '~/api/connection'
 import type { Incident } from '~/api/incidents'
 import { costSentence } from '~/lib/costs'
+import { recurrenceSentence } from '~/lib/recurrence'
 import { formatAge, formatShortMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { SEVERITIES } from '~/ui/severity'
@@ -32,6 +33,7 @@ export function Headline({ incident }: { incident: Incident }) {
         {ended_at
           ? strings.lastedFromTo(lasted, moment(onset_at), moment(ended_at))
           : strings.since(moment(onset_at), lasted)}{' '}
+        {recurrenceSentence(incident.recurrence, incident.seen_at)}
         {costSentence(incident)}
       </p>
       {runbooks?.length > 0 && (

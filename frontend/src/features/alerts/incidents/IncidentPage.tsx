@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
 import { type Incident, incidentQuery } from '~/api/incidents'
 import { sentenceCase } from '~/lib/text'
-import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { type Clock, formatAge, formatMoment, zoneName } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
@@ -88,6 +88,7 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
           </Button>
         </div>
       </Panel>
+      {incident.recurrence && <Occurrences incident={incident} clock={clock} />}
       {incident.similar.length > 0 && (
         <Panel title={strings.similarIncidents}>
           <IncidentList label={strings.earlierIncidents} incidents={incident.similar} />
@@ -115,6 +116,30 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
 function momentOf(at: string, clock: Clock): string {
   const date = new Date(at)
   return `${formatMoment(date, clock)} ${zoneName(clock, date)}`
+}
+
+/** The times at which an incident that returns was seen, newest first. */
+function Occurrences({ incident: { episodes, recurrence }, clock }: { incident: Incident; clock: Clock }) {
+  return (
+    <Panel title={strings.occurrences}>
+      <p className={pageStyles.lead}>{strings.occurrencesLead(episodes.length, recurrence?.times ?? 1)}</p>
+      <Records
+        label={strings.occurrences}
+        rows={episodes.toReversed()}
+        id={({ started_at }) => started_at}
+        columns={[
+          { title: strings.started, cell: ({ started_at }) => momentOf(started_at, clock), as: 'head' },
+          { title: strings.ended, cell: ({ ended_at }) => (ended_at ? momentOf(ended_at, clock) : strings.ongoing) },
+          {
+            title: strings.lasted,
+            cell: ({ started_at, ended_at }) =>
+              ended_at ? formatAge(Date.parse(ended_at) - Date.parse(started_at)) : null,
+            as: 'number',
+          },
+        ]}
+      />
+    </Panel>
+  )
 }
 
 function Facts({ incident, clock }: { incident: Incident; clock: Clock }) {

@@ -39,6 +39,8 @@ export const incident = (changes: Partial<Incident> = {}): Incident => ({
   silenced_by: null,
   merged_into: null,
   found_late_at: null,
+  recurrence: null,
+  episodes: [{ started_at: '2026-11-23T10:42:00Z', ended_at: null }],
   version: 1,
   evidence: {
     hypotheses: [
