@@ -133,9 +133,9 @@ bench-ui: ## How fast and how right the console is in a browser (some groups: ON
 bench-advisors: ## Whether the advice on price, fairness, transports, transfers and shaping is right (some groups: ONLY=price; SEED=2)
 	$(PREPARE) backend >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" $(RUN) --in backend python -m lab.benchmarks.advisors
-bench-tail: ## What the order of packets at a bottleneck does to the slowest flows, and how fast it is simulated (SEED=2)
+bench-tail: ## What the order of packets does to the slowest flows, and that of jobs to large ones (SEED=2; one group: ONLY=queue)
 	$(PREPARE) backend >&2
-	@SEED="$(SEED)" $(RUN) --in backend python -m lab.benchmarks.tail
+	@ONLY="$(ONLY)" SEED="$(SEED)" $(RUN) --in backend python -m lab.benchmarks.tail
 bench-security: ## What keeps others out and what stops the API (some groups: ONLY=fuzz; other requests: SEED=2; fewer: REQUESTS=20000)
 	$(PREPARE) backend >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" REQUESTS="$(REQUESTS)" $(RUN) --in backend python -m lab.benchmarks.security

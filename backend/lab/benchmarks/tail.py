@@ -1,4 +1,4 @@
-"""Figures of the tail lab, one JSON object each. `SEED=` selects other flows.
+"""Figures of the tail lab and of the order of jobs, one JSON object each. `SEED=` selects others, `ONLY=` groups.
 
 Source: K. Mahajan, "Next Generation Cloud Computing Architectures: Performance and Pricing", Columbia University, 2021,
 chapter 2. α is found by search on flows of one seed; the gains are measured on others.
@@ -6,6 +6,7 @@ chapter 2. α is found by search on flows of one seed; the gains are measured on
 
 import math
 import os
+import sys
 import time
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ import numpy.typing as npt
 import sinemora_native
 
 from lab.benchmarks.figures import comment, finish, report
+from lab.benchmarks.queueing import served, simulated
 from sinemora.advisors.tail_lab.core.link import ALPHA_MAX, Chosen, Flows, Link, PacketPolicy, draw_flows, simulate
 from sinemora.advisors.tail_lab.core.search import Evaluation
 from sinemora.advisors.tail_lab.core.study import Question, Study, run
@@ -117,8 +119,8 @@ def speed(seed: int) -> None:
     report("tail_packets_per_s", slower, **{name: round(rate / 1e6, 1) for name, rate in rates.items()})
 
 
-def main(seed: int) -> None:
-    """Print the figures."""
+def packets(seed: int) -> None:
+    """Print the figures of packets at a link."""
     report("tail_order_mismatches", order_mismatches(seed), flows=5_000 * len(WORKLOADS) * len(LIMITS))
     speed(seed)
     comment("Two searches follow, of a minute or two each.")
@@ -126,6 +128,25 @@ def main(seed: int) -> None:
     sharing_gain(seed)
 
 
+def queue(seed: int) -> None:
+    """Print the figures of jobs at a worker."""
+    simulated.main(seed)
+    served.main(seed)
+
+
+GROUPS = {"packets": packets, "queue": queue}
+
+
+def main(seed: int, only: list[str]) -> None:
+    """Print the figures of some groups, of all without any."""
+    for name, group in GROUPS.items():
+        if not only or name in only:
+            group(seed)
+
+
 if __name__ == "__main__":
-    main(int(os.environ.get("SEED") or "1"))
+    chosen = [name for name in (os.environ.get("ONLY") or "").split(",") if name]
+    if unknown := set(chosen) - set(GROUPS):
+        sys.exit(f"ONLY={','.join(sorted(unknown))}: the groups are {', '.join(GROUPS)}.")
+    main(int(os.environ.get("SEED") or "1"), chosen)
     finish()

@@ -1,7 +1,7 @@
 """Dispatch of jobs to workers: one Celery task a queue, sent after the commit.
 
-A message means that a job waits; the worker that takes it runs the job whose turn it is. A tenant with a hundred jobs
-therefore delays another by one.
+A message means that a job waits; the worker that takes it runs the one that `order` chooses. A tenant with a hundred
+jobs therefore delays another by one.
 """
 
 from sqlalchemy.orm import Session

@@ -14,7 +14,7 @@ from sinemora.jobs.heartbeat import Heartbeat, JobCancelled, JobLost
 from sinemora.jobs.isolation import ChildDied, run_isolated
 from sinemora.jobs.metrics import JOB_SECONDS
 from sinemora.jobs.models import Job, JobState, Queue
-from sinemora.jobs.registry import JobFunction, JobKind, kind_named
+from sinemora.jobs.registry import JobFunction, JobKind, expected_s, kind_named
 from sinemora.kit.celery import celery
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError, database_error
@@ -27,7 +27,7 @@ def run_next(queue: Queue) -> None:
     """Run the job of a queue whose turn it is, and record its outcome."""
     now = datetime.now(UTC)
     with system_session() as session:
-        job_id = queries.next_in_turn(session, queue, now)
+        job_id = queries.next_in_order(session, queue, now, expected_s)
         job = None if job_id is None else queries.claim(session, job_id, now)
     if job is not None:
         _run(job)

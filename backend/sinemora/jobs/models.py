@@ -44,7 +44,7 @@ class Job(Identified, TenantOwned, Base):
     """Job.
 
     `attempt` counts the starts. A worker may write only while the number is its own: one that was considered dead and
-    comes back finds another number and stops. `digest` identifies equal requests.
+    comes back finds another number and stops. `digest` identifies equal requests. `size` is that of its kind.
     """
 
     __tablename__ = "jobs"
@@ -56,6 +56,7 @@ class Job(Identified, TenantOwned, Base):
         CheckConstraint("state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="state"),
         CheckConstraint("queue IN ('fast', 'bulk', 'solve')", name="queue"),
         CheckConstraint("progress BETWEEN 0 AND 1", name="progress"),
+        CheckConstraint("size > 0", name="size"),
         CheckConstraint("(state IN ('succeeded', 'failed', 'cancelled')) = (finished_at IS NOT NULL)", name="finished"),
     )
 
@@ -64,6 +65,7 @@ class Job(Identified, TenantOwned, Base):
     queue: Mapped[Queue] = mapped_column(TEXT)
     state: Mapped[JobState] = mapped_column(TEXT, server_default=text("'queued'"))
     params: Mapped[dict[str, Any]]
+    size: Mapped[float] = mapped_column(server_default=text("1"))
     requested_by: Mapped[str]
     digest: Mapped[bytes | None] = mapped_column(LargeBinary)
     attempt: Mapped[int] = mapped_column(server_default=text("0"))

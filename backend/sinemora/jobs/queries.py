@@ -1,13 +1,14 @@
 """SQL of jobs. A worker's statements name its attempt, so a worker that lost its job changes nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, case, delete, func, literal, or_, select, text, update
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
+from sinemora.jobs import order
 from sinemora.jobs.models import FINAL, Job, JobChunk, JobState, Queue, Side
 
 SOLVE_SILENT_S = 8.0
@@ -15,8 +16,10 @@ SOLVE_SILENT_S = 8.0
 is late only when the database is."""
 SILENT_S = 30.0
 """Time for work in the process of the worker, which long native calls can silence, s."""
-_TURN_LOCK = 84200031
-_TURNS_REMEMBERED = timedelta(days=1)
+_ORDER_LOCK = 84200031
+_DURATIONS_OF = timedelta(days=7)
+CostOf = Callable[[str, float, float | None], float]
+"""Expected duration of a job, s, from its kind, its size and the median duration by size of its kind, if known."""
 
 
 def same_job(session: Session, kind: str, digest: bytes, since: datetime) -> Job | None:
@@ -68,24 +71,48 @@ def claim(session: Session, job_id: UUID, now: datetime) -> Job | None:
     ).one_or_none()
 
 
-def next_in_turn(session: Session, queue: Queue, now: datetime) -> UUID | None:
+def next_in_order(session: Session, queue: Queue, now: datetime, cost_of: CostOf) -> UUID | None:
     """Return the job of a queue that is to run next, locked until the transaction ends; None when none waits.
 
-    Tenants take turns: the one with the fewest running jobs is first, then the one whose last start is longest ago.
-    Within a tenant the oldest job is first.
+    `order.in_order` decides. The session must see all tenants.
     """
-    session.execute(text("SELECT pg_advisory_xact_lock(:lock, hashtext(:queue))"), {"lock": _TURN_LOCK, "queue": queue})
-    other = aliased(Job)
-    of_tenant = (other.tenant_id == Job.tenant_id, other.queue == queue, other.created_at > now - _TURNS_REMEMBERED)
-    running = select(func.count()).where(*of_tenant, other.state == JobState.running).scalar_subquery()
-    last_start = select(func.max(other.started_at)).where(*of_tenant).scalar_subquery()
-    return session.scalar(
-        select(Job.id)
-        .where(Job.queue == queue, _unheld(now))
-        .order_by(running, last_start.asc().nulls_first(), Job.created_at)
-        .limit(1)
-        .with_for_update(of=Job, skip_locked=True)
+    session.execute(
+        text("SELECT pg_advisory_xact_lock(:lock, hashtext(:queue))"), {"lock": _ORDER_LOCK, "queue": queue}
     )
+    rows = session.execute(
+        select(Job.id, Job.tenant_id, Job.created_at, Job.kind, Job.size).where(Job.queue == queue, _unheld(now))
+    ).all()
+    if not rows:
+        return None
+    medians = _seconds_per_size(session, queue, now)
+    waiting = [
+        order.Waiting(job_id, tenant_id, created_at, cost_of(kind, size, medians.get(kind)))
+        for job_id, tenant_id, created_at, kind, size in rows
+    ]
+    tenants = {job.tenant_id for job in waiting}
+    of_tenants = (Job.queue == queue, Job.tenant_id.in_(tenants))
+    started = select(Job.tenant_id, Job.started_at).where(
+        *of_tenants, Job.started_at >= min(job.created_at for job in waiting), Job.started_at <= now
+    )
+    starts = [order.Start(tenant_id, at) for tenant_id, at in session.execute(started) if at is not None]
+    counted = select(Job.tenant_id, func.count()).where(*of_tenants, Job.state == JobState.running, ~_dead(now))
+    running = {tenant_id: count for tenant_id, count in session.execute(counted.group_by(Job.tenant_id))}
+    for job in order.in_order(waiting, starts, running, now):
+        # Locked by a request that cancels it: it will not run.
+        if session.scalar(select(Job.id).where(Job.id == job.job_id).with_for_update(skip_locked=True)):
+            return job.job_id
+    return None
+
+
+def _seconds_per_size(session: Session, queue: Queue, now: datetime) -> dict[str, float]:
+    """Return the median duration of each kind of job by its size, s, over those that succeeded lately."""
+    took_s = func.extract("epoch", Job.finished_at - Job.started_at) / Job.size
+    rows = session.execute(
+        select(Job.kind, func.percentile_cont(0.5).within_group(took_s))
+        .where(Job.queue == queue, Job.state == JobState.succeeded, Job.finished_at > now - _DURATIONS_OF)
+        .group_by(Job.kind)
+    )
+    return {kind: float(median) for kind, median in rows}
 
 
 def beat(session: Session, job_id: UUID, attempt: int, now: datetime, progress: float | None, note: str) -> bool | None:

@@ -27,6 +27,10 @@ class JobKind:
     attempts_max: int = 3
     output_role: Role = Role.viewer
     """Least role that may download the output."""
+    size: Callable[[dict[str, Any]], float] = lambda params: 1.0
+    """Size of a job from its parameters, in the unit of the kind: durations of jobs are in proportion to it."""
+    second_per_size: float = 5.0
+    """Expected duration of a job of size 1, s, until jobs of the kind have succeeded."""
     href: str | None = None
     """Path of the resource that the work makes, with fields of its result in braces."""
 
@@ -49,3 +53,11 @@ def register(kind: JobKind) -> JobKind:
 def kind_named(name: str) -> JobKind | None:
     """Return the kind of this name; None when this version has none."""
     return _registry.get(name)
+
+
+def expected_s(kind: str, size: float, median_s: float | None) -> float:
+    """Return the expected duration of a job, s. `median_s` is the median duration by size of its kind, if known."""
+    if median_s is None:
+        known = kind_named(kind)
+        median_s = 1.0 if known is None else known.second_per_size
+    return size * median_s

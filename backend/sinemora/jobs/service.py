@@ -21,6 +21,7 @@ from sinemora.tenants.access import Actor
 
 OPEN_MAX = 100
 """Most jobs of one tenant that may be queued or running."""
+SIZE_MIN = 1e-9
 
 
 def submit(
@@ -56,6 +57,7 @@ def submit(
         title=title,
         queue=kind.queue,
         params=params,
+        size=max(kind.size(params), SIZE_MIN),
         requested_by=actor.name if actor else "Sinemora",
         digest=digest,
     )

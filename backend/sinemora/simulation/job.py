@@ -64,7 +64,21 @@ def _work(running: JobContext) -> dict[str, Any]:
         return result
 
 
-SIMULATE = register(JobKind("simulation.simulate", Queue.solve, _work, href="/v1/simulations/{simulation_id}"))
+def _machine_hours(params: dict[str, Any]) -> float:
+    run = SimulationRun.model_validate(params["run"])
+    return run.machines * run.hours * len(run.policies)
+
+
+SIMULATE = register(
+    JobKind(
+        "simulation.simulate",
+        Queue.solve,
+        _work,
+        size=_machine_hours,
+        second_per_size=0.01,
+        href="/v1/simulations/{simulation_id}",
+    )
+)
 
 
 def submit(session: Session, actor: Actor, run: SimulationRun) -> Job:

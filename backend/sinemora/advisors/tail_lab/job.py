@@ -26,4 +26,18 @@ def _work(running: JobContext) -> dict[str, Any]:
     return {"study_id": str(running.job_id)}
 
 
-STUDY = register(JobKind("advisors.tail_study", Queue.solve, _work, href="/v1/advisors/tail-studies/{study_id}"))
+def _packets(params: dict[str, Any]) -> float:
+    _, question = asked(params)
+    return question.packets * question.simulations
+
+
+STUDY = register(
+    JobKind(
+        "advisors.tail_study",
+        Queue.solve,
+        _work,
+        size=_packets,
+        second_per_size=1e-7,
+        href="/v1/advisors/tail-studies/{study_id}",
+    )
+)

@@ -105,7 +105,15 @@ def import_job(job: JobContext) -> dict[str, Any]:
     }
 
 
-IMPORT = register(JobKind("measurements.import", Queue.bulk, import_job))
+IMPORT = register(
+    JobKind(
+        "measurements.import",
+        Queue.bulk,
+        import_job,
+        size=lambda params: float(params.get("size_bytes", 1)),
+        second_per_size=1e-6,
+    )
+)
 
 
 def _text_lines(job: JobContext) -> Iterator[str]:

@@ -1,0 +1,131 @@
+"""Jobs of four tenants in a running product: stored, sent by the broker, run by a worker that holds for their time."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy import select
+
+from lab.benchmarks.figures import comment, report
+from lab.benchmarks.queueing.simulated import DURATIONS_S, SHARES, TENANTS, Floats, tail_mean
+from lab.benchmarks.storing import product
+from sinemora.embedded.data_folder import DataFolder
+from sinemora.embedded.servers.service_user import caller
+from sinemora.embedded.services import services
+from sinemora.jobs import service
+from sinemora.jobs.models import FINAL, Job, JobState
+from sinemora.jobs.registry import JobKind
+from sinemora.kit.celery import celery
+from sinemora.kit.config import settings
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.redis import broker_url
+from sinemora.tenants.service import create_owner
+
+JOBS = 500
+_SCALE = 0.1
+"""Of the durations, so that there are many jobs in two minutes."""
+_WAIT_S = 400
+
+
+def main(seed: int) -> None:
+    """Report the wait of the large jobs under the product's order and under smallest-first."""
+    random = np.random.default_rng(seed)
+    took_s = np.repeat(np.multiply(DURATIONS_S, _SCALE), [round(JOBS * share) for share in SHARES])
+    random.shuffle(took_s)
+    at_s = np.cumsum(random.exponential(float(took_s.mean()), len(took_s)))
+    of = random.integers(0, TENANTS, len(took_s))
+    with product.running() as running, tempfile.TemporaryDirectory() as folder:
+        # Read at import, when the settings named no server.
+        celery.conf.update(broker_url=broker_url(settings().redis_url))
+        from lab.benchmarks.queueing import worker
+
+        assert running.tenant_id
+        owners = [create_owner(f"Queue {n}", f"q{n}@sinemora.example", f"queue-owner-{n}-x7") for n in range(TENANTS)]
+        tenants = [owners[n].tenant_id for n in of]
+        waited: dict[str, Floats] = {}
+        for name in ("smallest_first", "product"):
+            comment(f"{JOBS} jobs, {name}: {took_s.sum():.0f} s of work")
+            with _worker(name, Path(folder)):
+                waited[name] = _waits(worker.HOLD, tenants, at_s, took_s)
+    large = took_s == took_s.max()
+    tails = {name: tail_mean(one[large], 0.2) for name, one in waited.items()}
+    report(
+        "queue_large_tail_gain_percent",
+        100 * (1 - tails["product"] / tails["smallest_first"]),
+        large_jobs=int(large.sum()),
+        large_tail_mean_s={name: round(value, 1) for name, value in tails.items()},
+        large_mean_s={name: round(float(one[large].mean()), 1) for name, one in waited.items()},
+        mean_wait_s={name: round(float(one.mean()), 1) for name, one in waited.items()},
+    )
+
+
+def _waits(kind: JobKind, tenants: Sequence[UUID], at_s: Floats, took_s: Floats) -> Floats:
+    """Run the jobs and return the seconds of work that each waited for.
+
+    The clock is the work that is done, so that neither the speed of the machine nor what else it does matters: a job
+    is submitted when as much work is done as its arrival says, and at once when the worker would be idle.
+    """
+    submitted: list[UUID] = []
+    done_s = idle_s = 0.0
+    while len(submitted) < len(at_s):
+        place = len(submitted)
+        if done_s + idle_s >= at_s[place]:
+            submitted.append(_submit(kind, tenants[place], float(took_s[place])))
+            continue
+        done_s = _finished_s(took_s, submitted)
+        if done_s >= float(took_s[:place].sum()) - 1e-9:
+            idle_s = max(idle_s, float(at_s[place]) - done_s)
+        else:
+            time.sleep(0.01)
+    until = time.monotonic() + _WAIT_S
+    while _finished_s(took_s, submitted) < float(took_s.sum()) - 1e-9:
+        if time.monotonic() > until:
+            raise TimeoutError(f"the jobs did not end in {_WAIT_S} s")
+        time.sleep(0.2)
+    with system_session() as session:
+        rows = session.execute(select(Job.id, Job.started_at).where(Job.id.in_(submitted))).all()
+    started = {job_id: at.timestamp() for job_id, at in rows if at is not None}
+    waited, clock_s = np.zeros(len(at_s)), 0.0
+    for place in sorted(range(len(at_s)), key=lambda one: started[submitted[one]]):
+        clock_s = max(clock_s, float(at_s[place]))
+        waited[place] = clock_s - at_s[place]
+        clock_s += float(took_s[place])
+    return waited
+
+
+def _submit(kind: JobKind, tenant_id: UUID, seconds: float) -> UUID:
+    with tenant_session(tenant_id) as session:
+        return service.submit(session, None, kind, "Queue", {"seconds": seconds}).id
+
+
+def _finished_s(took_s: Floats, submitted: Sequence[UUID]) -> float:
+    """Return the seconds of work of the jobs that have ended."""
+    with system_session() as session:
+        rows = session.execute(select(Job.id, Job.state).where(Job.id.in_(submitted), Job.state.in_(FINAL))).all()
+    if any(state != JobState.succeeded for _, state in rows):
+        raise RuntimeError("a job failed")
+    ended = {job_id for job_id, _ in rows}
+    return float(sum(took_s[place] for place, job_id in enumerate(submitted) if job_id in ended))
+
+
+@contextmanager
+def _worker(order: str, folder: Path) -> Iterator[None]:
+    """Run a worker as the supervisor starts the solver, with one process, for the queue `bulk` and an order of jobs."""
+    programs = services(settings(), DataFolder(folder), {**os.environ, "BENCH_ORDER": order}, caller())
+    (program,) = [one for one in programs if one.name == "solver"]
+    renamed = {"sinemora.worker": "lab.benchmarks.queueing.worker", "--queues=solve": "--queues=bulk"}
+    command = [renamed.get(part, part) for part in program.command]
+    with (folder / "worker.log").open("ab") as log:
+        process = subprocess.Popen(command, start_new_session=True, env=program.environment, stdout=log, stderr=log)
+    try:
+        yield
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
