@@ -62,6 +62,7 @@ class Vm(Identified, Versioned, TenantOwned, Base):
         CheckConstraint("general_port BETWEEN 1 AND 65535", name="general_port"),
         CheckConstraint("general_port <> event_port", name="ports_differ"),
         CheckConstraint("responder IN ('agent', 'ieee1588')", name="responder"),
+        CheckConstraint("ptp_domain BETWEEN 0 AND 127", name="ptp_domain"),
     )
 
     key: Mapped[int] = mapped_column(Identity(always=True), unique=True)
@@ -72,6 +73,7 @@ class Vm(Identified, Versioned, TenantOwned, Base):
     event_port: Mapped[int]
     general_port: Mapped[int]
     responder: Mapped[str] = mapped_column(server_default=Responder.AGENT.value)
+    ptp_domain: Mapped[int] = mapped_column(server_default=text("0"))
 
     zone: Mapped[Zone] = relationship(lazy="joined", innerjoin=True)
     agent: Mapped["Agent | None"] = relationship(

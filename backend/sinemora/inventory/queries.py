@@ -183,6 +183,21 @@ def add_events(session: Session, agent_id: UUID, events: Sequence[dict[str, Any]
     session.execute(insert(AgentEvent), [{"tenant_id": tenant_id, "agent_id": agent_id, **event} for event in events])
 
 
+def newest_event(
+    session: Session, kind: str, vm_id: UUID, detail: dict[str, Any], since: datetime
+) -> AgentEvent | None:
+    """Return the newest event of a kind of a VM's agents whose detail contains `detail`, not before `since`."""
+    return session.scalars(
+        select(AgentEvent)
+        .join(Agent, (Agent.tenant_id == AgentEvent.tenant_id) & (Agent.id == AgentEvent.agent_id))
+        .where(
+            Agent.vm_id == vm_id, AgentEvent.kind == kind, AgentEvent.at >= since, AgentEvent.detail.contains(detail)
+        )
+        .order_by(AgentEvent.at.desc())
+        .limit(1)
+    ).first()
+
+
 def delete_events_before(session: Session, before: datetime) -> int:
     """Delete events received before then. Return their number."""
     result = session.execute(delete(AgentEvent).where(AgentEvent.received_at < before))

@@ -22,6 +22,7 @@ def _one_host(text: str) -> str:
 
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")]
 Port = Annotated[int, Field(ge=1, le=65535)]
+PtpDomain = Annotated[int, Field(ge=0, le=127)]
 Address = Annotated[str, AfterValidator(_one_host), Field(max_length=45, examples=["10.0.0.4"])]
 Labels = Annotated[
     dict[Annotated[str, Field(max_length=63)], Annotated[str, Field(max_length=200)]], Field(max_length=64)
@@ -73,7 +74,7 @@ class VmCreate(_Ports, Write):
     """VM. Without an address it is not probed; the enrolment of its agent sets the address.
 
     Where no agent can run, set `responder` to `ieee1588`: the agents of its meshes then measure against the unicast
-    IEEE 1588 master at its address (ptpd, ptp4l …).
+    IEEE 1588 master at its address (ptpd, ptp4l …), in its `ptp_domain`.
     """
 
     name: Name
@@ -81,6 +82,7 @@ class VmCreate(_Ports, Write):
     labels: Labels = Field(default_factory=dict)
     probe_address: Address | None = None
     responder: Responder = Responder.AGENT
+    ptp_domain: PtpDomain = 0
 
     @model_validator(mode="after")
     def _reachable(self) -> Self:
@@ -99,6 +101,7 @@ class VmUpdate(Write):
     event_port: Port | None = None
     general_port: Port | None = None
     responder: Responder | None = None
+    ptp_domain: PtpDomain | None = None
 
 
 class AgentSummary(Read):
@@ -132,6 +135,7 @@ class VmRead(Read):
     event_port: int
     general_port: int
     responder: Responder
+    ptp_domain: int
     version: int
     created_at: datetime
     agent: AgentSummary | None

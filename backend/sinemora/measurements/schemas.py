@@ -38,7 +38,8 @@ class TraceTimes(StrEnum):
 class StateName(StrEnum):
     """State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
 
-    `earlier`: measured in an earlier window of the period; its turn has not come again.
+    `earlier`: measured in an earlier window of the period; its turn has not come again. `no_service`: the IEEE 1588
+    responder grants nothing, so nothing is measured and nothing is lost; only of single paths.
     """
 
     measured = "measured"
@@ -47,6 +48,7 @@ class StateName(StrEnum):
     stale = "stale"
     lost = "lost"
     earlier = "earlier"
+    no_service = "no_service"
 
 
 AsymmetrySource = Literal["assumed", "mesh", "hardware"]
@@ -208,6 +210,17 @@ class FlowRead(Read):
     inbound: FlowDirectionRead
 
 
+class NoServiceRead(Read):
+    """Why the IEEE 1588 responder of a path has no service for its client, as the agent reported it.
+
+    `reason`: `refused`, `domain`, `closed`, `unreachable`, `silent`, `no_announce`, `authentication` or `ports`.
+    """
+
+    reason: str
+    message: str
+    reported_at: datetime
+
+
 class PathRead(Read):
     """Newest window of a path; `outbound` is source to target, whichever VM was the client.
 
@@ -228,6 +241,7 @@ class PathRead(Read):
     by_flow: list[FlowRead]
     slowest_outbound_ns: int | None
     slowest_inbound_ns: int | None
+    no_service: NoServiceRead | None
 
 
 class OneWaySeries(Read):

@@ -50,6 +50,7 @@ class Member:
     general_port: int
     has_agent: bool
     responder: str = "agent"
+    ptp_domain: int = 0
 
     @property
     def is_master(self) -> bool:
@@ -251,6 +252,7 @@ def _peer(vm_key: int, peer: Member, flows: int) -> dict[str, object]:
         "general_port": peer.general_port,
         "role": "client" if peer.is_master or is_client(vm_key, peer.key) else "responder",
         "protocol": "ieee1588" if peer.is_master else "compact",
+        "domain": peer.ptp_domain if peer.is_master else 0,
         "flows": flows,
         "turns": None,
     }

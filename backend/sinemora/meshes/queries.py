@@ -72,6 +72,7 @@ def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState
             # from it how many there are.
             Vm.id.in_(select(Agent.vm_id).where(Agent.revoked_at.is_(None))),
             Vm.responder,
+            Vm.ptp_domain,
         )
         .outerjoin(MeshFocus, and_(MeshFocus.tenant_id == Mesh.tenant_id, MeshFocus.mesh_id == Mesh.id))
         .outerjoin(MeshVm, and_(MeshVm.tenant_id == Mesh.tenant_id, MeshVm.mesh_id == Mesh.id))

@@ -291,7 +291,7 @@ class PlanCaps(Read):
 class PlanPeer(Read):
     """Peer of an agent. `role` is the agent's own role towards it.
 
-    `turns`: windows of a period in which it is measured; null: every window.
+    `turns`: windows of a period in which it is measured; null: every window. `domain`: PTP domain of its messages.
     """
 
     vm_key: int
@@ -300,6 +300,8 @@ class PlanPeer(Read):
     event_port: int
     general_port: int
     role: Literal["client", "responder"]
+    protocol: Literal["compact", "ieee1588"]
+    domain: int
     flows: int
     turns: list[int] | None
 

@@ -112,6 +112,19 @@ def test_a_stock_master_is_declared_where_no_agent_runs(owner: Member, zone: dic
     assert owner.patch(f"/v1/vms/{vm['id']}", json={"responder": "agent"}).json()["responder"] == "agent"
 
 
+def test_the_domain_of_a_stock_master_is_one_of_ptp_and_changes_the_plan(owner: Member, zone: dict[str, Any]):
+    body = {"name": "clock-2", "zone_id": zone["id"], "responder": "ieee1588", "probe_address": "10.0.0.9"}
+    refused = owner.post("/v1/vms", json=body | {"ptp_domain": 128})
+    assert (refused.status_code, refused.json()["code"]) == (422, "request_invalid")
+    vm = owner.created("/v1/vms", body | {"ptp_domain": 24})
+    assert vm["ptp_domain"] == 24
+    mesh = owner.created("/v1/meshes", {"name": "m"})
+    assert owner.put(f"/v1/meshes/{mesh['id']}/vms/{vm['id']}").status_code == 204
+    before = owner.get(f"/v1/meshes/{mesh['id']}").json()["revision"]
+    assert owner.patch(f"/v1/vms/{vm['id']}", json={"ptp_domain": 44}).json()["ptp_domain"] == 44
+    assert owner.get(f"/v1/meshes/{mesh['id']}").json()["revision"] > before
+
+
 def test_an_agent_and_a_stock_master_do_not_share_a_vm(owner: Member, make_mesh: Callable[..., MeshWorld]):
     world = make_mesh(owner, 2)
     vm = owner.get(f"/v1/agents/{world.agents[0].agent_id}").json()["vm"]

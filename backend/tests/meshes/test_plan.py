@@ -105,6 +105,13 @@ def test_a_stock_master_is_asked_by_every_agent_and_asks_nobody():
         }
 
 
+def test_a_stock_master_is_asked_in_its_domain():
+    master = replace(member(2, has_agent=False), responder="ieee1588", ptp_domain=24)
+    state = MeshState(UUID(int=7), 7, "demo", 10, 8, 1, 1, (member(1), member(3), master))
+    peers = plan_for(uuid4(), 1, [state], 0)["meshes"][0]["peers"]
+    assert {peer["vm_key"]: peer["domain"] for peer in peers} == {3: 0, 2: 24}
+
+
 def test_an_agent_answers_for_itself_whatever_was_declared():
     assert not replace(member(1), responder="ieee1588").is_master
 

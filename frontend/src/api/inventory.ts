@@ -115,6 +115,7 @@ export interface MasterInput {
   name: string
   zone_id: string
   probe_address: string
+  ptp_domain: number
 }
 
 /** A machine without an agent, with an IEEE 1588 master at the ports of the standard. */

@@ -8433,6 +8433,23 @@ export interface components {
             flow: number;
         };
         /**
+         * NoServiceRead
+         * @description Why the IEEE 1588 responder of a path has no service for its client, as the agent reported it.
+         *
+         *     `reason`: `refused`, `domain`, `closed`, `unreachable`, `silent`, `no_announce`, `authentication` or `ports`.
+         */
+        NoServiceRead: {
+            /** Reason */
+            reason: string;
+            /** Message */
+            message: string;
+            /**
+             * Reported At
+             * Format: date-time
+             */
+            reported_at: string;
+        };
+        /**
          * NomoraParameters
          * @description Parameters of the published policy in a simulation.
          */
@@ -9475,6 +9492,7 @@ export interface components {
             slowest_outbound_ns: number | null;
             /** Slowest Inbound Ns */
             slowest_inbound_ns: number | null;
+            no_service: components["schemas"]["NoServiceRead"] | null;
         };
         /**
          * PathWrite
@@ -9687,7 +9705,7 @@ export interface components {
          * PlanPeer
          * @description Peer of an agent. `role` is the agent's own role towards it.
          *
-         *     `turns`: windows of a period in which it is measured; null: every window.
+         *     `turns`: windows of a period in which it is measured; null: every window. `domain`: PTP domain of its messages.
          */
         PlanPeer: {
             /** Vm Key */
@@ -9705,6 +9723,13 @@ export interface components {
              * @enum {string}
              */
             role: "client" | "responder";
+            /**
+             * Protocol
+             * @enum {string}
+             */
+            protocol: "compact" | "ieee1588";
+            /** Domain */
+            domain: number;
             /** Flows */
             flows: number;
             /** Turns */
@@ -12027,10 +12052,11 @@ export interface components {
          * StateName
          * @description State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
          *
-         *     `earlier`: measured in an earlier window of the period; its turn has not come again.
+         *     `earlier`: measured in an earlier window of the period; its turn has not come again. `no_service`: the IEEE 1588
+         *     responder grants nothing, so nothing is measured and nothing is lost; only of single paths.
          * @enum {string}
          */
-        StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost" | "earlier";
+        StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost" | "earlier" | "no_service";
         /**
          * StatedRead
          * @description Measurement as stated by a source, and the value of the curve there. `setup` names differing configuration.
@@ -13028,7 +13054,7 @@ export interface components {
          * @description VM. Without an address it is not probed; the enrolment of its agent sets the address.
          *
          *     Where no agent can run, set `responder` to `ieee1588`: the agents of its meshes then measure against the unicast
-         *     IEEE 1588 master at its address (ptpd, ptp4l …).
+         *     IEEE 1588 master at its address (ptpd, ptp4l …), in its `ptp_domain`.
          */
         VmCreate: {
             /**
@@ -13056,6 +13082,11 @@ export interface components {
             probe_address?: string | null;
             /** @default agent */
             responder: components["schemas"]["Responder"];
+            /**
+             * Ptp Domain
+             * @default 0
+             */
+            ptp_domain: number;
         };
         /**
          * VmDirection
@@ -13233,6 +13264,8 @@ export interface components {
             /** General Port */
             general_port: number;
             responder: components["schemas"]["Responder"];
+            /** Ptp Domain */
+            ptp_domain: number;
             /** Version */
             version: number;
             /**
@@ -13286,6 +13319,8 @@ export interface components {
             /** General Port */
             general_port?: number | null;
             responder?: components["schemas"]["Responder"] | null;
+            /** Ptp Domain */
+            ptp_domain?: number | null;
         };
         /**
          * Waiting

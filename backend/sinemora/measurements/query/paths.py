@@ -10,6 +10,7 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.inventory.queries import newest_event
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.measurements.aggregate import matrix, merge
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
@@ -25,6 +26,7 @@ from sinemora.measurements.schemas import (
     DirectionRead,
     FlowDirectionRead,
     FlowRead,
+    NoServiceRead,
     OneWayRead,
     OneWaySeries,
     PathRead,
@@ -49,6 +51,8 @@ _TIERS = {
     Resolution.DAY: Tier.DAY,
 }
 _SPAN = timedelta(hours=1)
+# Agents repeat the event each hour.
+_NO_SERVICE_LASTS = timedelta(hours=2)
 
 
 def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) -> PathRead:
@@ -74,8 +78,13 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) 
         by_flow=[],
         slowest_outbound_ns=None,
         slowest_inbound_ns=None,
+        no_service=None,
     )
-    if cells.at[0, 1] == matrix.NONE:
+    newest = None if cells.at[0, 1] == matrix.NONE else utc(int(pairs.ended_at_s[int(cells.round_at[0, 1])]))
+    if path.state in (StateName.no_data, StateName.stale):
+        path.no_service = _no_service(session, mesh, (source, target), newest)
+        path.state = StateName.no_service if path.no_service else path.state
+    if newest is None:
         return path
     round_trip_states = matrix.measure(cells, Metric.ROUND_TRIP, Statistic.P50).states
     at = int(cells.round_at[0, 1])
@@ -89,6 +98,22 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) 
     path.slowest_outbound_ns = _slowest(flow.outbound for flow in path.by_flow)
     path.slowest_inbound_ns = _slowest(flow.inbound for flow in path.by_flow)
     return path
+
+
+def _no_service(
+    session: Session, mesh: MeshState, ends: tuple[Member, Member], newest: datetime | None
+) -> NoServiceRead | None:
+    """Return why an IEEE 1588 responder at one end serves nothing, as its client reported after the newest window."""
+    since = datetime.now(UTC) - _NO_SERVICE_LASTS
+    for client, responder in (ends, ends[::-1]):
+        if not responder.is_master:
+            continue
+        detail = {"mesh_key": mesh.key, "peer_key": responder.key}
+        event = newest_event(session, "no_service", client.id, detail, max(since, newest) if newest else since)
+        if event is not None:
+            reason, message = (str(event.detail.get(name, "")) for name in ("reason", "message"))
+            return NoServiceRead(reason=reason, message=message, reported_at=event.at)
+    return None
 
 
 def _state_name(code: int) -> StateName:

@@ -366,6 +366,37 @@ def test_path_without_data_and_path_that_is_none(mesh, owner):
         assert (answer.status_code, answer.json()["code"]) == (404, "path_unknown")
 
 
+def test_a_path_without_service_names_the_reason_until_it_is_measured(owner, make_mesh):
+    mesh = make_mesh(owner, 2)
+    body = {"name": "clock-1", "responder": "ieee1588", "probe_address": "10.0.0.9", "ptp_domain": 24}
+    zone = owner.get("/v1/zones").json()["items"][0]
+    master = owner.created("/v1/vms", body | {"zone_id": zone["id"]})
+    assert owner.put(f"/v1/meshes/{mesh.id}/vms/{master['id']}").is_success
+    agent = mesh.agents[0]
+
+    def path(source, target):
+        return owner.get(f"/v1/meshes/{mesh.id}/paths/{source}/{target}").json()
+
+    detail = {"message": "it refuses", "mesh_key": mesh.key, "peer_key": master["key"], "reason": "refused"}
+    event = {"kind": "no_service", "at": datetime.now(UTC).isoformat(), "detail": detail}
+    assert path(agent.vm_id, master["id"])["state"] == "no_data"
+    others = [event | {"detail": detail | other} for other in ({"mesh_key": mesh.key + 1}, {"peer_key": agent.vm_key})]
+    old = event | {"at": (datetime.now(UTC) - timedelta(hours=3)).isoformat()}
+    agent.post("/v1/agents/self/events", json={"events": [*others, old]})
+    assert path(agent.vm_id, master["id"])["state"] == "no_data"
+    assert agent.post("/v1/agents/self/events", json={"events": [event]}).status_code == 204
+    for ends in ((agent.vm_id, master["id"]), (master["id"], agent.vm_id)):
+        shown = path(*ends)
+        assert (shown["state"], shown["round_trip"]) == ("no_service", None)
+        assert (shown["no_service"]["reason"], shown["no_service"]["message"]) == ("refused", "it refuses")
+    assert path(mesh.agents[1].vm_id, master["id"])["state"] == "no_data", "the other agent may be served"
+    sent(agent, report_of(mesh.key, {master["key"]: simple(50_000)}))
+    assert (path(agent.vm_id, master["id"])["state"], path(agent.vm_id, master["id"])["no_service"]) == (
+        "measured",
+        None,
+    )
+
+
 def test_series_by_window_leaves_gaps_null(mesh):
     a, b = mesh.agents[0], mesh.agents[1]
     start = window_start(1) - 90

@@ -21,6 +21,7 @@ const STATE_WORDS: Record<ApplicationPerformance['detail'][number]['state'], str
   stale: strings.stale,
   lost: strings.lost,
   no_data: strings.noData,
+  no_service: strings.noService,
   not_planned: strings.notMeasured,
 }
 

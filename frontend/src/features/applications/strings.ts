@@ -5,6 +5,7 @@ export const strings = {
   stale: 'stale: the newest window is old',
   lost: 'lost: every packet was lost',
   noData: 'no data yet',
+  noService: 'no service',
   notMeasured: 'not measured: a task has no VM, or the path is not in the probe plan',
   theApplication: 'The application',
   applicationLower: 'the application',

@@ -149,6 +149,7 @@ const MISSING = {
   measured: strings.noRoundTrip,
   not_planned: strings.notPlanned,
   earlier: strings.noData,
+  no_service: strings.noData,
   no_data: strings.noData,
   stale: strings.staleNoPrediction,
   lost: strings.lostNoPrediction,

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Text, TextInput } from '@mantine/core'
+import { Button, NativeSelect, NumberInput, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { useAddMaster, zonesQuery } from '~/api/inventory'
@@ -19,7 +19,12 @@ export function NewMaster() {
     const form = new FormData(element)
     const text = (name: string) => String(form.get(name)).trim()
     add.mutate(
-      { name: text('name'), zone_id: text('zone_id'), probe_address: text('probe_address') },
+      {
+        name: text('name'),
+        zone_id: text('zone_id'),
+        probe_address: text('probe_address'),
+        ptp_domain: Number(text('ptp_domain')),
+      },
       { onSuccess: () => element.reset() },
     )
   }
@@ -53,6 +58,17 @@ export function NewMaster() {
           required
           error={field('probe_address')}
           w={150}
+        />
+        <NumberInput
+          name="ptp_domain"
+          label={strings.ptpDomain}
+          min={0}
+          max={127}
+          allowDecimal={false}
+          defaultValue={0}
+          required
+          error={field('ptp_domain')}
+          w={110}
         />
         <Button type="submit" size="sm" variant="default" loading={add.isPending}>
           {strings.add}

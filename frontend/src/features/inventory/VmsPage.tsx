@@ -165,9 +165,11 @@ function ProbeAddress({ vm }: { vm: Vm }) {
   )
 }
 
+const ptpServer = (domain: number) => (domain === 0 ? strings.ptpServer : strings.ptpServerIn(domain))
+
 function statusWords(vm: Vm, agent: Vm['agent'] | undefined): string {
   const status = agent && AGENT_STATUS[agent.status]
-  return status?.word ?? (vm.responder === 'ieee1588' ? strings.ptpServer : strings.noAgentStatus)
+  return status?.word ?? (vm.responder === 'ieee1588' ? ptpServer(vm.ptp_domain) : strings.noAgentStatus)
 }
 
 function Responder({ vm, agent }: { vm: Vm; agent: Vm['agent'] | undefined }) {

@@ -89,6 +89,10 @@ test('a PTP server is added to a zone', async () => {
   await screen.findByRole('option', { name: 'eu-west-1a' })
   await userEvent.type(field(/^Name/), 'clock-1')
   await userEvent.type(field(/^Address/), '10.0.0.9')
+  await userEvent.clear(field(/^PTP domain/))
+  await userEvent.type(field(/^PTP domain/), '24')
   await press('Add')
-  expect(bodiesOf(sent, 'POST /v1/vms')).toMatchObject([{ name: 'clock-1', zone_id: 'z', probe_address: '10.0.0.9' }])
+  expect(bodiesOf(sent, 'POST /v1/vms')).toMatchObject([
+    { name: 'clock-1', zone_id: 'z', probe_address: '10.0.0.9', ptp_domain: 24 },
+  ])
 })

@@ -139,6 +139,8 @@ export const strings = {
   revokeAgentOf: (name: string) => `Revoke the agent of ${name}`,
   revoke: 'Revoke',
   ptpServer: 'PTP server',
+  ptpDomain: 'PTP domain',
+  ptpServerIn: (domain: number) => `PTP server, domain ${domain}`,
   noAgentStatus: 'No agent',
   revokeEffect:
     'Its reports are refused from now on, and its paths become stale. You can enrol the VM again with a new token.',

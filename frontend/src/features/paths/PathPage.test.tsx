@@ -28,6 +28,7 @@ const PATH = {
   by_flow: [],
   slowest_outbound_ns: null,
   slowest_inbound_ns: null,
+  no_service: null,
 }
 
 const direction = (source: string, target: string, min: number, p99: number) => ({
@@ -97,8 +98,8 @@ function Addressed() {
   )
 }
 
-async function open() {
-  const sent = mockApi(ANSWERS)
+async function open(answers: object = {}) {
+  const sent = mockApi({ ...ANSWERS, ...answers })
   await showPage(<Addressed />)
   await screen.findByRole('heading', { level: 1 })
   return sent
@@ -120,6 +121,17 @@ test('the history names the incidents that include the path', async () => {
   const list = within(await screen.findByRole('region', { name: 'Incidents' }))
   const links = list.getAllByRole('link').map((link) => link.getAttribute('href'))
   expect(links).toEqual(['/incidents/i', '/incidents/k'])
+})
+
+test('a path without service names the reason of the agent', async () => {
+  const message = 'no service of the IEEE 1588 responder at 10.0.0.9:319: it refuses the grants'
+  const path = {
+    ...PATH,
+    state: 'no_service',
+    no_service: { reason: 'refused', message, reported_at: '2026-11-20T10:00:00Z' },
+  }
+  await open({ 'GET /v1/meshes/m/paths/1/2': path })
+  expect(await screen.findByText(/nothing is lost\. No service of .* it refuses the grants\.$/)).toBeTruthy()
 })
 
 test('a tab is in the address', async () => {

@@ -21,7 +21,7 @@ import { PinRange } from './PinRange'
 import styles from './paths.module.css'
 import { SymmetryTab } from './SymmetryTab'
 import { type PathSearch, TABS, type Tab } from './search'
-import { STATE_TEXT } from './states'
+import { STATE_TEXT, sentenceOf } from './states'
 import { strings } from './strings'
 
 interface Props {
@@ -55,7 +55,7 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
   if (path.error && !path.data)
     return <Failed what={strings.thePath} error={path.error} retry={() => void path.refetch()} />
   if (!path.data) return <LoadingPage title={strings.path} what={strings.pathLower} />
-  const { state } = path.data
+  const { state, no_service } = path.data
   const ends = { meshId: mesh.id, source, target, time }
   return (
     <div className={styles.page}>
@@ -76,7 +76,12 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
           </>
         }
       />
-      {STATE_TEXT[state] && <Notice tone={state === 'lost' ? 'bad' : 'warn'}>{STATE_TEXT[state]}</Notice>}
+      {STATE_TEXT[state] && (
+        <Notice tone={state === 'lost' ? 'bad' : 'warn'}>
+          {STATE_TEXT[state]}
+          {no_service && <> {sentenceOf(no_service.message)}</>}
+        </Notice>
+      )}
       <Tabs
         value={tab}
         onChange={(value) => onSearch({ tab: (value ?? 'history') as Tab })}

@@ -9,4 +9,11 @@ export const STATE_TEXT = {
   stale: strings.stale,
   lost: strings.lost,
   earlier: strings.earlier,
+  no_service: strings.noService,
+}
+
+/** Return an agent's message as a sentence of its own: the agent writes its log in lower case, without a full stop. */
+export function sentenceOf(message: string): string {
+  const text = message.slice(0, 1).toUpperCase() + message.slice(1)
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }
