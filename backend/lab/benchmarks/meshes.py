@@ -1,4 +1,4 @@
-"""Benchmark of meshes that rotate: faults among 1,000 VMs, with a tenth of a full mesh's packets.
+"""Benchmark of meshes that rotate: faults among 1,000 VMs with a tenth of a full mesh's packets, and estimates.
 
 Detection is the number of windows from the start of a fault of a VM or of zones until an incident about it. A fault of
 one path alone waits for the turns of that path; its time follows from the plan.
@@ -8,6 +8,7 @@ import os
 
 import numpy as np
 
+from lab.benchmarks import estimating
 from lab.benchmarks.figures import comment, finish, report
 from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
@@ -32,6 +33,7 @@ def main() -> None:
     words = _turns(StrategyKind.SPARSE, zone_of, planned)
     share = float(np.bitwise_count(words).sum()) / PERIOD / planned.sum()
     detection(zone_of, planned, words, share)
+    estimating.run()
     finish()
 
 

@@ -100,9 +100,16 @@ def read_worst_paths(
 
 
 @router.get("/paths/{source_vm_id}/{target_vm_id}")
-def read_path(mesh_id: UUID, source_vm_id: UUID, target_vm_id: UUID, session: SessionDep, actor: Viewer) -> PathRead:
+def read_path(
+    mesh_id: UUID,
+    source_vm_id: UUID,
+    target_vm_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    estimate: Annotated[bool, Query(description="Estimate a path without a window from the measured ones")] = False,
+) -> PathRead:
     """Return the newest window of a path: both directions and the round trip."""
-    return paths.path_now(session, mesh_id, source_vm_id, target_vm_id)
+    return paths.path_now(session, mesh_id, source_vm_id, target_vm_id, estimates=estimate)
 
 
 @router.get("/paths/{source_vm_id}/{target_vm_id}/series", response_model=SeriesRead, responses=responses(409))

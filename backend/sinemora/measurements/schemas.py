@@ -39,7 +39,8 @@ class StateName(StrEnum):
     """State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
 
     `earlier`: measured in an earlier window of the period; its turn has not come again. `no_service`: the IEEE 1588
-    responder grants nothing, so nothing is measured and nothing is lost; only of single paths.
+    responder grants nothing, so nothing is measured and nothing is lost; only of single paths. `estimated`: not
+    measured; only where estimates are asked for.
     """
 
     measured = "measured"
@@ -49,6 +50,7 @@ class StateName(StrEnum):
     lost = "lost"
     earlier = "earlier"
     no_service = "no_service"
+    estimated = "estimated"
 
 
 AsymmetrySource = Literal["assumed", "mesh", "hardware"]
@@ -68,6 +70,7 @@ DEVIATION_STATE_NAMES: tuple[DeviationState, ...] = (
     StateName.lost,
     "no_baseline",
     StateName.earlier,
+    StateName.estimated,
 )
 """Names of the states by their codes in binary matrices."""
 
@@ -114,11 +117,43 @@ class BaselineMatrix(Read):
     steps: list[list[int]]
 
 
+class EstimatesRead(Read):
+    """Estimates of paths without a window; null where nothing is estimated. All tables are [source][target].
+
+    At least `coverage` of the delays lie between `low_ns` and `high_ns`, if those pairs were left out at random.
+    `measured`: number of paths that they are computed from, 0 if those are too few.
+    """
+
+    coverage: float
+    measured: int
+    values_ns: list[list[int | None]]
+    low_ns: list[list[int | None]]
+    high_ns: list[list[int | None]]
+
+
+class EstimateRead(Read):
+    """Estimate with its interval."""
+
+    value_ns: int
+    low_ns: int
+    high_ns: int
+
+
+class PathEstimate(Read):
+    """Estimated one-way delays (p50) of a path that is not measured; see `EstimatesRead`."""
+
+    coverage: float
+    measured: int
+    outbound: EstimateRead | None
+    inbound: EstimateRead | None
+
+
 class MatrixRead(Read):
     """Matrix in the order of the mesh's roster; all tables are [source][target].
 
     `more` contains the values of further statistics; states and errors are those of the first. `baseline` is null for
-    all metrics but `deviation`.
+    all metrics but `deviation`. `estimates` is null unless asked for; estimated paths have no value and the state
+    `estimated`.
     """
 
     mesh_id: UUID
@@ -135,6 +170,7 @@ class MatrixRead(Read):
     asymmetry_sources: list[list[AsymmetrySource | None]]
     states: list[list[DeviationState]]
     baseline: BaselineMatrix | None
+    estimates: EstimatesRead | None
 
 
 class PathEnd(Read):
@@ -242,6 +278,7 @@ class PathRead(Read):
     slowest_outbound_ns: int | None
     slowest_inbound_ns: int | None
     no_service: NoServiceRead | None
+    estimate: PathEstimate | None
 
 
 class OneWaySeries(Read):

@@ -10,7 +10,16 @@
  *          rows×columns uint8 states
  */
 
-export const STATES = ['measured', 'not_planned', 'no_data', 'stale', 'lost', 'no_baseline', 'earlier'] as const
+export const STATES = [
+  'measured',
+  'not_planned',
+  'no_data',
+  'stale',
+  'lost',
+  'no_baseline',
+  'earlier',
+  'estimated',
+] as const
 export type PathState = (typeof STATES)[number]
 
 const HEADER = 24

@@ -41,8 +41,14 @@ export interface Shown {
   statistic: Statistic
   /** Only the slowest flow of each path. */
   slowest: boolean
+  /** Also estimates of the pairs that are not measured. */
+  estimates?: boolean
   when: When | undefined
 }
+
+/** Return true when the shown values can be estimated. */
+export const hasEstimates = ({ by, metric, slowest, when }: Pick<Shown, 'by' | 'metric' | 'slowest' | 'when'>) =>
+  by === 'vm' && (metric === 'one_way_delay' || metric === 'round_trip') && !slowest && !when?.versus
 
 /** Return true when the shown values distinguish flows. */
 export const hasFlows = ({ by, metric, statistic, when }: Omit<Shown, 'slowest' | 'app'>) =>
@@ -58,6 +64,7 @@ export interface MatrixChoice extends TimeSearch {
   app?: string
   statistic?: Statistic
   flows?: 'slowest'
+  estimates?: boolean
   percent?: boolean
   /** A moment in a step of the playback, where no range is chosen. */
   at?: string
@@ -70,8 +77,10 @@ export function shownOf(search: MatrixChoice): Shown {
   const when = whenOf(search)
   const metric = metricOf(search, when)
   const choice = { by, metric, statistic, when }
-  if (metric !== 'predicted_loss')
-    return { ...choice, app: undefined, slowest: flows === 'slowest' && hasFlows(choice) }
+  if (metric !== 'predicted_loss') {
+    const shown = { ...choice, app: undefined, slowest: flows === 'slowest' && hasFlows(choice) }
+    return search.estimates && hasEstimates(shown) ? { ...shown, estimates: true } : shown
+  }
   // An application cannot choose the route of a connection, so the slowest one counts.
   return { ...choice, app: search.app, slowest: hasFlows({ ...choice, metric: 'round_trip' }) }
 }
@@ -104,7 +113,8 @@ export function lossCodes(codes: Uint16Array, performance: readonly number[]): U
 
 type Measured = Omit<Shown, 'metric' | 'app'> & { metric: Exclude<MatrixMetric, 'predicted_loss'> }
 
-async function readMeasured(meshId: string, { by, metric, statistic, slowest, when }: Measured, context: Context) {
+async function readMeasured(meshId: string, measured: Measured, context: Context) {
+  const { by, metric, statistic, slowest, estimates, when } = measured
   const { signal } = context
   const path = { mesh_id: meshId }
   const range = when && matrixRange(when)
@@ -125,7 +135,10 @@ async function readMeasured(meshId: string, { by, metric, statistic, slowest, wh
           signal,
         })
       : client.GET('/v1/meshes/{mesh_id}/matrix', {
-          params: { path, query: { ...query, metric, ...(slowest && { flows: 'slowest' as const }) } },
+          params: {
+            path,
+            query: { ...query, metric, ...(slowest && { flows: 'slowest' as const }), ...(estimates && { estimates }) },
+          },
           ...OCTETS,
           signal,
         })
@@ -183,13 +196,16 @@ export const deviationQuery = (meshId: string, by: Granularity, source: string, 
       ),
   })
 
-export const pathQuery = (meshId: string, source: string, target: string) =>
+export const pathQuery = (meshId: string, source: string, target: string, estimate = false) =>
   queryOptions({
-    queryKey: ['meshes', meshId, 'measured', 'path', source, target],
+    queryKey: ['meshes', meshId, 'measured', 'path', source, target, estimate],
     queryFn: () =>
       unwrap(
         client.GET('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}', {
-          params: { path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target } },
+          params: {
+            path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target },
+            ...(estimate && { query: { estimate } }),
+          },
         }),
       ),
   })

@@ -6382,6 +6382,37 @@ export interface components {
             ended_at: string | null;
         };
         /**
+         * EstimateRead
+         * @description Estimate with its interval.
+         */
+        EstimateRead: {
+            /** Value Ns */
+            value_ns: number;
+            /** Low Ns */
+            low_ns: number;
+            /** High Ns */
+            high_ns: number;
+        };
+        /**
+         * EstimatesRead
+         * @description Estimates of paths without a window; null where nothing is estimated. All tables are [source][target].
+         *
+         *     At least `coverage` of the delays lie between `low_ns` and `high_ns`, if those pairs were left out at random.
+         *     `measured`: number of paths that they are computed from, 0 if those are too few.
+         */
+        EstimatesRead: {
+            /** Coverage */
+            coverage: number;
+            /** Measured */
+            measured: number;
+            /** Values Ns */
+            values_ns: (number | null)[][];
+            /** Low Ns */
+            low_ns: (number | null)[][];
+            /** High Ns */
+            high_ns: (number | null)[][];
+        };
+        /**
          * Evidence
          * @description Windows, paths and noise behind a recommendation.
          *
@@ -7761,7 +7792,8 @@ export interface components {
          * @description Matrix in the order of the mesh's roster; all tables are [source][target].
          *
          *     `more` contains the values of further statistics; states and errors are those of the first. `baseline` is null for
-         *     all metrics but `deviation`.
+         *     all metrics but `deviation`. `estimates` is null unless asked for; estimated paths have no value and the state
+         *     `estimated`.
          */
         MatrixRead: {
             /**
@@ -7796,6 +7828,7 @@ export interface components {
             /** States */
             states: (components["schemas"]["StateName"] | "no_baseline")[][];
             baseline: components["schemas"]["BaselineMatrix"] | null;
+            estimates: components["schemas"]["EstimatesRead"] | null;
         };
         /**
          * MeasuredCost
@@ -9435,6 +9468,18 @@ export interface components {
             zone_name: string;
         };
         /**
+         * PathEstimate
+         * @description Estimated one-way delays (p50) of a path that is not measured; see `EstimatesRead`.
+         */
+        PathEstimate: {
+            /** Coverage */
+            coverage: number;
+            /** Measured */
+            measured: number;
+            outbound: components["schemas"]["EstimateRead"] | null;
+            inbound: components["schemas"]["EstimateRead"] | null;
+        };
+        /**
          * PathMixRead
          * @description Mix for one path.
          *
@@ -9493,6 +9538,7 @@ export interface components {
             /** Slowest Inbound Ns */
             slowest_inbound_ns: number | null;
             no_service: components["schemas"]["NoServiceRead"] | null;
+            estimate: components["schemas"]["PathEstimate"] | null;
         };
         /**
          * PathWrite
@@ -12053,10 +12099,11 @@ export interface components {
          * @description State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
          *
          *     `earlier`: measured in an earlier window of the period; its turn has not come again. `no_service`: the IEEE 1588
-         *     responder grants nothing, so nothing is measured and nothing is lost; only of single paths.
+         *     responder grants nothing, so nothing is measured and nothing is lost; only of single paths. `estimated`: not
+         *     measured; only where estimates are asked for.
          * @enum {string}
          */
-        StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost" | "earlier" | "no_service";
+        StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost" | "earlier" | "no_service" | "estimated";
         /**
          * StatedRead
          * @description Measurement as stated by a source, and the value of the curve there. `setup` names differing configuration.
@@ -20243,7 +20290,10 @@ export interface operations {
     };
     read_path: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Estimate a path without a window from the measured ones */
+                estimate?: boolean;
+            };
             header?: never;
             path: {
                 mesh_id: string;
@@ -21136,6 +21186,8 @@ export interface operations {
                 more?: components["schemas"]["Statistic"][];
                 /** @description `slowest`: percentiles are at least the median of the slowest source port of each path; for a round trip, the sum of both directions. Only for delays between VMs */
                 flows?: components["schemas"]["Flows"];
+                /** @description Estimate paths that could be measured and have no window from the measured ones, with an interval. Only delays between VMs */
+                estimates?: boolean;
             };
             header?: {
                 accept?: string;

@@ -74,7 +74,7 @@ class Statistic(StrEnum):
 
 
 class State(IntEnum):
-    """Why a cell has a value or none. Readers see two more: `baselines.NO_BASELINE` and `EARLIER`."""
+    """Why a cell has a value or none. Readers see more: `baselines.NO_BASELINE`, `EARLIER` and `ESTIMATED`."""
 
     MEASURED = 0
     NOT_PLANNED = 1
@@ -85,6 +85,8 @@ class State(IntEnum):
 
 EARLIER = 6
 """State, as readers see it, of a value from an earlier window of the period. Within this package it is `MEASURED`."""
+ESTIMATED = 7
+"""State, as readers who ask for estimates see it, of a path without a window."""
 
 
 _QUANTILE_OF = dict(zip((Statistic.P50, Statistic.P90, Statistic.P99, Statistic.P999), QUANTILES, strict=True))

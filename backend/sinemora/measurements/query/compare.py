@@ -15,7 +15,7 @@ from sinemora.measurements.codec import llq16
 from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.codec.frame import Codes
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.query import deviations, ranges
+from sinemora.measurements.query import deviations, estimates, ranges
 from sinemora.measurements.query import matrix as matrix_query
 from sinemora.measurements.query.budget import Budget
 from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult, unit_of
@@ -23,7 +23,7 @@ from sinemora.measurements.query.requests import ComparisonRequest, MatrixReques
 from sinemora.measurements.query.responses import ComparisonRead, Mover, MoversRead
 from sinemora.measurements.query.scan import QueryResponse, Range, range_of
 from sinemora.measurements.query.tables import Column, ResultTable, in_batches
-from sinemora.measurements.schemas import DEVIATION, DEVIATION_STATE_NAMES, Axis, Span
+from sinemora.measurements.schemas import DEVIATION, DEVIATION_STATE_NAMES, Axis, MatrixRead, Span
 from sinemora.meshes.plan import MeshState
 
 _UNBOUNDED = (Metric.LOSS, Metric.JITTER, Metric.ROUND_TRIP)
@@ -69,7 +69,8 @@ def codes_of(difference: Difference, metric: Metric, order: Order) -> Codes:
 def matrix_of(session: Session, mesh: MeshState, request: MatrixRequest, budget: Budget) -> QueryResponse:
     """Return the response with a matrix.
 
-    ProductError `range_invalid`, `range_too_large`, `flows_unsupported`, `statistic_unsupported`.
+    ProductError `range_invalid`, `range_too_large`, `flows_unsupported`, `statistic_unsupported`,
+    `estimates_unsupported`.
     """
     if (request.from_ is None) != (request.to is None):
         raise ProductError("range_invalid", 422, "Invalid range: set both `from` and `to`, or neither.")
@@ -78,14 +79,24 @@ def matrix_of(session: Session, mesh: MeshState, request: MatrixRequest, budget:
     query = MatrixQuery(
         request.by, request.metric, request.statistic, request.from_, request.to, tuple(request.more), request.flows
     )
+    if request.estimates:
+        estimates.check(query)
     result = matrix_query.compute_matrix(session, mesh, query, budget)
-    return QueryResponse(
-        lambda: matrix_query.json_of(result, query), lambda: _table(result, query.metric, request), result.binary
-    )
+    if request.estimates:
+        result = estimates.with_estimates(session, result, query)
+
+    def read() -> MatrixRead:
+        found = matrix_query.json_of(result, query)
+        found.estimates = None if result.estimates is None else estimates.json_of(result.estimates)
+        return found
+
+    return QueryResponse(read, lambda: _table(result, query.metric, request), result.binary)
 
 
 def _deviations(session: Session, mesh: MeshState, request: MatrixRequest, budget: Budget) -> QueryResponse:
     """Return the response with deviations from baselines."""
+    if request.estimates:
+        raise ProductError("estimates_unsupported", 422, "Unsupported: deviations are not estimated.")
     if request.more or request.flows is not Flows.ALL:
         raise ProductError(
             "statistic_unsupported", 422, "Unsupported: `deviation` compares p50 of all flows. Omit `more` and `flows`."
@@ -130,6 +141,7 @@ def _table(result: MatrixResult, metric: Metric, request: MatrixRequest) -> Resu
         *(Column(f"{metric}_{statistic}_{unit}", kind) for statistic in request.more),
         Column("clock_error_ns", "int"),
         Column("state", "text"),
+        *(Column(f"estimate{end}_ns", "int") for end in ("", "_low", "_high") if result.estimates is not None),
     ]
     bounded = first.valued if metric not in _UNBOUNDED else np.zeros(first.valued.shape, bool)
     values = [
@@ -140,6 +152,9 @@ def _table(result: MatrixResult, metric: Metric, request: MatrixRequest) -> Resu
         matrix.nullable(first.clock_error_ns.ravel(), bounded.ravel()),
         _states(result.shown_states),
     ]
+    if result.estimates is not None:
+        read = estimates.json_of(result.estimates)
+        values += [[one for row in table for one in row] for table in (read.values_ns, read.low_ns, read.high_ns)]
     return ResultTable("matrix", columns, in_batches(values))
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import matrix, merge, zones
+from sinemora.measurements.aggregate.estimates import Estimates
 from sinemora.measurements.aggregate.matrix import Cells, Flags, Matrix, Metric, Pairs, State, Statistic
 from sinemora.measurements.codec.flows import Flows, slowest
 from sinemora.measurements.codec.frame import ROUND_TRIP, Sketches
@@ -85,19 +86,26 @@ class MatrixResult:
     ended_at: datetime | None
     more: tuple[Matrix, ...] = ()
     earlier: Flags | None = None
+    estimates: Estimates | None = None
 
     @property
     def shown_states(self) -> npt.NDArray[np.uint8]:
         """Return the states as readers see them; values of an earlier window of the period have a separate one."""
-        return matrix.shown_states(self.matrix.states, self.earlier)
+        states = matrix.shown_states(self.matrix.states, self.earlier)
+        if self.estimates is None:
+            return states
+        return np.where(self.estimates.known, np.uint8(matrix.ESTIMATED), states)
 
     def binary(self) -> bytes:
-        """Return the octet-stream form: all matrices, one after the other."""
+        """Return the octet-stream form: all matrices, one after the other. Estimates are values with a state."""
         ended_at_ms = 0 if self.ended_at is None else round(self.ended_at.timestamp() * 1000)
-        shown = (
-            replace(one, states=matrix.shown_states(one.states, self.earlier)) for one in (self.matrix, *self.more)
-        )
-        return b"".join(one.binary(self.mesh.revision, ended_at_ms) for one in shown)
+        first = replace(self.matrix, states=self.shown_states)
+        if self.estimates is not None:
+            known = self.estimates.known
+            estimated = np.rint(np.where(known, self.estimates.values_ns, 0)).astype(np.int64)
+            first = replace(first, values=np.where(known, estimated, first.values), valued=first.valued | known)
+        more = (replace(one, states=matrix.shown_states(one.states, self.earlier)) for one in self.more)
+        return b"".join(one.binary(self.mesh.revision, ended_at_ms) for one in (first, *more))
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +215,7 @@ def json_of(picture: MatrixResult, wanted: MatrixQuery) -> MatrixRead:
         asymmetry_sources=matrix.nullable(_SOURCES[found.sources], found.sources != matrix.NONE),
         states=names[picture.shown_states].tolist(),
         baseline=None,
+        estimates=None,
     )
 
 

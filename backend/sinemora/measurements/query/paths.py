@@ -17,6 +17,7 @@ from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, INBOUND, LOST, OUTBOUND, ROUND_TRIP, SENT, Stats
 from sinemora.measurements.codec.llq16 import Ints
+from sinemora.measurements.query import estimates as estimates_query
 from sinemora.measurements.query.matrix import end_of
 from sinemora.measurements.query.newest import earlier_of, newest_pairs, stale_windows
 from sinemora.measurements.query.ranges import check_range, check_time, tiers, utc
@@ -55,8 +56,11 @@ _SPAN = timedelta(hours=1)
 _NO_SERVICE_LASTS = timedelta(hours=2)
 
 
-def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) -> PathRead:
-    """Return the newest window of a path. ProductError `mesh_unknown`, `path_unknown`."""
+def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, *, estimates: bool = False) -> PathRead:
+    """Return the newest window of a path, and an estimate if it has none and `estimates` are asked for.
+
+    ProductError `mesh_unknown`, `path_unknown`.
+    """
     mesh = mesh_state(session, mesh_id)
     source, target = path_ends(mesh, source_id, target_id)
     pairs, _ = newest_pairs(session, mesh, vm_keys=(source.key, target.key))
@@ -79,12 +83,15 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) 
         slowest_outbound_ns=None,
         slowest_inbound_ns=None,
         no_service=None,
+        estimate=None,
     )
     newest = None if cells.at[0, 1] == matrix.NONE else utc(int(pairs.ended_at_s[int(cells.round_at[0, 1])]))
     if path.state in (StateName.no_data, StateName.stale):
         path.no_service = _no_service(session, mesh, (source, target), newest)
         path.state = StateName.no_service if path.no_service else path.state
     if newest is None:
+        if estimates:
+            path.estimate = estimates_query.of_path(session, mesh, places[0], places[1])
         return path
     round_trip_states = matrix.measure(cells, Metric.ROUND_TRIP, Statistic.P50).states
     at = int(cells.round_at[0, 1])

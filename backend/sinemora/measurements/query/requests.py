@@ -86,6 +86,13 @@ class MatrixRequest(PathsRequest):
             " round trip, the sum of both directions. Only for delays between VMs"
         ),
     ] = Flows.ALL
+    estimates: Annotated[
+        bool,
+        Field(
+            description="Estimate paths that could be measured and have no window from the measured ones, with an"
+            " interval. Only delays between VMs"
+        ),
+    ] = False
 
 
 class ComparisonRequest(PathsRequest):

@@ -366,6 +366,70 @@ def test_path_without_data_and_path_that_is_none(mesh, owner):
         assert (answer.status_code, answer.json()["code"]) == (404, "path_unknown")
 
 
+def test_estimates_are_marked_and_only_where_they_are_asked_for(owner, make_mesh):
+    mesh = make_mesh(owner, 16)
+    random = np.random.default_rng(2)
+    of_vm = {agent.vm_key: int(random.integers(0, 20_000)) for agent in mesh.agents}
+    # About a third of the pairs is not measured.
+    for i, agent in enumerate(mesh.agents):
+        peers = {
+            peer.vm_key: simple(*(100_000 + of_vm[agent.vm_key] + of_vm[peer.vm_key],) * 2)
+            for j, peer in enumerate(mesh.agents)
+            if j > i and random.random() < 0.7
+        }
+        if peers:
+            sent(agent, report_of(mesh.key, peers))
+    plain = matrix(mesh)
+    assert plain["estimates"] is None
+    found = matrix(mesh, estimates=True)
+    states, known = np.array(found["states"]), np.array(found["estimates"]["values_ns"], float)
+    assert (plain["values"], found["estimates"]["coverage"]) == (found["values"], 0.95)
+    estimated = states == "estimated"
+    assert estimated.sum() > 60
+    np.testing.assert_array_equal(estimated, ~np.isnan(known))
+    np.testing.assert_array_equal(estimated, np.array(plain["states"]) == "no_data")
+    assert all(
+        value is None for row, flags in zip(found["values"], estimated, strict=True) for value in np.array(row)[flags]
+    )
+    low, high = (np.array(found["estimates"][name], float)[estimated] for name in ("low_ns", "high_ns"))
+    assert (low <= known[estimated]).all()
+    assert (known[estimated] <= high).all()
+    keys = keys_in_order(mesh)
+    truth = np.array([[100_000 + of_vm[a] + of_vm[b] for b in keys] for a in keys])
+    assert np.median(np.abs(known / truth - 1)[estimated]) < 0.05
+    octets = mesh.owner.get(
+        f"/v1/meshes/{mesh.id}/matrix", params={"estimates": True}, headers={"Accept": "application/octet-stream"}
+    ).content
+    size = len(keys) ** 2
+    assert (np.frombuffer(octets, np.uint8, size, 24 + 2 * size).reshape(estimated.shape)[estimated] == 7).all()
+    assert (np.frombuffer(octets, np.uint16, size, 24).reshape(estimated.shape)[estimated] > 0).all()
+    rows = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"estimates": True, "format": "csv"}).text.splitlines()
+    assert rows[0].endswith("state,estimate_ns,estimate_low_ns,estimate_high_ns")
+    assert sum(",estimated," in row for row in rows) == estimated.sum()
+    i, j = np.argwhere(estimated)[0]
+    ends = (found["axis"][i]["id"], found["axis"][j]["id"])
+    path = f"/v1/meshes/{mesh.id}/paths/{ends[0]}/{ends[1]}"
+    assert owner.get(path).json()["estimate"] is None
+    shown = owner.get(path, params={"estimate": True}).json()
+    assert (shown["state"], shown["outbound"]) == ("no_data", None)
+    assert shown["estimate"]["outbound"]["value_ns"] == known[i, j]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"metric": "loss"},
+        {"by": "zone"},
+        {"metric": "deviation"},
+        {"more": "p99"},
+        {"flows": "slowest"},
+    ],
+)
+def test_what_cannot_be_estimated_is_refused(mesh, params):
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params | {"estimates": True})
+    assert (answer.status_code, answer.json()["code"]) == (422, "estimates_unsupported")
+
+
 def test_a_path_without_service_names_the_reason_until_it_is_measured(owner, make_mesh):
     mesh = make_mesh(owner, 2)
     body = {"name": "clock-1", "responder": "ieee1588", "probe_address": "10.0.0.9", "ptp_domain": 24}

@@ -1,12 +1,12 @@
 /** A grid of codes, and the looks of missing values. */
 
-/** The look of a cell. `plain`, `veiled` and `flecked` show a colour; the others are hatches without colour. */
-export const LOOK = { plain: 0, dotted: 1, lined: 2, veiled: 3, crossed: 4, ruled: 5, flecked: 6 } as const
+/** The look of a cell. `plain`, `veiled`, `flecked` and `barred` show a colour; the others are hatches without colour. */
+export const LOOK = { plain: 0, dotted: 1, lined: 2, veiled: 3, crossed: 4, ruled: 5, flecked: 6, barred: 7 } as const
 export type Look = (typeof LOOK)[keyof typeof LOOK]
 
 /** Return whether cells of a look show the colour of their value. */
 export const isColoured = (look: number | undefined) =>
-  look === LOOK.plain || look === LOOK.veiled || look === LOOK.flecked
+  look === LOOK.plain || look === LOOK.veiled || look === LOOK.flecked || look === LOOK.barred
 
 export interface Grid {
   rows: number
@@ -26,9 +26,10 @@ export interface Cell {
   column: number
 }
 
-/** Return the rank of a cell when several share a pixel: crossed, then values by size, then lined, then dotted. */
+/** Return the rank of a cell when several share a pixel: crossed, values by size, barred, then lined, then dotted. */
 function rank(code: number, look: number, middle: number): number {
   if (look === LOOK.crossed) return 1 << 20
+  if (look === LOOK.barred) return 4
   if (code > 0 && isColoured(look)) return 16 + Math.abs(code - middle)
   return look === LOOK.lined || look === LOOK.ruled ? 2 : look === LOOK.dotted ? 1 : 3
 }
@@ -120,5 +121,5 @@ export function countLooks({ looks, faint }: Grid): Record<Look | 'faint', numbe
   let faintOnes = 0
   if (faint) for (let i = 0; i < faint.length; i++) faintOnes += faint[i] as number
   const of = (look: Look) => counts[look] as number
-  return { 0: of(0), 1: of(1), 2: of(2), 3: of(3), 4: of(4), 5: of(5), 6: of(6), faint: faintOnes }
+  return { 0: of(0), 1: of(1), 2: of(2), 3: of(3), 4: of(4), 5: of(5), 6: of(6), 7: of(7), faint: faintOnes }
 }

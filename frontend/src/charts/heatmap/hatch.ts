@@ -4,7 +4,15 @@ import { LOOK, type Look } from './grid'
 
 export type Hatch = Exclude<Look, 0>
 
-export const HATCHES: readonly Hatch[] = [LOOK.dotted, LOOK.lined, LOOK.veiled, LOOK.crossed, LOOK.ruled, LOOK.flecked]
+export const HATCHES: readonly Hatch[] = [
+  LOOK.dotted,
+  LOOK.lined,
+  LOOK.veiled,
+  LOOK.crossed,
+  LOOK.ruled,
+  LOOK.flecked,
+  LOOK.barred,
+]
 
 const PERIOD = 8
 
@@ -30,6 +38,8 @@ export function coverage(hatch: Hatch, x: number, y: number): number {
       return line(Math.hypot((x % PERIOD) - PERIOD / 2, (y % PERIOD) - PERIOD / 2), 2) * 0.5
     case LOOK.ruled:
       return line(Math.abs((y % PERIOD) - PERIOD / 2), 0.9) * 0.3
+    case LOOK.barred:
+      return line(Math.abs((x % PERIOD) - PERIOD / 2), 1.4) * 0.8
     case LOOK.crossed:
       return Math.max(line(toDiagonal(x + y, PERIOD), 1.6), line(toDiagonal(x - y, PERIOD), 1.6))
   }

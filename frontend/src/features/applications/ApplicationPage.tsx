@@ -22,6 +22,7 @@ const STATE_WORDS: Record<ApplicationPerformance['detail'][number]['state'], str
   lost: strings.lost,
   no_data: strings.noData,
   no_service: strings.noService,
+  estimated: strings.notMeasured,
   not_planned: strings.notMeasured,
 }
 

@@ -150,6 +150,7 @@ const MISSING = {
   not_planned: strings.notPlanned,
   earlier: strings.noData,
   no_service: strings.noData,
+  estimated: strings.notPlanned,
   no_data: strings.noData,
   stale: strings.staleNoPrediction,
   lost: strings.lostNoPrediction,

@@ -100,3 +100,13 @@ test('a path that is measured too short a time has no usual value', async () => 
   await detail(LOOK.plain, PATH)
   expect(await screen.findByText('Measured, but for too short a time to say what is usual.')).toBeTruthy()
 })
+
+test('a path that is not measured shows its estimates with their intervals', async () => {
+  answers()
+  const one = { value_ns: 84_200, low_ns: 71_000, high_ns: 99_000 }
+  const estimate = { coverage: 0.95, measured: 1_240, outbound: one, inbound: null }
+  await detail(LOOK.barred, { estimate } as unknown as Path)
+  expect(screen.getByText('Estimated.')).toBeTruthy()
+  expect(screen.getByText('Outbound: p50 84.2 µs, between 71.0 µs and 99.0 µs with 95 % confidence')).toBeTruthy()
+  expect(screen.getByText(/^Estimated from 1.240 measured paths\.$/)).toBeTruthy()
+})

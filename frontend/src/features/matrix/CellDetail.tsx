@@ -49,7 +49,8 @@ export function CellDetail({ meshId, source, target, look, path, clock, isLive, 
           <strong>{stateName(look)}.</strong> {STATE_FACTS[look].about}
         </p>
       )}
-      {isLive && path && look !== LOOK.ruled && (
+      {look === LOOK.barred && path?.estimate && <Estimated estimate={path.estimate} />}
+      {isLive && path && look !== LOOK.ruled && look !== LOOK.barred && (
         <UsualFigures meshId={meshId} by="vm" source={source.id} target={target.id} />
       )}
       {path?.outbound && path.inbound && path.round_trip ? (
@@ -79,6 +80,34 @@ export function CellDetail({ meshId, source, target, look, path, clock, isLive, 
         </Button>
       )}
     </section>
+  )
+}
+
+/** The estimates of both directions with their intervals. */
+function Estimated({ estimate }: { estimate: NonNullable<Path['estimate']> }) {
+  const percent = Math.round(100 * estimate.coverage)
+  const directions = [
+    [strings.outbound, estimate.outbound],
+    [strings.inbound, estimate.inbound],
+  ] as const
+  return (
+    <>
+      {directions.map(
+        ([name, one]) =>
+          one && (
+            <p key={name} className={styles.footnote}>
+              {name}:{' '}
+              {strings.estimateOf(
+                formatDelay(one.value_ns),
+                formatDelay(one.low_ns),
+                formatDelay(one.high_ns),
+                percent,
+              )}
+            </p>
+          ),
+      )}
+      <p className={styles.footnote}>{strings.estimateFrom(formatCount(estimate.measured))}</p>
+    </>
   )
 }
 

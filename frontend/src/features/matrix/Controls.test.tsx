@@ -32,3 +32,28 @@ test('the heatmap is coloured by what an application of the mesh loses, and by a
   await userEvent.selectOptions(second, 'Round trip')
   expect(onSearch).toHaveBeenLastCalledWith({ metric: 'round_trip', app: undefined, scale: '' })
 })
+
+test('estimates are asked for where delays between VMs are shown', async () => {
+  mockApi({ 'GET /v1/applications': [] })
+  const onSearch = vi.fn()
+  const controls = (search: object) => (
+    <Controls mesh={MESH} chosen={shownOf(search)} onSearch={onSearch} onAxis={() => {}} />
+  )
+  await showPage(
+    <>
+      {controls({ metric: 'one_way_delay' })}
+      {controls({ metric: 'one_way_delay', estimates: true })}
+      {controls({ metric: 'loss', estimates: true })}
+    </>,
+  )
+  const boxes = screen.getAllByRole<HTMLInputElement>('checkbox', { name: 'Estimates' })
+  expect(boxes.map(({ checked, disabled }) => [checked, disabled])).toEqual([
+    [false, false],
+    [true, false],
+    [false, true],
+  ])
+  await userEvent.click(boxes[0] as HTMLElement)
+  expect(onSearch).toHaveBeenLastCalledWith({ estimates: true, scale: '' })
+  await userEvent.click(boxes[1] as HTMLElement)
+  expect(onSearch).toHaveBeenLastCalledWith({ estimates: undefined, scale: '' })
+})

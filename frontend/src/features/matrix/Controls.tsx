@@ -1,7 +1,7 @@
 import { Checkbox, NativeSelect, SegmentedControl, Tooltip } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { applicationsQuery } from '~/api/applications'
-import { hasFlows, type Shown } from '~/api/measurements'
+import { hasEstimates, hasFlows, type Shown } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import { type Granularity, MATRIX_METRICS, type MatrixMetric, STATISTICS, type Statistic } from '~/lib/dimensions'
 import { facts, MATRIX_METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
@@ -65,6 +65,17 @@ export function Controls({ mesh, chosen, onSearch, onAxis }: Props) {
           value={chosen.statistic}
           onChange={({ currentTarget: { value } }) =>
             onSearch({ statistic: STATISTICS.find((s) => s === value) as Statistic, scale: '' })
+          }
+        />
+      </Tooltip>
+      <Tooltip label={strings.estimatesHint} multiline w={320}>
+        <Checkbox
+          size="xs"
+          label={strings.estimates}
+          disabled={!hasEstimates(chosen)}
+          checked={chosen.estimates === true}
+          onChange={({ currentTarget: { checked } }) =>
+            onSearch({ estimates: checked || undefined, scale: '' } as MatrixSearch)
           }
         />
       </Tooltip>

@@ -33,7 +33,10 @@ export function Side({ meshId, shown, part, reading, position, shape, legend, ch
   const { source, target } = (settled && reading.ends(settled)) ?? {}
   const isPath = shown.by === 'vm' && source && target && source.id !== target.id
   const zones = shown.by === 'zone' || (row?.isClosed && column?.isClosed) ? { row, column } : null
-  const detail = useQuery({ ...pathQuery(meshId, source?.id ?? '', target?.id ?? ''), enabled: Boolean(isPath) })
+  const detail = useQuery({
+    ...pathQuery(meshId, source?.id ?? '', target?.id ?? '', shown.estimates),
+    enabled: Boolean(isPath),
+  })
   return (
     <aside className={styles.side}>
       {legend}

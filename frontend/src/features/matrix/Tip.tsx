@@ -44,6 +44,7 @@ export function Tip({ meshId, shown, part, reading, cell, annotations }: Props) 
       )}
       {paths > 1 && source && target && <span>{strings.worstPathOf(paths, source.name, target.name)}</span>}
       {reading.look(cell) === LOOK.veiled && <span>{strings.stale}</span>}
+      {reading.look(cell) === LOOK.barred && <span>{strings.estimated}</span>}
       {reading.look(cell) === LOOK.flecked && <span>{strings.earlier}</span>}
       {reading.isFaint(cell) && <span>{strings.withinItsClockError}</span>}
       {annotations.map((text) => (

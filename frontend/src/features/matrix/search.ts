@@ -22,6 +22,8 @@ export interface MatrixSearch {
   statistic?: Statistic
   /** The slowest flow of each path instead of all of them together. */
   flows?: 'slowest'
+  /** Estimates of the pairs that are not measured. */
+  estimates?: boolean
   /** Fixed ends of the colour scale, in ns or as a ratio: low, high. */
   scale?: string
   /** Zoom: first row, first column, how many are in view. */
@@ -58,6 +60,7 @@ export const matrixSearch = searchParser<MatrixSearch>(
     app: identifier,
     statistic: v.picklist(STATISTICS),
     flows: v.literal('slowest'),
+    estimates: flag,
     scale: numberList(2, ([low, high]) => (low as number) < (high as number)),
     view: numberList(3, ([, , count]) => (count as number) >= 1),
     zones: v.pipe(v.string(), v.regex(/^[^,]+,[^,]+$/)),

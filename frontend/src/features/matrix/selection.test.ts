@@ -56,6 +56,12 @@ test('a row in short: its median, what is lost, and the worst first', () => {
   ])
 })
 
+test('estimates are no measurements: a summary leaves them out', () => {
+  const states = MATRIX.states.map((state, at) => (at === 3 ? LOOK.barred : state))
+  const { measured, worst } = summaryOf({ ...MATRIX, states }, VMS, 0, 'row', 'deviation', FURTHEST)
+  expect([measured, worst.map(({ name }) => name)]).toEqual([1, ['db-2']])
+})
+
 test('a column in short: a faster path counts as changed, one as usual does not', () => {
   const { median, measured, lost, worst } = summary('column')
   expect([median, measured, lost]).toEqual([0, 3, 0])

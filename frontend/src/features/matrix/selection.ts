@@ -99,7 +99,9 @@ export function summaryOf(
     const at = side === 'row' ? index * columns + other : other * columns + index
     const [code, state] = [codes[at] as number, states[at] as number]
     const isLost = state === LOOK.crossed
-    if (isLost || (code > 0 && isColoured(state))) present.push({ peer, code, isLost })
+    // An estimate is no measurement.
+    const isMeasured = code > 0 && isColoured(state) && state !== LOOK.barred
+    if (isLost || isMeasured) present.push({ peer, code, isLost })
   })
   const measured = present.filter(({ isLost }) => !isLost).sort((a, b) => a.code - b.code)
   const badness = ({ code, isLost }: (typeof present)[number]) =>

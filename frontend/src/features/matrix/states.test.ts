@@ -12,6 +12,7 @@ test('each state of the wire has its own look and its own word', () => {
     'Lost',
     'No usual value yet',
     'Earlier window',
+    'Estimated',
   ])
 })
 
@@ -19,6 +20,7 @@ test.each([
   [LOOK.plain, '84.2 µs', 'a-1 to b-2, p50 84.2 µs'],
   [LOOK.veiled, '84.2 µs', 'a-1 to b-2, p50 84.2 µs, stale'],
   [LOOK.flecked, '84.2 µs', 'a-1 to b-2, p50 84.2 µs, from an earlier window'],
+  [LOOK.barred, '84.2 µs', 'a-1 to b-2, p50 84.2 µs, estimated'],
   [LOOK.dotted, null, 'a-1 to b-2, not planned'],
   [LOOK.lined, null, 'a-1 to b-2, no data yet'],
   [LOOK.crossed, null, 'a-1 to b-2, lost'],

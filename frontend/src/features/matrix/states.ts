@@ -1,4 +1,4 @@
-/** The states without a fresh value: not planned, no data yet, stale, lost, no usual value yet, not its turn. */
+/** The states without a fresh value: not planned, no data yet, stale, lost, no usual value yet, not its turn, estimated. */
 
 import { LOOK, type Look } from '~/charts/heatmap/grid'
 import type { Hatch } from '~/charts/heatmap/hatch'
@@ -10,13 +10,14 @@ interface StateFacts {
 }
 
 // A state's number on the wire is its look: 0 measured 1 not planned 2 no data 3 stale 4 lost 5 no baseline
-// 6 earlier.
+// 6 earlier 7 estimated.
 export const STATE_FACTS: Record<Hatch, StateFacts> = {
   [LOOK.dotted]: { name: strings.notPlanned, about: strings.notPlannedHint },
   [LOOK.lined]: { name: strings.noData, about: strings.noDataHint },
   [LOOK.veiled]: { name: strings.staleTitle, about: strings.staleHint },
   [LOOK.crossed]: { name: strings.lostTitle, about: strings.lostHint },
   [LOOK.flecked]: { name: strings.earlierTitle, about: strings.earlierHint },
+  [LOOK.barred]: { name: strings.estimatedTitle, about: strings.estimatedHint },
   [LOOK.ruled]: { name: strings.noBaseline, about: strings.noBaselineHint },
 }
 
@@ -30,5 +31,6 @@ export function sentence(source: string, target: string, look: Look, value: stri
   if (look === LOOK.plain && value !== null) return `${path}, ${measured} ${value}`
   if (look === LOOK.veiled && value !== null) return strings.staleCell(path, measured, value)
   if (look === LOOK.flecked && value !== null) return strings.earlierCell(path, measured, value)
+  if (look === LOOK.barred && value !== null) return strings.estimatedCell(path, measured, value)
   return `${path}, ${look === LOOK.plain ? strings.noValue : stateName(look).toLowerCase()}`
 }

@@ -165,6 +165,16 @@ export const strings = {
   earlierHint: 'Measured in an earlier window of the period; the turn of this pair has not come again.',
   earlierCell: (path: string, metric: string, value: string) => `${path}, ${metric} ${value}, from an earlier window`,
   earlier: 'from an earlier window of the period',
+  estimates: 'Estimates',
+  estimatesHint:
+    'Estimate the pairs that are not measured from those that are. Estimates are hatched, have an interval, and never alert. Applies to delays between VMs.',
+  estimatedTitle: 'Estimated',
+  estimatedHint: 'Not measured: estimated from the measured pairs.',
+  estimatedCell: (path: string, metric: string, value: string) => `${path}, ${metric} ${value}, estimated`,
+  estimated: 'estimated, not measured',
+  estimateOf: (value: string, low: string, high: string, percent: number) =>
+    `p50 ${value}, between ${low} and ${high} with ${percent} % confidence`,
+  estimateFrom: (paths: string) => `Estimated from ${paths} measured paths.`,
   staleTitle: 'Stale',
   staleHint: 'The newest value is old: the agent has stopped reporting.',
   lostTitle: 'Lost',

@@ -117,7 +117,7 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
   const coding = codingOf(shown)
   const { isClocked, scale } = facts(coding)
   const errors = useQuery({
-    ...matrixQuery(meshId, { ...shown, metric: 'clock_error', slowest: false }),
+    ...matrixQuery(meshId, { ...shown, metric: 'clock_error', slowest: false, estimates: false }),
     enabled: isClocked && query.data !== undefined,
   })
   const matrix = query.data?.matrix

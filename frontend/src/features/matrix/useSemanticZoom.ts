@@ -42,7 +42,14 @@ export function useSemanticZoom({ meshId, shown, search, part, roster, position,
   const zoomed = (view: View, at: Point) => {
     const change = async (by: Shown['by'], next: View) => {
       // The picture must not change its view before it changes its cells.
-      await cache.ensureQueryData(matrixQuery(meshId, { ...shown, by, slowest: by === 'vm' && shown.slowest }))
+      await cache.ensureQueryData(
+        matrixQuery(meshId, {
+          ...shown,
+          by,
+          slowest: by === 'vm' && shown.slowest,
+          estimates: by === 'vm' && shown.estimates === true,
+        }),
+      )
       await onSearch({ by, view: written(next), cell: '', select: '', closed: '' }, true)
     }
     if (!isWhole || !roster) return position.onView(view)

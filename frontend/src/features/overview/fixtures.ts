@@ -79,5 +79,6 @@ export function deviations(values: (number | null)[][], usual: (number | null)[]
     asymmetry_sources: each(() => 'assumed'),
     states: each((now, before) => (now === null ? 'no_data' : before === null ? 'no_baseline' : 'measured')),
     baseline: { value_ns: usual, dead_band_ns: known(bandNs), basis: known('same_hour'), steps: each(() => 6) },
+    estimates: null,
   }
 }

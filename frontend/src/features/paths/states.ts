@@ -10,6 +10,7 @@ export const STATE_TEXT = {
   lost: strings.lost,
   earlier: strings.earlier,
   no_service: strings.noService,
+  estimated: strings.notPlanned,
 }
 
 /** Return an agent's message as a sentence of its own: the agent writes its log in lower case, without a full stop. */
