@@ -15,9 +15,9 @@ use std::time::Duration;
 use sinemora_agent::network::Listen;
 use sinemora_agent::plan::Role;
 use sinemora_agent::ptp::{
-    Body, Correction, MAX_LEN, Message, PortIdentity, ResponseTlv, RxReportTlv,
+    Body, Correction, MAX_LEN, Message, PortIdentity, ResponseTlv, RxReportTlv, Service, Tlv,
 };
-use support::{Agent, listen, peer, plan};
+use support::{Agent, Loss, listen, peer, plan};
 
 /// Of the client's requests; its responses have port 1.
 const REQUESTER: PortIdentity = PortIdentity {
@@ -139,4 +139,78 @@ fn an_agent_of_an_earlier_version_gets_whole_responses_once_it_has_answered_a_ch
     assert!(matches!(other, Body::Sync { .. }), "{other:?}");
     let own = confirm(REQUESTER.clock, 21);
     assert!(matches!(own, Body::CompactResp { .. }), "{own:?}");
+}
+
+#[test]
+fn a_flood_without_a_proof_leaves_the_measurement_its_packets() {
+    let (mut a, b) = (
+        Agent::start_with(listen("127.79.3.1"), &["127.79.3.0/24"]),
+        Agent::start(listen("127.79.3.2")),
+    );
+    b.follow(plan(2, 8, vec![peer(1, a.listen, Role::Responder)]));
+    let mut own = plan(1, 8, vec![peer(2, b.listen, Role::Client)]);
+    own.caps.packets_per_s = 100;
+    a.follow(own);
+    a.windows(2);
+    // 2,000 requests of a standard client in two seconds, whose port identities change and name nobody's.
+    let guest = UdpSocket::bind("127.79.3.9:0").unwrap();
+    for nth in 0..2_000_u64 {
+        let message = Message {
+            domain: 0,
+            source: PortIdentity {
+                clock: nth,
+                port: 1,
+            },
+            sequence_id: nth as u16,
+            correction: Correction(0),
+            body: Body::Signaling {
+                target: PortIdentity::ANY,
+                tlvs: [Tlv::Request {
+                    service: Service::Sync,
+                    interval: 0,
+                    duration_s: 60,
+                }]
+                .into_iter()
+                .collect(),
+            },
+        };
+        let mut bytes = [0; MAX_LEN];
+        let length = message.write(&mut bytes);
+        let to = (a.listen.address, a.listen.general_port);
+        guest.send_to(&bytes[..length], to).unwrap();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let windows = a.windows(2);
+    a.finish();
+    let loss = Loss::of(&windows);
+    assert!(loss.round_trip.0 >= 2 * 7, "{loss:?}");
+    assert_eq!(loss.round_trip.1, 0, "{loss:?}");
+}
+
+#[test]
+fn an_agent_that_listens_on_both_families_measures_peers_of_both() {
+    let both = listen("::");
+    let (four, six) = (
+        Agent::start(listen("127.79.4.2")),
+        Agent::start(listen("::1")),
+    );
+    let mut a = Agent::start(both);
+    let at = |address: &str| Listen {
+        address: address.parse().unwrap(),
+        ..both
+    };
+    four.follow(plan(2, 8, vec![peer(1, at("127.0.0.1"), Role::Responder)]));
+    six.follow(plan(3, 8, vec![peer(1, at("::1"), Role::Responder)]));
+    let peers = vec![
+        peer(2, four.listen, Role::Client),
+        peer(3, six.listen, Role::Client),
+    ];
+    a.follow(plan(1, 8, peers));
+    let windows = a.windows(4);
+    a.finish();
+    let last = windows.last().unwrap();
+    assert_eq!(last.peer_keys, [2, 3]);
+    let round_trip = last.round_trip.as_ref().unwrap();
+    assert_eq!(round_trip.lost, [0, 0]);
+    assert!(round_trip.count.iter().all(|n| *n > 0), "{round_trip:?}");
 }

@@ -97,10 +97,11 @@ impl Config {
             ));
         }
         if let (Some(listen), Some(probe)) = (listen_address, probe_address) {
-            if listen.is_ipv4() != probe.is_ipv4() {
+            let both = listen == IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED);
+            if listen.is_ipv4() != probe.is_ipv4() && !both {
                 return Err(ConfigError::new(
                     "probe_address",
-                    "must be of the same family (v4 or v6) as listen_address",
+                    "must be of the same family (v4 or v6) as listen_address; listen_address :: is both",
                 ));
             }
         }

@@ -74,7 +74,7 @@ pub static SETTINGS: &[Setting] = &[
         key: "listen_address",
         value_name: "IP",
         default: Some("the address that reaches the backend"),
-        help: "Address that sends and receives probe packets",
+        help: "Address that sends and receives probe packets; :: for all, IPv6 and IPv4",
         is_switch: false,
     },
     Setting {

@@ -266,7 +266,7 @@ pub(super) fn log_plan(plan: &Plan, unreachable: usize) {
     if unreachable > 0 {
         tracing::warn!(
             peers = unreachable,
-            "peers of another address family than listen_address cannot be measured"
+            "peers of another address family than listen_address cannot be measured: set listen_address = \"::\" for both"
         );
     }
 }

@@ -38,6 +38,8 @@ pub(super) struct Exchanger {
     pub(super) caps: Caps,
     pub(super) load_shedder: LoadShedder,
     pub(super) budget: TokenBucket,
+    /// The part of the budget for answers to addresses that have not proven that they receive.
+    pub(super) unproven_budget: TokenBucket,
     pub(super) counters: Arc<Counters>,
     pub(super) event_log: EventLog,
     /// Messages received in this turn.
@@ -67,6 +69,7 @@ impl Exchanger {
             caps: Caps::default(),
             load_shedder: LoadShedder::default(),
             budget: TokenBucket::new(0, 0, sockets.now()),
+            unproven_budget: TokenBucket::new(0, 0, sockets.now()),
             event_log: EventLog::new(counters.clone()),
             counters,
             flows_used: (1, sockets.now()),

@@ -26,6 +26,9 @@ impl Exchanger {
         let (packets_per_s, _) = self.load_shedder.packets_per_s(&self.caps);
         let burst = (packets_per_s / 10).max(ANSWER_PACKETS);
         self.budget.set_limit(packets_per_s, burst);
+        // Half, so that a flood of forged packets leaves the measurement the other half.
+        let half = (burst / 2).max(ANSWER_PACKETS);
+        self.unproven_budget.set_limit(packets_per_s / 2, half);
         set(&self.counters.packets_per_s_allowed, packets_per_s.into());
     }
 }

@@ -2,6 +2,7 @@
 
 use super::exchanger::{Exchanger, add};
 use super::sockets::packet::{Departure, ReceivedMessage};
+use crate::clock::RawTime;
 use crate::ptp::{
     Body, ClientAddress, Correction, Message, NoDelayResp, PortIdentity, REQUEST_LEN, Receipt,
     Refusal, Response, ResponseForm, Service, Tlvs, octets,
@@ -38,7 +39,13 @@ impl Exchanger {
             {
                 add(&self.counters.packets_rejected, 1);
             }
-            Ok(response) if self.budget.take(response.form.lengths().len() as u32, now) => {
+            Ok(response)
+                if self.take_budget(
+                    response.form.lengths().len() as u32,
+                    response.is_proven,
+                    now,
+                ) =>
+            {
                 self.queue_response(Response {
                     local: received.to,
                     received: received.arrival.stamp,
@@ -51,6 +58,11 @@ impl Exchanger {
                 add(&self.counters.packets_rejected, 1);
             }
         }
+    }
+
+    /// Returns true if packets may leave for an address that has proven that it receives, or has not.
+    fn take_budget(&mut self, packets: u32, is_proven: bool, now: RawTime) -> bool {
+        (is_proven || self.unproven_budget.take(packets, now)) && self.budget.take(packets, now)
     }
 
     /// Queues the Sync of a response.
@@ -134,7 +146,11 @@ impl Exchanger {
         received: &ReceivedMessage,
     ) {
         let now = self.sockets.now();
-        if !self.budget.take(1, now) {
+        let identity = self
+            .unicast_service
+            .receipts
+            .identity_for(received.from.ip());
+        if !self.take_budget(1, request.2 == identity, now) {
             return self.event_log.shed();
         }
         let known = self.responder.event_port_of(received.from);

@@ -118,8 +118,8 @@ impl Grants {
         self.expire(now);
         let hz = 1_000_000_000 / interval_ns(interval);
         let may_grant = duration_s > 0 && self.make_room(id, service, hz);
-        let full = self.places.len() >= MOST_CLIENTS && !self.places.contains_key(&id);
-        if full || !may_grant {
+        let room = may_grant && self.make_place(id);
+        if !room {
             return Tlv::Grant {
                 service,
                 interval,
@@ -290,6 +290,21 @@ impl Grants {
             let Some(oldest) = oldest else { return false };
             self.retain_clients(|client| client.id != oldest);
         }
+    }
+
+    /// Returns true if the table has a place for a client. Of a full one a client without a proof gives way, the oldest first:
+    /// forged addresses keep nobody out.
+    fn make_place(&mut self, id: ClientId) -> bool {
+        if self.places.len() < MOST_CLIENTS || self.places.contains_key(&id) {
+            return true;
+        }
+        let unproven = self.clients.iter().flatten().filter(|c| !c.proven);
+        let oldest = unproven
+            .min_by_key(|client| client.since)
+            .map(|client| client.id);
+        let Some(oldest) = oldest else { return false };
+        self.retain_clients(|client| client.id != oldest);
+        true
     }
 
     /// Returns a client that is served.

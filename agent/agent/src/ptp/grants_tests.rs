@@ -129,6 +129,42 @@ fn a_full_table_denies_until_a_grant_runs_out() {
 }
 
 #[test]
+fn forged_addresses_that_fill_the_table_keep_no_client_out() {
+    let mut grants = Grants::default();
+    let request = (Service::Sync, 0, 10);
+    let forge = |grants: &mut Grants, nth: u64| {
+        let last = 3 + (nth % 250) as u8;
+        let tlv = grants.request((id(last, nth), false), address(last), request, RawTime(1));
+        matches!(
+            tlv,
+            Tlv::Grant {
+                duration_s: 1..,
+                ..
+            }
+        )
+    };
+    assert!((0..2_000).all(|nth| forge(&mut grants, nth)));
+    assert_eq!(grants.len(), MOST_CLIENTS);
+    // A client that comes now is told its identity, and proves that it receives before the flood drives it out or after.
+    let granted = |grants: &mut Grants, proven| {
+        let tlv = grants.request((id(2, 9), proven), address(2), request, RawTime(2));
+        matches!(
+            tlv,
+            Tlv::Grant {
+                duration_s: 1..,
+                ..
+            }
+        )
+    };
+    assert!(granted(&mut grants, false));
+    assert!((2_000..4_000).all(|nth| forge(&mut grants, nth)));
+    assert!(granted(&mut grants, true));
+    assert!((4_000..6_000).all(|nth| forge(&mut grants, nth)));
+    assert!(grants.of(id(2, 9)).is_some_and(|client| client.proven));
+    assert_eq!(grants.len(), MOST_CLIENTS);
+}
+
+#[test]
 fn forged_identities_get_what_one_client_may_have_and_take_nothing_from_others() {
     let mut grants = Grants::default();
     // Blind packets of an attacker with the source address of a peer: all services, as often and long as possible.

@@ -49,6 +49,8 @@ pub struct Response {
     pub sequence_id: u16,
     /// The message that carries t1.
     pub form: ResponseForm,
+    /// The client has proven that it receives.
+    pub is_proven: bool,
     pub correction: Correction,
     /// t4; `None` if the request has no timestamp.
     pub received: Option<RawTime>,
@@ -210,6 +212,7 @@ impl Responder {
                 Body::CompactReq { soon: false, .. } => ResponseForm::InDelayResp,
                 _ => ResponseForm::Standard,
             },
+            is_proven: proven,
             correction: message.correction,
             received: None,
         })

@@ -26,9 +26,17 @@ impl RawAddress {
         }
     }
 
-    pub fn new(address: SocketAddr) -> Self {
+    /// Returns an address for a socket of a family: a socket for IPv6 addresses sends to IPv4 ones as mapped addresses
+    /// (RFC 4291, 2.5.5.2).
+    pub fn new(address: SocketAddr, of_ipv6_socket: bool) -> Self {
         let mut raw = Self::empty();
         let place = &raw mut raw.storage;
+        let address = match address {
+            SocketAddr::V4(v4) if of_ipv6_socket => {
+                SocketAddrV6::new(v4.ip().to_ipv6_mapped(), v4.port(), 0, 0).into()
+            }
+            _ => address,
+        };
         match address {
             SocketAddr::V4(v4) => {
                 let native = libc::sockaddr_in {
@@ -56,7 +64,7 @@ impl RawAddress {
         raw
     }
 
-    /// Returns the address that the kernel wrote; `None` if it is of another family.
+    /// Returns the address that the kernel wrote, a mapped one as IPv4; `None` if it is of another family.
     pub fn get(&self) -> Option<SocketAddr> {
         let place = &raw const self.storage;
         match i32::from(self.storage.sin6_family) {
@@ -72,6 +80,9 @@ impl RawAddress {
                     native.sin6_addr.s6_addr.into(),
                     u16::from_be(native.sin6_port),
                 );
+                if let Some(v4) = Ipv6Addr::to_ipv4_mapped(&ip) {
+                    return Some(SocketAddrV4::new(v4, port).into());
+                }
                 Some(SocketAddrV6::new(ip, port, native.sin6_flowinfo, native.sin6_scope_id).into())
             }
             _ => None,
@@ -108,7 +119,11 @@ mod tests {
             "[fe80::1%5]:9",
         ] {
             let address: SocketAddr = text.parse().unwrap();
-            assert_eq!(RawAddress::new(address).get(), Some(address));
+            for of_ipv6_socket in [!address.is_ipv4(), true] {
+                let raw = RawAddress::new(address, of_ipv6_socket);
+                assert_eq!(raw.get(), Some(address));
+                assert_eq!(raw.len, if of_ipv6_socket { V6_LEN } else { V4_LEN });
+            }
         }
         assert_eq!(RawAddress::empty().get(), None);
     }

@@ -69,7 +69,8 @@ impl ControlMessages {
                 }
                 (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
                     let info: Option<libc::in6_pktinfo> = get(data, len);
-                    self.to = info.map(|info| IpAddr::V6(info.ipi6_addr.s6_addr.into()));
+                    self.to =
+                        info.map(|info| IpAddr::V6(info.ipi6_addr.s6_addr.into()).to_canonical());
                 }
                 (libc::IPPROTO_IP, libc::IP_RECVERR) | (libc::IPPROTO_IPV6, libc::IPV6_RECVERR) => {
                     let error: Option<libc::sock_extended_err> = get(data, len);

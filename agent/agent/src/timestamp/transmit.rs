@@ -72,7 +72,7 @@ impl Socket {
     fn send_batch<T>(&self, packets: &[impl Borrow<Outgoing<T>>]) -> io::Result<usize> {
         let (mut vectors, mut headers) = (unwritten::<libc::iovec>(), unwritten());
         let (mut names, mut rooms) = (unwritten(), unwritten::<SourceRoom>());
-        let wildcard = self.local().ip().is_unspecified();
+        let (wildcard, ipv6) = (self.local().ip().is_unspecified(), self.local().is_ipv6());
         let packets = &packets[..packets.len().min(BATCH)];
         for (packet, vector) in packets.iter().map(Borrow::borrow).zip(&mut vectors) {
             vector.write(libc::iovec {
@@ -94,7 +94,7 @@ impl Socket {
                 1
             };
             let (own, others) = pieces.split_at_mut(*count);
-            let name = name.write(RawAddress::new(packet.to));
+            let name = name.write(RawAddress::new(packet.to, ipv6));
             // SAFETY: mmsghdr is plain pointers and integers, for which zero is a value.
             let header: &mut libc::mmsghdr = header.write(unsafe { std::mem::zeroed() });
             let header = &mut header.msg_hdr;

@@ -189,9 +189,10 @@ impl Sockets {
             .sum()
     }
 
-    /// Returns true if this agent's sockets are of the address family of `address`.
+    /// Returns true if this agent's sockets reach the address family of `address`: those of `::` reach both.
     pub fn reaches(&self, address: IpAddr) -> bool {
-        self.listen.address.is_ipv4() == address.is_ipv4()
+        let own = self.listen.address;
+        own.is_ipv4() == address.is_ipv4() || own == IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED)
     }
 
     /// Reads the packets and departure timestamps that are `ready`, in the order of [`Self::sockets`].
