@@ -102,7 +102,7 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-meshes bench-store bench-agent bench-alerts bench-ui bench-advisors bench-tail bench-security
+.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-meshes bench-store bench-agent bench-alerts bench-ui bench-advisors bench-tail bench-security bench-scale
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; one group: ONLY=profiler)
 	$(PREPARE) bench-curves >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
@@ -139,6 +139,9 @@ bench-tail: ## What the order of packets does to the slowest flows, and that of 
 bench-security: ## What keeps others out and what stops the API (some groups: ONLY=fuzz; other requests: SEED=2; fewer: REQUESTS=20000)
 	$(PREPARE) backend >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" REQUESTS="$(REQUESTS)" $(RUN) --in backend python -m lab.benchmarks.security
+bench-scale: ## What a disaster and a rolling restart cost under load of reports (some groups: ONLY=restore,rolling)
+	$(PREPARE) backend >&2
+	@ONLY="$(ONLY)" $(RUN) --in backend python -m lab.benchmarks.scale
 bench-size: ## How large the code is, and how long the last test runs took
 	$(PREPARE) backend >&2
 	@$(RUN) --in backend python ../infra/test/size.py

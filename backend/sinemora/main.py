@@ -1,5 +1,6 @@
 """Composition of the API: routers of all features, error handling, start and stop."""
 
+import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -37,7 +38,7 @@ from sinemora.embeds import routes as embeds
 from sinemora.inventory import routes as inventory
 from sinemora.jobs import routes as jobs
 from sinemora.jobs.watch import ended_watch
-from sinemora.kit import errors, health
+from sinemora.kit import errors, health, listening_socket
 from sinemora.kit.config import settings
 from sinemora.kit.http.downloads import serve_packages
 from sinemora.kit.http.frontend import serve_frontend
@@ -245,9 +246,23 @@ def server() -> Server:
 
 
 def serve() -> None:
-    """Run the API in the foreground until a signal stops it."""
+    """Run the API in the foreground until a signal stops it. SIGHUP replaces the process by a new one of the same id.
+
+    The listening socket stays open meanwhile: new connections wait in its queue, and none is refused.
+    """
     instance = server()
+    listening = listening_socket.inherited() or instance.config.bind_socket()
+    kept = listening.dup()  # the server closes its own when it stops
+    replaced = False
+
+    def replace(*_: object) -> None:
+        nonlocal replaced
+        replaced = instance.should_exit = True
+
+    signal.signal(signal.SIGHUP, replace)
     with suppress(KeyboardInterrupt):
-        instance.run()
+        instance.run(sockets=[listening])
     if not instance.started:
         sys.exit(3)
+    if replaced:
+        listening_socket.hand_over(kept, [sys.executable, "-m", "sinemora.cli", "serve"])

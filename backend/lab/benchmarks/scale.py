@@ -1,0 +1,32 @@
+"""Figures of scale and disaster on a separate product: one JSON object a figure, commentary on stderr.
+
+Reports go through the real API of agents, from a simulated fleet that keeps what was not acknowledged and sends it
+again.
+
+    make bench-scale                   everything
+    make bench-scale ONLY=restore      some groups: restore rolling
+"""
+
+import os
+import sys
+
+from lab.benchmarks import figures
+from lab.benchmarks.scaling import disaster, rolling
+from lab.benchmarks.storing.product import running
+
+GROUPS = {"restore": disaster.restore, "rolling": rolling.replace}
+
+
+def main() -> None:
+    """Measure the groups of ONLY, all by default, each on a product of its own."""
+    wanted = os.environ.get("ONLY") or ",".join(GROUPS)
+    for name in wanted.split(","):
+        if name not in GROUPS:
+            sys.exit(f"ONLY={wanted}: there are the groups {', '.join(GROUPS)}")
+        with running() as product:
+            GROUPS[name](product)
+    figures.finish()
+
+
+if __name__ == "__main__":
+    main()

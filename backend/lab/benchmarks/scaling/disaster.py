@@ -1,0 +1,109 @@
+"""Disaster under load: the database dies together with its archiver, and is restored from the archive."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from sqlalchemy import text
+
+from lab.benchmarks import figures
+from lab.benchmarks.figures import comment
+from lab.benchmarks.scaling.fleet import Fleet, lost
+from lab.benchmarks.storing.product import Product, World, serve
+from sinemora.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
+from sinemora.kit.config import settings
+from sinemora.kit.db import dispose, engine, system_engine, system_session
+
+SENDERS = 20
+LOAD_S = 30.0
+
+
+def restore(product: Product) -> None:
+    """Kill the database and the archiver under load, restore, and count the acknowledged windows that are lost."""
+    world = product.world("restore", SENDERS)
+    with tempfile.TemporaryDirectory(prefix="sinemora-bench-archive-") as name:
+        place = Path(name)
+        place.chmod(0o711)
+        env = os.environ | {
+            "PGHOST": str(product.postgres.socket_folder),
+            "PGUSER": SUPERUSER,
+            "PGDATABASE": DATABASE,
+            "PATH": f"{product.postgres.programs}{os.pathsep}{os.environ['PATH']}",
+        }
+        command = [sys.executable, "-m", "sinemora.cli"]
+        archiver = subprocess.Popen([*command, "archive", "--to", place / "archive"], env=env, start_new_session=True)
+        try:
+            _until(lambda: any((place / "archive" / "base").glob("*Z/archive.json")), 120)
+            fleet = Fleet(product.port, world, SENDERS, 1.0, int(time.time()) - 600)
+            fleet.start()
+            time.sleep(LOAD_S)
+            killed_at, killed_s = time.time(), time.monotonic()
+            os.kill(int((product.postgres.cluster / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+        finally:
+            os.killpg(archiver.pid, signal.SIGKILL)
+            archiver.wait()
+        record = fleet.stop(give_up=True)
+        subprocess.run(
+            [*command, "recover", "--from", place / "archive", "--to", place / "restored"], env=env, check=True
+        )
+        restored = PostgresServer(place / "restored")
+        restored.prepare()
+        restored.start()
+        try:
+            _serve_from(product, restored)
+            product.get(f"/v1/meshes/{world.mesh_id}/matrix")
+            rto_s = time.monotonic() - killed_s
+            _report(record.acknowledged, world, killed_at, rto_s)
+        finally:
+            dispose()
+            product.api.terminate()
+            product.api.wait(20)
+            restored.stop()
+
+
+def _serve_from(product: Product, restored: PostgresServer) -> None:
+    product.api.terminate()
+    product.api.wait(20)
+    os.environ |= {
+        "SINEMORA_DATABASE_URL": restored.dsn(),
+        "SINEMORA_DATABASE_OWNER_URL": restored.dsn(OWNER_ROLE),
+        "SINEMORA_DATABASE_SYSTEM_URL": restored.dsn(SYSTEM_ROLE),
+    }
+    dispose()
+    for cached in (settings, engine, system_engine):
+        cached.cache_clear()
+    product.api = serve(product.log)
+    product.wait()
+
+
+def _report(acknowledged: dict[tuple[int, int], float], world: World, killed_at: float, rto_s: float) -> None:
+    missing = lost(list(acknowledged), stored(world))
+    # The age of the oldest acknowledged window that is lost, when the database died.
+    rpo_s = max((killed_at - acknowledged[window] for window in missing), default=0.0)
+    counted = {"acknowledged": len(acknowledged), "lost": len(missing)}
+    comment(f"{len(acknowledged)} windows acknowledged, {len(missing)} of them lost, the oldest {rpo_s:.2f} s before")
+    figures.report("scale_restore_rpo_s", max(rpo_s, 0.0), **counted)
+    figures.report("scale_restore_rto_s", rto_s)
+
+
+def stored(world: World) -> set[tuple[int, int]]:
+    """Return the stored windows of a mesh: VM key and start."""
+    with system_session() as session:
+        rows = session.execute(
+            text("SELECT vm_key, extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = :key"),
+            {"key": world.mesh_key},
+        )
+        return {(vm_key, start) for vm_key, start in rows}
+
+
+def _until(true: Callable[[], bool], limit_s: float) -> None:
+    until_s = time.monotonic() + limit_s
+    while not true():
+        if time.monotonic() > until_s:
+            sys.exit(f"not within {limit_s:.0f} s")
+        time.sleep(0.2)

@@ -1,0 +1,84 @@
+"""SIGHUP replaces the API: its process stays, its program starts again, and no connection is refused meanwhile."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture
+def api(servers: Any, port: int, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    env = os.environ | {"SINEMORA_PORT": str(port)}
+    with (tmp_path / "api.log").open("wb") as log:
+        process = subprocess.Popen([sys.executable, "-m", "sinemora.cli", "serve"], env=env, stdout=log, stderr=log)
+    wait_until(lambda: status(port) == 200)
+    yield process
+    if process.poll() is None:
+        process.terminate()
+    process.wait(30)
+
+
+def status(port: int) -> int:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=60) as response:
+            return int(response.status)
+    except (urllib.error.URLError, ConnectionError):
+        return 0
+
+
+def wait_until(true: Any) -> None:
+    until_s = time.monotonic() + 90
+    while not true():
+        assert time.monotonic() < until_s
+        time.sleep(0.1)
+
+
+def stack_of(process: subprocess.Popen[bytes]) -> str:
+    """Return the address of the stack, which each program of a process gets anew."""
+    lines = Path(f"/proc/{process.pid}/maps").read_text().splitlines()
+    return next((line.split()[0] for line in lines if line.endswith("[stack]")), "")
+
+
+def test_no_connection_is_refused_while_the_api_is_replaced(api: subprocess.Popen[bytes], port: int):
+    answered: list[int] = []
+    ended = threading.Event()
+
+    def ask() -> None:
+        while not ended.is_set():
+            answered.append(status(port))
+            time.sleep(0.02)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    for _ in range(2):
+        before, count = stack_of(api), len(answered)
+        api.send_signal(signal.SIGHUP)
+        wait_until(lambda before=before: stack_of(api) not in (before, ""))
+        wait_until(lambda count=count: len(answered) > count + 20)
+        assert api.poll() is None
+    ended.set()
+    asking.join()
+    assert set(answered) == {200}
+
+
+def test_sigterm_still_ends_it(api: subprocess.Popen[bytes]):
+    api.send_signal(signal.SIGHUP)
+    time.sleep(0.5)
+    api.terminate()
+    assert api.wait(30) in (0, -signal.SIGTERM)
