@@ -72,10 +72,17 @@ prose: ## List sentences worth a second reading (a reading aid; some files: ARGS
 	@$(PYTHON) infra/prose/prose.py $(ARGS)
 
 ##@ Distribute
-.PHONY: packages test-packages
+.PHONY: packages test-packages sbom audit
 packages: ## Build the agent's packages, install script and checksums (signed: SINEMORA_SIGNING_KEY=…)
 	$(PREPARE) packages
+	@$(PYTHON) infra/supply_chain/sbom.py
 	@$(PYTHON) infra/packages/build.py
+sbom: ## Write bills of materials (CycloneDX) of backend, front end and agent into agent/dist, validated
+	$(PREPARE) sbom
+	@$(PYTHON) infra/supply_chain/sbom.py
+audit: ## Look for vulnerable dependencies and record the result in docs/security.md (a copy of RustSec's advisories: RUSTSEC_DB=folder)
+	$(PREPARE) audit
+	@RUSTSEC_DB="$(RUSTSEC_DB)" $(PYTHON) infra/supply_chain/audit.py
 test-packages: packages ## Install .deb and .rpm in a copy of the machine, run, upgrade and remove them (root; Debian)
 	$(PREPARE) test-packages
 	@$(PYTHON) infra/packages/trial.py

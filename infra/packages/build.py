@@ -118,8 +118,8 @@ def archive(output: Path) -> None:
 
 
 def checksums() -> str:
-    """Return a line of every package in agent/dist, in the format of sha256sum."""
-    packages = sorted(path for path in DIST.iterdir() if path.suffix in (".deb", ".rpm", ".gz"))
+    """Return a line of every package and bill of materials in agent/dist, in the format of sha256sum."""
+    packages = sorted(path for path in DIST.iterdir() if path.suffix in (".deb", ".rpm", ".gz", ".json"))
     return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in packages)
 
 

@@ -50,7 +50,9 @@ SUITES = [
     Suite("ruff-format", "backend", ("ruff", "format", "--quiet", "--check", *PYTHON)),
     Suite("mypy", "backend", ("mypy",)),
     Suite("mypy-tests", "backend", ("mypy", "tests/embedded", "tests/toolchain")),
-    Suite("mypy-infra", "infra", ("mypy", "--strict", "toolchain", "test", "packages", "prose"), env=LAB),
+    Suite(
+        "mypy-infra", "infra", ("mypy", "--strict", "toolchain", "test", "packages", "prose", "supply_chain"), env=LAB
+    ),
     Suite("mypy-bench", "agent/bench", ("mypy", "--strict", "."), env=LAB),
     Suite("import-linter", "backend", ("lint-imports",)),
     Suite("openapi-drift", "backend", ("sinemora", "openapi", "--check", "openapi.json")),

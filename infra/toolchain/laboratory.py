@@ -1,9 +1,11 @@
 """Bring the tools that agents are tested, compared and packaged with: network tools, PTP daemons, certificates."""
 
 import shutil
+import sys
 
 import debian
-from common import TOOLS, VERSIONS, StepFailedError, remembered
+from common import ROOT, TOOLS, VERSIONS, StepFailedError, remembered
+from stamps import fingerprint, unless_unchanged
 from steps import Log
 
 # Debian keeps these where only root's PATH leads; the laboratory looks there too (agent/bench/laboratory.py).
@@ -67,6 +69,32 @@ def cargo_deb(log: Log) -> str:
 def cargo_generate_rpm(log: Log) -> str:
     """Build cargo-generate-rpm, which writes .rpm packages, in `.tools/cargo-generate-rpm`, likewise."""
     return _of_cargo("cargo-generate-rpm", log)
+
+
+def cargo_cyclonedx(log: Log) -> str:
+    """Build cargo-cyclonedx, which writes the agent's bill of materials, likewise."""
+    return _of_cargo("cargo-cyclonedx", log)
+
+
+def cargo_audit(log: Log) -> str:
+    """Build cargo-audit, which looks for vulnerable crates, likewise."""
+    return _of_cargo("cargo-audit", log)
+
+
+def supply_chain(log: Log) -> str:
+    """Install pip-audit and cyclonedx-py in `.tools/supply-chain`, as locked."""
+    lock = ROOT / "infra" / "supply_chain" / "requirements.lock"
+    folder = TOOLS / "supply-chain"
+
+    def build() -> None:
+        uv = remembered()["uv"]
+        log.run([uv, "venv", "--clear", "--python", sys.executable, folder], f"remove {folder}, then again")
+        log.run(
+            [uv, "pip", "sync", "--python", folder / "bin" / "python", "--require-hashes", lock],
+            "check that this machine reaches its package registries, then run the same command again",
+        )
+
+    return unless_unchanged("supply-chain", fingerprint([lock], sys.version), [folder / "bin" / "pip-audit"], build)
 
 
 def _of_cargo(name: str, log: Log) -> str:

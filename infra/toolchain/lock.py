@@ -30,6 +30,10 @@ def main(upgrade: bool) -> None:
         [uv, *_UV_COMPILE, "--quiet", "--constraints", "requirements.lock", "pyproject.toml", "-o", "production.lock"],
         ROOT / "backend",
     )
+    _run(
+        [uv, *_UV_COMPILE, "--quiet", *newer, "requirements.in", "-o", "requirements.lock"],
+        ROOT / "infra" / "supply_chain",
+    )
     npm = TOOLS / "node" / "bin" / "npm"
     for folder in ("frontend", "e2e"):
         if (ROOT / folder / "package.json").exists():
