@@ -43,6 +43,10 @@ IMPORTED = {
         "sinemora.applications.command",
         "Declare applications, read their performance and options (API key).",
     ),
+    "artifacts": (
+        "sinemora.artifacts.command",
+        "Publish files that VMs bring each other, watch them spread, fetch them (API key).",
+    ),
     "annotate": ("sinemora.annotations.command", "Record a deploy, maintenance or a note (API key)."),
     "recommend": (_RECOMMENDATIONS, "Search for moves worth making on a mesh (API key)."),
     "recommendations": (_RECOMMENDATIONS, "Show recommendations, decide on them, read outcomes (API key)."),

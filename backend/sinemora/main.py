@@ -32,6 +32,7 @@ from sinemora.api_keys import routes as api_keys
 from sinemora.api_keys.scopes import describe_scopes
 from sinemora.applications import routes as applications
 from sinemora.archives import routes as archives
+from sinemora.artifacts import routes as artifacts
 from sinemora.curves import routes as curves
 from sinemora.demonstration import routes as demonstration
 from sinemora.embeds import routes as embeds
@@ -86,6 +87,7 @@ ROUTERS = (
     meshes.enrolment_router,
     meshes.agent_router,
     on_demand.agent_router,
+    artifacts.agent_router,
     inventory.agent_router,
     inventory.router,
     jobs.router,
@@ -94,6 +96,7 @@ ROUTERS = (
     measurements.router,
     on_demand.router,
     pins.router,
+    artifacts.router,
     prometheus.router,
     query_routes.router,
     query_routes.vm_router,

@@ -5,6 +5,7 @@ from sinemora.alerts import models as alerts
 from sinemora.annotations import models as annotations
 from sinemora.api_keys import models as api_keys
 from sinemora.applications import models as applications
+from sinemora.artifacts import models as artifacts
 from sinemora.curves import models as curves
 from sinemora.embeds import models as embeds
 from sinemora.inventory import models as inventory
@@ -38,6 +39,7 @@ FEATURES = (
     measurements,
     on_demand,
     pins,
+    artifacts,
     curves,
     applications,
     recommendations,

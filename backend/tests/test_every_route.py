@@ -92,7 +92,7 @@ def test_paths_are_plural_kebab_case(servers: Any):
     singular |= {"output", "result", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
     singular |= {"evidence", "embed", "compute-mix", "role", "leave", "switch", "deletion", "lookup", "resend"}
     singular |= {"account", "password", "totp", "second-factor", "redeem", "sign-in-policy", "confirm", "fairness"}
-    singular |= {"passkey", "rotate", "export", "provider", "start", "callback"}
+    singular |= {"passkey", "rotate", "export", "provider", "start", "callback", "content"}
     for _, path, _ in operations():
         for part in path.split("/")[2:]:
             assert part == part.lower(), path

@@ -150,6 +150,12 @@ def traced_latency(
     draw: int,
     /,
 ) -> _I32: ...
+def chunk_lengths(path: str, least: int, mean: int, most: int) -> list[int]:
+    """Return the lengths of the blocks of a file, cut where its content says (FastCDC).
+
+    `least` to `most` bytes, `mean` on average. OSError, ValueError.
+    """
+
 def simulate_link(
     arrivals_ps: _I64,
     sizes: _I64,

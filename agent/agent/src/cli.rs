@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
@@ -20,6 +21,8 @@ pub enum Task {
     Check,
     /// Write the settings of the command line to the file.
     Set,
+    /// Write an artifact to standard output, each block as soon as it is here.
+    Read,
 }
 
 const ABOUT: &str =
@@ -75,6 +78,12 @@ pub fn command() -> Command {
                 .about("Write the settings of the command line to the file and keep everything else in it")
                 .after_help("Exit codes: 0 written, 2 a setting is wrong or the file cannot be written"),
         ))
+        .subcommand(with_settings(
+            Command::new("read")
+                .about("Write an artifact to standard output in order; begins before its last block has arrived")
+                .args(artifact_arguments())
+                .after_help("Exit codes: 0 written, 1 unknown, or a block does not arrive in time"),
+        ))
 }
 
 /// Return the command, and the settings of flags, environment and file.
@@ -85,7 +94,7 @@ pub fn task_and_settings(
     let Some((name, matches)) = matches.subcommand() else {
         return Err(ConfigError::new(
             "the command",
-            "must be run, enrol, check or set",
+            "must be run, enrol, check, set or read",
         ));
     };
     let task = match name {
@@ -94,6 +103,7 @@ pub fn task_and_settings(
         },
         "check" => Task::Check,
         "set" => Task::Set,
+        "read" => Task::Read,
         _ => Task::Run,
     };
     let mut layers = Layers::default();
@@ -116,6 +126,45 @@ pub fn task_and_settings(
             .filter(|path| task != Task::Set || path.exists()),
     )?;
     Ok((task, layers))
+}
+
+/// An artifact to read, as the command line names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArtifactArguments {
+    pub name: String,
+    /// `None`: the newest.
+    pub release: Option<String>,
+    /// Longest wait for a block.
+    pub patience: Duration,
+}
+
+/// Return the artifact that `read` names.
+pub fn artifact(matches: &ArgMatches) -> Option<ArtifactArguments> {
+    let (_, matches) = matches.subcommand()?;
+    Some(ArtifactArguments {
+        name: matches.get_one::<String>("artifact")?.clone(),
+        release: matches.get_one::<String>("release").cloned(),
+        patience: Duration::from_secs(*matches.get_one::<u64>("wait")?),
+    })
+}
+
+fn artifact_arguments() -> [Arg; 3] {
+    [
+        Arg::new("artifact")
+            .value_name("NAME")
+            .required(true)
+            .help("Name of the artifact"),
+        Arg::new("release")
+            .long("release")
+            .value_name("RELEASE")
+            .help("Release [default: the newest]"),
+        Arg::new("wait")
+            .long("wait")
+            .value_name("SECONDS")
+            .value_parser(value_parser!(u64))
+            .default_value("60")
+            .help("Longest wait for the next block"),
+    ]
 }
 
 /// Return the file of settings that the command line names.

@@ -156,6 +156,8 @@ pub fn enrol(
         vm_key: u32,
         tenant_id: String,
         credential: String,
+        #[serde(default)]
+        keys: Vec<String>,
     }
     let body = to_json(&Request { token, about })?;
     let answer = client.send(&Method::POST, "/v1/agents/enrol", Body::Json(&body), LIMIT)?;
@@ -186,6 +188,7 @@ pub fn enrol(
         tenant_id: enrolled.tenant_id,
         credential: enrolled.credential,
         backend: client.backend().as_str().to_owned(),
+        keys: enrolled.keys,
     })
 }
 

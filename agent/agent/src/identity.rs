@@ -21,6 +21,9 @@ pub struct Identity {
     pub credential: String,
     /// URL of the backend that issued it.
     pub backend: String,
+    /// Public keys of the installation, base64: only artifacts that one of them signed are accepted.
+    #[serde(default)]
+    pub keys: Vec<String>,
 }
 
 /// Omits the credential, which must not reach a log.
@@ -109,6 +112,7 @@ mod tests {
             tenant_id: "t".into(),
             credential: "sma_secret".into(),
             backend: "https://sinemora.example".into(),
+            keys: vec!["k".into()],
         }
     }
 

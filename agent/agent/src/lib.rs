@@ -1,5 +1,6 @@
 //! Library of the agent, so that tests can run each part of it.
 
+pub mod artifacts;
 pub mod backend;
 pub mod backoff;
 pub mod calendar;

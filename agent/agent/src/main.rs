@@ -6,6 +6,7 @@ use std::process::{Command, ExitCode};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use sinemora_agent::artifacts::read_artifact;
 use sinemora_agent::check::check;
 use sinemora_agent::cli::{self, Task};
 use sinemora_agent::config::{Config, LogFormat, host_name, write_settings};
@@ -45,6 +46,9 @@ fn main() -> ExitCode {
                 identity.agent_id
             );
         }),
+        Task::Read => {
+            return read(&config, &matches);
+        }
         Task::Run => {
             let stop = Stop::default();
             let ended = stop_on_signals(&stop).and_then(|()| run(&config, &stop));
@@ -57,6 +61,28 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
+    }
+}
+
+/// Writes an artifact to standard output.
+fn read(config: &Config, matches: &clap::ArgMatches) -> ExitCode {
+    let Some(wanted) = cli::artifact(matches) else {
+        return ExitCode::FAILURE;
+    };
+    let mut out = std::io::stdout().lock();
+    let done = read_artifact(
+        &config.state_dir,
+        &wanted.name,
+        wanted.release.as_deref(),
+        wanted.patience,
+        &mut out,
+    );
+    match done {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "sinemora-agent: {error}");
+            ExitCode::FAILURE
+        }
     }
 }
 

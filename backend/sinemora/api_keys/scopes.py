@@ -49,7 +49,7 @@ class Scope(StrEnum):
 
 # Tags of routes by family. Any valid key may use the routes of `OPEN`: they are about the key or its own work.
 _TAGS = {
-    Family.inventory: ("zones", "vms", "agents", "meshes", "enrolment", "pins"),
+    Family.inventory: ("zones", "vms", "agents", "meshes", "enrolment", "pins", "artifacts"),
     Family.measurements: ("measurements", "overview", "demonstration"),
     Family.alerts: ("alerts",),
     Family.applications: ("applications", "curves", "learning"),

@@ -179,13 +179,17 @@ class AgentEnrol(_Ports, AgentWrite):
 
 
 class AgentEnrolled(Read):
-    """Identity of an enrolled agent. `credential` is shown only once; send it as `Authorization: Bearer sma_…`."""
+    """Identity of an enrolled agent. `credential` is shown only once; send it as `Authorization: Bearer sma_…`.
+
+    `keys`: public keys of this installation, Ed25519, base64. The agent trusts only artifacts that one of them signed.
+    """
 
     agent_id: UUID
     vm_id: UUID
     vm_key: int
     tenant_id: UUID
     credential: str
+    keys: list[str]
 
 
 class AgentDescription(AgentWrite):

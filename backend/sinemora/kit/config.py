@@ -119,6 +119,7 @@ class Settings(BaseSettings):
     quota_vms: int = Field(2000, ge=0)
     quota_paths: int = Field(4_000_000, ge=0)
     quota_windows_per_s: float = Field(400_000, ge=0)
+    quota_artifact_mib: int = Field(4096, ge=0)
     metric_source_networks: str = ""
     receiver_networks: str = ""
     metrics_networks: str = "127.0.0.0/8 ::1/128"

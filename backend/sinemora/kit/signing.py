@@ -43,9 +43,20 @@ def canonical(value: Any) -> bytes:
 
 def sign(document: Any) -> Signature:
     """Sign a JSON document. ProductError `secret_key_missing`; ValueError as `canonical`."""
-    private = _private_key(secret_keys()[0])
-    raw = _raw(private.public_key())
-    return Signature(key_id(raw), base64.b64encode(private.sign(canonical(document))).decode())
+    return sign_with_each(document)[0]
+
+
+def sign_with_each(document: Any) -> list[Signature]:
+    """Sign a JSON document with every key of this installation, the one in use first.
+
+    A reader that trusts one of them can verify it. ProductError `secret_key_missing`; ValueError as `canonical`.
+    """
+    content = canonical(document)
+    signatures = []
+    for private in map(_private_key, secret_keys()):
+        value = base64.b64encode(private.sign(content)).decode()
+        signatures.append(Signature(key_id(_raw(private.public_key())), value))
+    return signatures
 
 
 def public_keys() -> list[bytes]:

@@ -1,5 +1,6 @@
 """Enrolment of VMs: a user creates a token, agents use it once (or `max_uses` times)."""
 
+from base64 import b64encode
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http.downloads import INSTALL_SCRIPT, installs
 from sinemora.kit.security import digest, new_secret, shown_prefix
+from sinemora.kit.signing import public_keys
 from sinemora.meshes import queries, usage
 from sinemora.meshes.models import EnrolmentToken
 from sinemora.meshes.schemas import EnrolmentTokenCreate
@@ -106,8 +108,16 @@ def enrol(body: AgentEnrol) -> AgentEnrolled:
         if queries.join_mesh(session, token.mesh_id, vm.id):
             usage.check_growth(session)
         return AgentEnrolled(
-            agent_id=agent.id, vm_id=vm.id, vm_key=vm.key, tenant_id=vm.tenant_id, credential=credential
+            agent_id=agent.id, vm_id=vm.id, vm_key=vm.key, tenant_id=vm.tenant_id, credential=credential, keys=_keys()
         )
+
+
+def _keys() -> list[str]:
+    """Return the public keys of this installation; none where it has no secret key and so signs nothing."""
+    try:
+        return [b64encode(key).decode() for key in public_keys()]
+    except ProductError:
+        return []
 
 
 def _unknown() -> ProductError:

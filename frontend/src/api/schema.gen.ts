@@ -1105,6 +1105,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/self/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange Artifacts
+         * @description Take an agent's report of its copies; return what it is to hold and from whom to fetch it.
+         */
+        post: operations["exchange_artifacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/self/artifacts/{artifact_id}/manifest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Artifact Manifest
+         * @description Return the manifest: SHA-256 and size (uint32, little-endian) of each block, 36 bytes each.
+         */
+        get: operations["read_artifact_manifest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/self/artifact-blocks/{digest}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Artifact Block
+         * @description Return a block, for agents that no peer can serve.
+         */
+        get: operations["read_artifact_block"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/self": {
         parameters: {
             query?: never;
@@ -1864,6 +1924,186 @@ export interface paths {
          * @description Delete a pin. The next sweep of retention deletes its range.
          */
         delete: operations["delete_pin"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/artifact-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Artifact Settings
+         * @description Return whether the agents of a mesh bring each other artifacts, and their limits.
+         */
+        get: operations["read_artifact_settings"];
+        /**
+         * Write Artifact Settings
+         * @description Switch the distribution of artifacts in a mesh on or off, and set its limits. Off is the default.
+         *
+         *     An agent takes part when its own setting `artifacts` is on too.
+         */
+        put: operations["write_artifact_settings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/artifacts/missing-blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find Missing Blocks
+         * @description Return those blocks that must be uploaded before an artifact with them can be published.
+         */
+        post: operations["find_missing_blocks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/artifacts/blocks/{digest}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Store Artifact Block
+         * @description Store a block of at most 1 MiB under its SHA-256; repeating is no error.
+         *
+         *     Blocks that no artifact has are kept for an hour at least.
+         */
+        put: operations["store_artifact_block"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Artifacts
+         * @description List the published artifacts, newest first.
+         */
+        get: operations["list_artifacts"];
+        put?: never;
+        /**
+         * Publish Artifact
+         * @description Publish an artifact whose blocks are stored. The agents of its mesh begin to fetch it within seconds.
+         */
+        post: operations["publish_artifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/artifacts/{artifact_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Artifact
+         * @description Return an artifact.
+         */
+        get: operations["read_artifact"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Artifact
+         * @description Delete an artifact. Agents delete their copies of it.
+         */
+        delete: operations["delete_artifact"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/artifacts/{artifact_id}/copies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Artifact Copies
+         * @description Return how far an artifact has spread: the share on each VM, and from whom it came.
+         */
+        get: operations["read_artifact_copies"];
+        put?: never;
+        /**
+         * Request Artifact Copies
+         * @description Ask VMs to get a copy; repeating is no error.
+         */
+        post: operations["request_artifact_copies"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/artifacts/{artifact_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Artifact
+         * @description Download the file of an artifact.
+         */
+        get: operations["download_artifact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/artifacts/{artifact_id}/move-costs/{target_vm_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Artifact Move Cost
+         * @description Return the bytes and the time to bring an artifact to the target VM, which holds some of its blocks already.
+         */
+        get: operations["read_artifact_move_cost"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -4186,6 +4426,8 @@ export interface components {
         /**
          * AgentEnrolled
          * @description Identity of an enrolled agent. `credential` is shown only once; send it as `Authorization: Bearer sma_…`.
+         *
+         *     `keys`: public keys of this installation, Ed25519, base64. The agent trusts only artifacts that one of them signed.
          */
         AgentEnrolled: {
             /**
@@ -4207,6 +4449,8 @@ export interface components {
             tenant_id: string;
             /** Credential */
             credential: string;
+            /** Keys */
+            keys: string[];
         };
         /**
          * AgentEventCreate
@@ -4857,6 +5101,149 @@ export interface components {
             strict_network: boolean;
         };
         /**
+         * ArtifactCreate
+         * @description Artifact to publish: a file as its blocks in order, which are stored already.
+         *
+         *     `everywhere`: every VM of the mesh gets a copy; otherwise those that are asked for.
+         */
+        ArtifactCreate: {
+            /** Name */
+            name: string;
+            /** Release */
+            release: string;
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            chunking: components["schemas"]["Chunking"];
+            /**
+             * Everywhere
+             * @default true
+             */
+            everywhere: boolean;
+            /** Blocks */
+            blocks: components["schemas"]["BlockWrite"][];
+        };
+        /**
+         * ArtifactExchange
+         * @description State of an agent: the TCP port at which it serves blocks, and its copies that changed.
+         */
+        ArtifactExchange: {
+            /** Port */
+            port: number;
+            /** Copies */
+            copies?: components["schemas"]["CopyReport"][];
+        };
+        /**
+         * ArtifactRead
+         * @description Artifact. `root`: Merkle root over its blocks, which the installation signs for agents.
+         *
+         *     `copies`: VMs that are to have it; `complete`: VMs that have it.
+         */
+        ArtifactRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Name */
+            name: string;
+            /** Release */
+            release: string;
+            /** Size Bytes */
+            size_bytes: number;
+            chunking: components["schemas"]["Chunking"];
+            /** Block Count */
+            block_count: number;
+            /** Root */
+            root: string;
+            /** Everywhere */
+            everywhere: boolean;
+            /** Published By */
+            published_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Copies */
+            copies: number;
+            /** Complete */
+            complete: number;
+        };
+        /**
+         * ArtifactSettingsRead
+         * @description Distribution of artifacts in a mesh. `serving`: agents that answer other agents at this moment.
+         */
+        ArtifactSettingsRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Enabled */
+            enabled: boolean;
+            /** Rate Mbit */
+            rate_mbit: number;
+            /** Budget Mib */
+            budget_mib: number;
+            /** Serving */
+            serving: number;
+        };
+        /**
+         * ArtifactSettingsWrite
+         * @description Distribution of artifacts in a mesh: whether its agents bring each other artifacts, and their limits.
+         */
+        ArtifactSettingsWrite: {
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled: boolean;
+            /**
+             * Rate Mbit
+             * @description Most that an agent sends, and most that it receives, Mbit/s
+             * @default 50
+             */
+            rate_mbit: number;
+            /**
+             * Budget Mib
+             * @description Disk space of each VM, MiB
+             * @default 2048
+             */
+            budget_mib: number;
+        };
+        /**
+         * ArtifactWork
+         * @description What an agent is to hold and from whom to fetch it.
+         *
+         *     `serving_key`: with it the agent checks the tokens of others. `keys`: public keys of the installation, base64.
+         */
+        ArtifactWork: {
+            /** Enabled */
+            enabled: boolean;
+            /** Rate Bytes Per S */
+            rate_bytes_per_s: number;
+            /** Budget Bytes */
+            budget_bytes: number;
+            /** Serving Key */
+            serving_key: string;
+            /** Keys */
+            keys: string[];
+            /** Artifacts */
+            artifacts: components["schemas"]["WantedArtifact"][];
+            /** Peers */
+            peers: components["schemas"]["PeerRead"][];
+            /** Again S */
+            again_s: number;
+        };
+        /**
          * Assignment
          * @description The assignee of an incident; null: no one.
          */
@@ -5084,6 +5471,27 @@ export interface components {
             cumulative: number[];
         };
         /**
+         * BlockDigests
+         * @description Blocks by their SHA-256.
+         */
+        BlockDigests: {
+            /** Digests */
+            digests: string[];
+        };
+        /**
+         * BlockWrite
+         * @description Block of a file: SHA-256 and size in bytes.
+         */
+        BlockWrite: {
+            /**
+             * Digest
+             * @description SHA-256 of a block, hexadecimal
+             */
+            digest: string;
+            /** Size */
+            size: number;
+        };
+        /**
          * BrowserSessionRead
          * @description Signed-in browser of a person. `is_current`: the one of this request.
          */
@@ -5274,6 +5682,12 @@ export interface components {
             caveat: string | null;
         };
         /**
+         * Chunking
+         * @description How a file is cut into blocks: at fixed offsets, or where its content says (FastCDC).
+         * @enum {string}
+         */
+        Chunking: "fixed" | "content";
+        /**
          * ClassSpread
          * @description What every class carries equally much of.
          * @enum {string}
@@ -5443,6 +5857,101 @@ export interface components {
              */
             over_s: number;
         };
+        /**
+         * CopiesRead
+         * @description Copies of an artifact. `peer_bytes`: brought by agents; `backend_bytes`: fetched from the backend.
+         */
+        CopiesRead: {
+            artifact: components["schemas"]["ArtifactRead"];
+            /** Items */
+            items: components["schemas"]["CopyRead"][];
+            /** Peer Bytes */
+            peer_bytes: number;
+            /** Backend Bytes */
+            backend_bytes: number;
+        };
+        /**
+         * CopyCreate
+         * @description VMs that are to get a copy.
+         */
+        CopyCreate: {
+            /** Vm Ids */
+            vm_ids: string[];
+        };
+        /**
+         * CopyRead
+         * @description Copy of an artifact on a VM: its share, 0 … 1, and where its bytes came from.
+         *
+         *     `corrupt_from`: VMs that sent blocks which did not match their hash; such blocks are dropped and the VM is avoided.
+         *     `seconds`: from the start to the end.
+         */
+        CopyRead: {
+            /**
+             * Vm Id
+             * Format: uuid
+             */
+            vm_id: string;
+            /** Name */
+            name: string;
+            /** Zone */
+            zone: string;
+            state: components["schemas"]["CopyState"];
+            /** Note */
+            note: string;
+            /** Share */
+            share: number;
+            /** Sources */
+            sources: components["schemas"]["SourceRead"][];
+            /** Corrupt From */
+            corrupt_from: string[];
+            /**
+             * Requested At
+             * Format: date-time
+             */
+            requested_at: string;
+            /** Started At */
+            started_at: string | null;
+            /** Completed At */
+            completed_at: string | null;
+            /** Seconds */
+            seconds: number | null;
+        };
+        /**
+         * CopyReport
+         * @description Copy as its agent reports it. `sources`: bytes by VM key, `backend` for the backend; `corrupt` likewise.
+         */
+        CopyReport: {
+            /**
+             * Artifact Id
+             * Format: uuid
+             */
+            artifact_id: string;
+            state: components["schemas"]["CopyState"];
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /**
+             * Blocks Held
+             * @default 0
+             */
+            blocks_held: number;
+            /** Sources */
+            sources?: {
+                [key: string]: number;
+            };
+            /** Corrupt */
+            corrupt?: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * CopyState
+         * @description State of a copy on a VM.
+         * @enum {string}
+         */
+        CopyState: "waiting" | "fetching" | "complete" | "refused";
         /**
          * CostCurveRead
          * @description Costs per hour by load, of the best VM type.
@@ -8334,6 +8843,38 @@ export interface components {
             ended_at: string;
         };
         /**
+         * MissingBlocks
+         * @description Blocks that the tenant has not stored.
+         */
+        MissingBlocks: {
+            /** Missing */
+            missing: string[];
+        };
+        /**
+         * MoveCostRead
+         * @description Cost to bring an artifact to a VM: `moved_bytes` are of blocks that it does not hold, `share` of the file.
+         *
+         *     `source` is the VM that it comes from, null for the backend; `words` says it in a sentence.
+         */
+        MoveCostRead: {
+            /** Source */
+            source: string | null;
+            /** Target */
+            target: string;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Moved Bytes */
+            moved_bytes: number;
+            /** Share */
+            share: number;
+            /** Rate Mbit */
+            rate_mbit: number;
+            /** Seconds */
+            seconds: number;
+            /** Words */
+            words: string;
+        };
+        /**
          * MoveEndpoint
          * @description VM with its location and hourly price.
          */
@@ -9051,6 +9592,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[ArtifactRead] */
+        Page_ArtifactRead_: {
+            /** Items */
+            items: components["schemas"]["ArtifactRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[AuditEntryRead] */
         Page_AuditEntryRead_: {
             /** Items */
@@ -9573,6 +10121,28 @@ export interface components {
             /** Profit Per Hour */
             profit_per_hour: number;
             split: components["schemas"]["SplitRead"];
+        };
+        /**
+         * PeerRead
+         * @description Agent from which another may fetch: nearest first. `token` is valid until `expires_s` (Unix s).
+         */
+        PeerRead: {
+            /** Vm Key */
+            vm_key: number;
+            /** Name */
+            name: string;
+            /** Address */
+            address: string;
+            /** Port */
+            port: number;
+            /** Round Trip Us */
+            round_trip_us: number | null;
+            /** Loss */
+            loss: number | null;
+            /** Token */
+            token: string;
+            /** Expires S */
+            expires_s: number;
         };
         /**
          * Percentile
@@ -11654,6 +12224,16 @@ export interface components {
             session: components["schemas"]["SessionRead"] | null;
         };
         /**
+         * SignatureRead
+         * @description Ed25519 signature in base64, and the id of its key.
+         */
+        SignatureRead: {
+            /** Key Id */
+            key_id: string;
+            /** Value */
+            value: string;
+        };
+        /**
          * SignedEvidence
          * @description A report with its signature.
          */
@@ -12012,6 +12592,18 @@ export interface components {
              * @default 0
              */
             skew: number;
+        };
+        /**
+         * SourceRead
+         * @description Bytes that a copy took from one VM, or from the backend where `vm_id` is null.
+         */
+        SourceRead: {
+            /** Vm Id */
+            vm_id: string | null;
+            /** Name */
+            name: string;
+            /** Size Bytes */
+            size_bytes: number;
         };
         /**
          * SourceVerdict
@@ -13375,6 +13967,21 @@ export interface components {
          * @enum {string}
          */
         Waiting: "rounds" | "requests";
+        /**
+         * WantedArtifact
+         * @description Artifact that an agent is to hold. `document` is the signed text; each key of the installation signs it.
+         */
+        WantedArtifact: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Document */
+            document: string;
+            /** Signatures */
+            signatures: components["schemas"]["SignatureRead"][];
+        };
         /**
          * Weekly
          * @description A weekly recurrence in UTC. `weekday`: 0 is Monday.
@@ -17610,6 +18217,174 @@ export interface operations {
             };
         };
     };
+    exchange_artifacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArtifactExchange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactWork"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_artifact_manifest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_artifact_block: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description SHA-256 of the block, hexadecimal */
+                digest: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     update_self: {
         parameters: {
             query?: never;
@@ -21143,6 +21918,863 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_artifact_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactSettingsRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    write_artifact_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArtifactSettingsWrite"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactSettingsRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    find_missing_blocks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BlockDigests"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MissingBlocks"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    store_artifact_block: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description SHA-256 of the block, hexadecimal */
+                digest: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_artifacts: {
+        parameters: {
+            query?: {
+                /** @description Only of this mesh */
+                mesh_id?: string | null;
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ArtifactRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    publish_artifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArtifactCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_artifact_copies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CopiesRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    request_artifact_copies: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CopyCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CopiesRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    download_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_artifact_move_cost: {
+        parameters: {
+            query?: {
+                /** @description VM that it comes from; without one the nearest with a complete copy */
+                source_vm_id?: string | null;
+            };
+            header?: never;
+            path: {
+                artifact_id: string;
+                target_vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MoveCostRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

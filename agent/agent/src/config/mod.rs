@@ -44,6 +44,8 @@ pub struct Config {
     pub hardware_clock_error_ns: Option<u64>,
     pub state_dir: PathBuf,
     pub spool_cap_bytes: u64,
+    pub artifacts: bool,
+    pub artifacts_port: u16,
     /// `None`: switched off.
     pub metrics_listen: Option<SocketAddr>,
     pub trust: Trust,
@@ -152,6 +154,8 @@ impl Config {
             state_dir: values::get(layers, "state_dir", values::path)?
                 .unwrap_or("/var/lib/sinemora-agent".into()),
             spool_cap_bytes: values::get(layers, "spool_cap", values::size)?.unwrap_or(256 << 20),
+            artifacts: values::get(layers, "artifacts", values::truth)?.unwrap_or(false),
+            artifacts_port: values::get(layers, "artifacts_port", values::port)?.unwrap_or(8421),
             metrics_listen: values::get(layers, "metrics_listen", values::listen_or_off)?
                 .unwrap_or(Some(SocketAddr::from(([127, 0, 0, 1], 9319)))),
             trust,

@@ -143,6 +143,21 @@ pub static SETTINGS: &[Setting] = &[
         is_switch: false,
     },
     Setting {
+        key: "artifacts",
+        value_name: "BOOL",
+        default: Some("false"),
+        help: "Fetch artifacts of the tenant, and serve their blocks to the agents of the mesh, where the mesh has them \
+               switched on",
+        is_switch: true,
+    },
+    Setting {
+        key: "artifacts_port",
+        value_name: "PORT",
+        default: Some("8421"),
+        help: "TCP port at which blocks of artifacts are served to other agents",
+        is_switch: false,
+    },
+    Setting {
         key: "metrics_listen",
         value_name: "ADDRESS",
         default: Some("127.0.0.1:9319"),

@@ -13,6 +13,7 @@ use std::time::Duration;
 pub use enrolment::enrol_only;
 pub use error::RunError;
 
+use crate::artifacts::{self, ArtifactWorker};
 use crate::backend::{Client, Verdict};
 use crate::backoff::{Backoff, random};
 use crate::calendar;
@@ -103,7 +104,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     let (on_demand_sender, on_demand_windows) = mpsc::channel();
     let poller = Poller {
         client: client.clone(),
-        agent_id: identity.agent_id,
+        agent_id: identity.agent_id.clone(),
         cache: PlanCache::new(state.path()),
         plans: plan_sender,
         backend_clock: Arc::clone(&backend_clock),
@@ -144,6 +145,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
             }
         })?;
     }
+    let artifact_client = client.clone();
     let (describe_stop, describe_config) = (stop.clone(), config.clone());
     spawn("describe", move || {
         // The measurement does not wait for the cloud's metadata service.
@@ -154,6 +156,26 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     spawn("upload", move || uploader.run())?;
     spawn("on-demand", move || on_demand.run())?;
     let batching = spawn("batch", move || batcher.run(&windows))?;
+    if config.artifacts {
+        let limits = artifacts::Limits {
+            address: listen.address,
+            port: config.artifacts_port,
+            folder: state.join("artifacts"),
+        };
+        let (worker, server) =
+            ArtifactWorker::new(artifact_client, &identity, &limits, stop.clone()).map_err(
+                |e| RunError::Io {
+                    at: format!(
+                        "artifacts, port {} or {}",
+                        limits.port,
+                        limits.folder.display()
+                    ),
+                    why: socket_hint(&e),
+                },
+            )?;
+        spawn("artifacts", move || worker.run())?;
+        spawn("artifact-server", move || server.run())?;
+    }
     let options = Options {
         standard_clients: config.standard_clients.clone().into(),
         hardware: hardware::find(&config.hardware_clock, config.hardware_clock_error_ns),

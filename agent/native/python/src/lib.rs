@@ -7,6 +7,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod arrays;
+mod chunks;
 mod placement;
 mod tail;
 
@@ -54,6 +55,8 @@ mod module {
     #[pymodule_export]
     use super::FrameError;
     use super::arrays::{Input, Output, one_dimensional};
+    #[pymodule_export]
+    use super::chunks::chunk_lengths;
     #[pymodule_export]
     use super::placement::{
         anneal, branch, candidate_pairs, cheapest_machines, cheapest_root, cluster_latency,

@@ -24,7 +24,7 @@ SHARES = (0.6, 0.25, 0.1, 0.05)
 LARGE_S = 6.0
 TENANTS = 4
 _EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
-_EXPECTED_SPREAD = 0.3
+EXPECTED_SPREAD = 0.3
 """Spread of expected durations around the true ones, of their natural logarithm."""
 
 
@@ -43,7 +43,7 @@ def draw(count: int, load: float, seed: int) -> Jobs:
     random = np.random.default_rng((seed, count))
     took_s = random.choice(DURATIONS_S, count, p=SHARES)
     gaps_s = random.exponential(float(np.dot(DURATIONS_S, SHARES)) / load, count)
-    expected_s = took_s * np.exp(random.normal(0, _EXPECTED_SPREAD, count))
+    expected_s = took_s * np.exp(random.normal(0, EXPECTED_SPREAD, count))
     tenants = [UUID(int=int(one) + 1) for one in random.integers(0, TENANTS, count)]
     return Jobs(np.cumsum(gaps_s), took_s, expected_s, tenants)
 

@@ -24,7 +24,11 @@ def _hold(job: JobContext) -> dict[str, Any]:
     return {}
 
 
-HOLD = register(JobKind("bench.hold", Queue.bulk, _hold, size=lambda params: params["seconds"], second_per_size=1.0))
+def _expected_s(params: dict[str, Any]) -> float:
+    return float(params["expected_s"])
+
+
+HOLD = register(JobKind("bench.hold", Queue.bulk, _hold, size=_expected_s, second_per_size=1.0))
 
 
 def _smallest_first(waiting: Iterable[Waiting], *_: Any) -> list[Waiting]:

@@ -1,0 +1,310 @@
+//! Fetching of one artifact from several peers at once, and from the backend what no peer has.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::index::{Entry, uuid};
+use super::missing::Missing;
+use super::peer_client::PeerClient;
+use super::rate::RateLimit;
+use super::store::BlockStore;
+use super::work::{CopyReport, CopyState, PeerAddress};
+use super::{hex, sha256};
+use crate::backend::Client;
+use crate::backoff::random;
+use crate::stop::Stop;
+
+/// Connections at a time, to the nearest peers.
+const CONNECTIONS: usize = 6;
+/// Blocks that are requested ahead on a connection.
+const AHEAD: usize = 6;
+/// Time between two questions which blocks a peer holds.
+const BITMAP_EVERY: Duration = Duration::from_millis(500);
+const IDLE: Duration = Duration::from_millis(50);
+/// Time after which a requested block is requested elsewhere too, when no other is left.
+const LATE: Duration = Duration::from_secs(2);
+const LATE_FOR_BACKEND: Duration = Duration::from_secs(8);
+/// Time for peers to say what they hold before the backend is asked.
+const PEERS_FIRST: Duration = Duration::from_millis(1500);
+const AGAIN_AFTER: Duration = Duration::from_secs(5);
+const AVOIDED_FOR: Duration = Duration::from_secs(600);
+const BLOCK_LIMIT: Duration = Duration::from_secs(60);
+pub const BACKEND: &str = "backend";
+
+/// What the fetches of this agent share.
+#[derive(Debug)]
+pub struct Fetcher {
+    pub client: Client,
+    pub vm_key: u32,
+    pub store: Arc<BlockStore>,
+    pub rate: Arc<RateLimit>,
+    /// The nearest first, as the backend gave them last.
+    pub peers: Mutex<Vec<PeerAddress>>,
+    pub reports: Mutex<BTreeMap<String, CopyReport>>,
+    /// Peers by VM key that are not asked until then: they cannot be reached, or sent a corrupt block.
+    pub avoided: Mutex<HashMap<u32, Instant>>,
+    pub stop: Stop,
+}
+
+/// State of one fetch.
+struct Run<'a> {
+    fetcher: &'a Fetcher,
+    entry: &'a Entry,
+    id: [u8; 16],
+    is_wanted: &'a (dyn Fn() -> bool + Sync),
+    missing: Mutex<Missing>,
+    /// Rank (0 is the nearest) and held blocks of each connected peer, by VM key.
+    held: Mutex<HashMap<u32, (usize, Vec<bool>)>>,
+    connected: Mutex<HashSet<u32>>,
+}
+
+impl Fetcher {
+    /// Fetches the missing blocks until all are held, `is_wanted` returns false or the agent stops.
+    pub fn fetch(&self, entry: &Entry, is_wanted: &(dyn Fn() -> bool + Sync)) {
+        let Some(id) = uuid(&entry.document.artifact_id) else {
+            return;
+        };
+        let run = Run {
+            fetcher: self,
+            entry,
+            id,
+            is_wanted,
+            missing: Mutex::new(Missing::new(&entry.blocks, |digest| self.store.has(digest))),
+            held: Mutex::default(),
+            connected: Mutex::default(),
+        };
+        std::thread::scope(|scope| {
+            let run = &run;
+            let backend = std::thread::Builder::new().name("artifact-backend".to_owned());
+            let _ = backend.spawn_scoped(scope, move || run.fetch_from_backend());
+            while run.goes_on() {
+                for (rank, peer) in run.next_peers() {
+                    lock(&run.connected).insert(peer.vm_key);
+                    let thread = std::thread::Builder::new().name("artifact-peer".to_owned());
+                    let spawned = thread.spawn_scoped(scope, move || run.peer(rank, &peer));
+                    if spawned.is_err() {
+                        break;
+                    }
+                }
+                self.stop.wait(IDLE);
+            }
+        });
+    }
+
+    /// Returns the report of an artifact, changed by `change`.
+    pub fn report(&self, artifact_id: &str, change: impl FnOnce(&mut CopyReport)) {
+        let mut reports = lock(&self.reports);
+        change(
+            reports
+                .entry(artifact_id.to_owned())
+                .or_insert_with(|| CopyReport::new(artifact_id)),
+        );
+    }
+}
+
+impl Run<'_> {
+    fn goes_on(&self) -> bool {
+        lock(&self.missing).left() > 0 && !self.fetcher.stop.is_set() && (self.is_wanted)()
+    }
+
+    /// Returns the nearest peers that are neither connected nor avoided, with their ranks.
+    fn next_peers(&self) -> Vec<(usize, PeerAddress)> {
+        let connected = lock(&self.connected);
+        let avoided = lock(&self.fetcher.avoided);
+        let now = Instant::now();
+        let free = CONNECTIONS.saturating_sub(connected.len());
+        let peers = lock(&self.fetcher.peers);
+        let usable = peers.iter().enumerate().filter(|(_, peer)| {
+            !connected.contains(&peer.vm_key)
+                && avoided.get(&peer.vm_key).is_none_or(|until| *until <= now)
+        });
+        usable
+            .take(free)
+            .map(|(rank, peer)| (rank, peer.clone()))
+            .collect()
+    }
+
+    fn peer(&self, rank: usize, peer: &PeerAddress) {
+        super::priority::lower_priority();
+        if let Err(error) = self.fetch_from_peer(rank, peer) {
+            tracing::debug!(
+                peer = peer.name,
+                "no blocks from this peer for now: {error}"
+            );
+            self.avoid(peer, AGAIN_AFTER);
+        }
+        lock(&self.held).remove(&peer.vm_key);
+        lock(&self.connected).remove(&peer.vm_key);
+    }
+
+    fn avoid(&self, peer: &PeerAddress, time: Duration) {
+        let mut avoided = lock(&self.fetcher.avoided);
+        let until = Instant::now() + time;
+        let known = avoided.entry(peer.vm_key).or_insert(until);
+        *known = until.max(*known);
+    }
+
+    fn fetch_from_peer(&self, rank: usize, peer: &PeerAddress) -> io::Result<()> {
+        let mut client = PeerClient::connect(peer, self.fetcher.vm_key)?;
+        let mut requested: VecDeque<usize> = VecDeque::new();
+        let result = self.exchange(rank, peer, &mut client, &mut requested);
+        let mut missing = lock(&self.missing);
+        for at in requested {
+            missing.give_back(at);
+        }
+        result
+    }
+
+    fn exchange(
+        &self,
+        rank: usize,
+        peer: &PeerAddress,
+        client: &mut PeerClient,
+        requested: &mut VecDeque<usize>,
+    ) -> io::Result<()> {
+        let mut asked_at: Option<Instant> = None;
+        while self.goes_on() {
+            if requested.is_empty() && asked_at.is_none_or(|at| at.elapsed() > BITMAP_EVERY) {
+                let bits = client.bitmap(&self.id, self.entry.blocks.len())?;
+                lock(&self.held).insert(peer.vm_key, (rank, bits));
+                asked_at = Some(Instant::now());
+            }
+            // After a while let the pipeline run dry, so that the peer can be asked what it holds now.
+            let refresh = asked_at.is_some_and(|at| at.elapsed() > 4 * BITMAP_EVERY);
+            while requested.len() < AHEAD && !refresh {
+                let Some(at) = self.choose(rank, peer.vm_key) else {
+                    break;
+                };
+                requested.push_back(at);
+                client.request(&self.entry.blocks[at].digest)?;
+            }
+            let Some(at) = requested.front().copied() else {
+                if refresh {
+                    asked_at = None;
+                } else {
+                    self.fetcher.stop.wait(IDLE);
+                }
+                continue;
+            };
+            let data = client.receive(&self.fetcher.rate)?;
+            requested.pop_front();
+            if data.is_empty() {
+                lock(&self.missing).give_back(at);
+                if let Some((_, bits)) = lock(&self.held).get_mut(&peer.vm_key) {
+                    bits[at] = false;
+                }
+            } else if !self.accept(at, &data, &peer.vm_key.to_string())? {
+                tracing::warn!(
+                    peer = peer.name,
+                    block = hex(&self.entry.blocks[at].digest),
+                    "this peer sent a corrupt block; it is dropped and the peer is avoided"
+                );
+                self.avoid(peer, AVOIDED_FOR);
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "a corrupt block",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn choose(&self, rank: usize, vm_key: u32) -> Option<usize> {
+        let held = lock(&self.held);
+        let (_, own) = held.get(&vm_key)?;
+        let nearer = |at: usize| held.values().any(|(other, bits)| *other < rank && bits[at]);
+        lock(&self.missing).choose(|at| own[at], nearer, random(), Instant::now(), LATE)
+    }
+
+    /// Verifies and stores a block. Returns false if it is corrupt.
+    fn accept(&self, at: usize, data: &[u8], source: &str) -> io::Result<bool> {
+        let block = self.entry.blocks[at];
+        let id = &self.entry.document.artifact_id;
+        if sha256(data) != block.digest {
+            lock(&self.missing).give_back(at);
+            self.fetcher.report(id, |report| {
+                *report.corrupt.entry(source.to_owned()).or_default() += 1;
+            });
+            return Ok(false);
+        }
+        if let Err(error) = self.fetcher.store.put(&block.digest, data) {
+            lock(&self.missing).give_back(at);
+            self.fetcher.report(id, |report| {
+                report.note = format!("a block cannot be stored: {error}");
+            });
+            return Err(error);
+        }
+        let mut missing = lock(&self.missing);
+        if missing.arrived(&block.digest) {
+            let held = self.entry.blocks.len() - missing.left();
+            drop(missing);
+            self.fetcher.report(id, |report| {
+                report.state = CopyState::Fetching;
+                report.blocks_held = held;
+                *report.sources.entry(source.to_owned()).or_default() += data.len() as u64;
+            });
+        }
+        Ok(true)
+    }
+
+    /// Fetches from the backend what no connected peer has.
+    fn fetch_from_backend(&self) {
+        super::priority::lower_priority();
+        let since = Instant::now();
+        while self.goes_on() {
+            let waits = !lock(&self.fetcher.peers).is_empty() && since.elapsed() < PEERS_FIRST;
+            let chosen = if waits {
+                None
+            } else {
+                self.choose_for_backend()
+            };
+            let Some(at) = chosen else {
+                self.fetcher.stop.wait(IDLE);
+                continue;
+            };
+            if let Err(why) = self.block_from_backend(at) {
+                tracing::debug!("no block from the backend for now: {why}");
+                lock(&self.missing).give_back(at);
+                self.fetcher.stop.wait(AGAIN_AFTER);
+            }
+        }
+    }
+
+    fn choose_for_backend(&self) -> Option<usize> {
+        let held = lock(&self.held);
+        let someone = |at: usize| held.values().any(|(_, bits)| bits[at]);
+        let mut missing = lock(&self.missing);
+        let now = Instant::now();
+        missing
+            .choose(|at| !someone(at), |_| false, random(), now, LATE)
+            .or_else(|| {
+                // Open blocks stay for peers; those that came from none for long do not.
+                missing.choose_late(now, LATE_FOR_BACKEND)
+            })
+    }
+
+    fn block_from_backend(&self, at: usize) -> Result<(), String> {
+        let block = self.entry.blocks[at];
+        self.fetcher.rate.pass(block.size as usize);
+        let path = format!("/v1/agents/self/artifact-blocks/{}", hex(&block.digest));
+        let answer = self
+            .fetcher
+            .client
+            .get(&path, None, BLOCK_LIMIT)
+            .map_err(|e| e.to_string())?;
+        if answer.status != 200 {
+            return Err(answer.describe());
+        }
+        match self.accept(at, &answer.body, BACKEND) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("the backend sent a corrupt block".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,112 @@
+//! Blocks on disk, each in a file named by its SHA-256. A file appears only when it is whole.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::{Digest, hex, sha256, unhex};
+
+/// Blocks of this VM.
+#[derive(Debug)]
+pub struct BlockStore {
+    folder: PathBuf,
+    held: Mutex<HashMap<Digest, u32>>,
+}
+
+impl BlockStore {
+    /// Opens the folder; what an interrupted write left is removed.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        let mut held = HashMap::new();
+        for part in fs::read_dir(folder)? {
+            for file in fs::read_dir(part?.path())? {
+                let file = file?;
+                let size = u32::try_from(file.metadata()?.len()).unwrap_or(0);
+                match unhex(&file.file_name().to_string_lossy()) {
+                    Some(digest) if size > 0 => {
+                        held.insert(digest, size);
+                    }
+                    _ => fs::remove_file(file.path())?,
+                }
+            }
+        }
+        Ok(Self {
+            folder: folder.to_owned(),
+            held: Mutex::new(held),
+        })
+    }
+
+    pub fn has(&self, digest: &Digest) -> bool {
+        self.held().contains_key(digest)
+    }
+
+    /// Returns the bytes of all blocks.
+    pub fn size_bytes(&self) -> u64 {
+        self.held().values().map(|size| u64::from(*size)).sum()
+    }
+
+    /// Stores a block whose hash the caller has verified.
+    pub fn put(&self, digest: &Digest, data: &[u8]) -> io::Result<()> {
+        let path = self.path(digest);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let new = path.with_extension("new");
+        fs::write(&new, data)?;
+        fs::rename(&new, &path)?;
+        let size = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        self.held().insert(*digest, size);
+        Ok(())
+    }
+
+    /// Reads a block; `None` if it is not held. A damaged file is dropped, so that it is fetched again.
+    pub fn get(&self, digest: &Digest) -> Option<Vec<u8>> {
+        if !self.has(digest) {
+            return None;
+        }
+        let data = fs::read(self.path(digest)).unwrap_or_default();
+        if sha256(&data) == *digest {
+            return Some(data);
+        }
+        tracing::warn!(
+            block = hex(digest),
+            "a block on this disk is damaged; it is dropped and fetched again"
+        );
+        self.remove(digest);
+        None
+    }
+
+    /// Removes every block that is not in `kept`. Returns the bytes that were freed.
+    pub fn keep_only(&self, kept: &HashSet<Digest>) -> u64 {
+        let unused: Vec<(Digest, u32)> = {
+            let held = self.held();
+            let rest = held.iter().filter(|(digest, _)| !kept.contains(*digest));
+            rest.map(|(digest, size)| (*digest, *size)).collect()
+        };
+        for (digest, _) in &unused {
+            self.remove(digest);
+        }
+        unused.iter().map(|(_, size)| u64::from(*size)).sum()
+    }
+
+    fn remove(&self, digest: &Digest) {
+        self.held().remove(digest);
+        let _ = fs::remove_file(self.path(digest));
+    }
+
+    fn path(&self, digest: &Digest) -> PathBuf {
+        block_path(&self.folder, digest)
+    }
+
+    fn held(&self) -> std::sync::MutexGuard<'_, HashMap<Digest, u32>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the file of a block in a folder of blocks.
+pub fn block_path(folder: &Path, digest: &Digest) -> PathBuf {
+    let name = hex(digest);
+    folder.join(&name[..2]).join(name)
+}

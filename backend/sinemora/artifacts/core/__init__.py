@@ -1,0 +1,1 @@
+"""Pure core of artifacts: manifests, similarity, access between agents, choice of peers."""

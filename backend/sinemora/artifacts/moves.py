@@ -1,0 +1,69 @@
+"""Cost to bring an artifact to a VM, from the copies on both and from the measured path."""
+
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from sinemora.artifacts import queries
+from sinemora.artifacts.core import manifest as manifests
+from sinemora.artifacts.core.move_cost import MoveCost, achievable_rate, move_cost
+from sinemora.artifacts.core.nearest import Candidate, nearest
+from sinemora.artifacts.models import CopyState
+from sinemora.artifacts.schemas import MoveCostRead
+from sinemora.artifacts.service import get_artifact, read_settings
+from sinemora.kit.errors import ProductError
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
+from sinemora.measurements.schemas import By
+from sinemora.meshes.service import mesh_state
+
+_BYTES_OF_MBIT = 125_000
+
+
+def read(session: Session, artifact_id: UUID, target_vm_id: UUID, source_vm_id: UUID | None) -> MoveCostRead:
+    """Return the cost to bring an artifact to a VM. ProductError `artifact_unknown`, `vm_not_in_mesh` (409)."""
+    row = get_artifact(session, artifact_id, manifest=True)
+    mesh = mesh_state(session, row.mesh_id)
+    places = {member.id: at for at, member in enumerate(mesh.members)}
+    for vm_id in (target_vm_id, source_vm_id):
+        if vm_id is not None and vm_id not in places:
+            raise ProductError("vm_not_in_mesh", 409, f"VM {vm_id} is not in the mesh of this artifact.")
+    target = places[target_vm_id]
+    trips = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.P50)).matrix
+    losses = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.LOSS, Statistic.P50)).matrix
+
+    def path(place: int) -> Candidate:
+        trip_s = float(trips.values[place, target]) / 1e9 if trips.valued[place, target] else None
+        loss = float(losses.values[place, target]) if losses.valued[place, target] else None
+        return Candidate(place, trip_s, loss)
+
+    holders = [
+        places[copy.vm_id]
+        for copy in queries.copies_of(session, row.id)
+        if copy.state == CopyState.COMPLETE and copy.vm_id in places and copy.vm_id != target_vm_id
+    ]
+    chosen = [places[source_vm_id]] if source_vm_id is not None else holders
+    source = next(iter(nearest(path(place) for place in chosen)), None)
+    cap = read_settings(session, mesh.id).rate_mbit * _BYTES_OF_MBIT
+    rate = (
+        achievable_rate(None, None, cap) if source is None else achievable_rate(source.round_trip_s, source.loss, cap)
+    )
+    held = queries.digests_on(session, target_vm_id)
+    cost = move_cost(manifests.decode(row.manifest), held, rate)
+    return MoveCostRead(
+        source=None if source is None else mesh.members[source.vm_key].name,
+        target=mesh.members[target].name,
+        size_bytes=cost.size_bytes,
+        moved_bytes=cost.moved_bytes,
+        share=cost.share,
+        rate_mbit=cost.rate / _BYTES_OF_MBIT,
+        seconds=cost.seconds,
+        words=_words(cost),
+    )
+
+
+def _words(cost: MoveCost) -> str:
+    if cost.moved_bytes == 0:
+        return f"brings nothing: all {cost.size_bytes / 1e6:,.0f} MB are there"
+    seconds = f"about {cost.seconds:,.0f} s" if cost.seconds >= 1 else "less than a second"
+    return f"brings {cost.share:.0%} of {cost.size_bytes / 1e6:,.0f} MB, {seconds}"

@@ -1,0 +1,258 @@
+"""Use cases of people: settings of a mesh, publishing, copies."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from sinemora.artifacts import queries
+from sinemora.artifacts.core import manifest as manifests
+from sinemora.artifacts.core.manifest import BLOCK_BYTES_MAX, Block
+from sinemora.artifacts.models import Artifact, ArtifactCopy, ArtifactSettings
+from sinemora.artifacts.schemas import (
+    BUDGET_MIB,
+    RATE_MBIT,
+    ArtifactCreate,
+    ArtifactRead,
+    ArtifactSettingsRead,
+    ArtifactSettingsWrite,
+    CopiesRead,
+    CopyRead,
+    SourceRead,
+)
+from sinemora.inventory.models import Vm
+from sinemora.kit.config import settings
+from sinemora.kit.db import tenant_session
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.signing import public_keys
+from sinemora.meshes.service import get_mesh
+from sinemora.tenants import audit, quotas
+from sinemora.tenants.access import Actor
+
+SEEN_FOR = timedelta(seconds=60)
+"""Time after which an agent that does not ask any more counts as away."""
+_UNPUBLISHED_FOR = timedelta(hours=1)
+BACKEND = "backend"
+
+
+def read_settings(session: Session, mesh_id: UUID) -> ArtifactSettingsRead:
+    """Return the distribution of artifacts in a mesh. ProductError `mesh_unknown`."""
+    mesh = get_mesh(session, mesh_id)
+    row = queries.settings_of(session, [mesh.id]).get(mesh.id)
+    serving = queries.peers_of(session, mesh.id, datetime.now(UTC) - SEEN_FOR) if row and row.enabled else []
+    return ArtifactSettingsRead(
+        mesh_id=mesh.id,
+        enabled=row is not None and row.enabled,
+        rate_mbit=RATE_MBIT if row is None else row.rate_mbit,
+        budget_mib=BUDGET_MIB if row is None else row.budget_mib,
+        serving=len(serving),
+    )
+
+
+def write_settings(session: Session, actor: Actor, mesh_id: UUID, body: ArtifactSettingsWrite) -> ArtifactSettingsRead:
+    """Set the distribution of artifacts in a mesh. ProductError `mesh_unknown`, `secret_key_missing`."""
+    mesh = get_mesh(session, mesh_id)
+    if body.enabled:
+        public_keys()  # without a key nothing can be signed
+    session.merge(ArtifactSettings(tenant_id=session.info["tenant_id"], mesh_id=mesh.id, **body.model_dump()))
+    session.flush()
+    audit.record(session, actor, "mesh.artifacts_set", mesh.id, mesh.name, **body.model_dump())
+    return read_settings(session, mesh_id)
+
+
+def missing(session: Session, digests: Sequence[str]) -> list[str]:
+    """Return those blocks that the tenant has not stored, in order and each once."""
+    stored = queries.stored_sizes(session, [bytes.fromhex(one) for one in digests])
+    return [one for one in dict.fromkeys(digests) if bytes.fromhex(one) not in stored]
+
+
+def store_block(session: Session, digest: str, data: bytes) -> None:
+    """Store a block. ProductError `block_mismatch`, `block_too_large` (422), `quota_exceeded` (403)."""
+    if not 1 <= len(data) <= BLOCK_BYTES_MAX:
+        raise ProductError(
+            "block_size_invalid", 422, f"Block of {len(data):,} bytes: a block has 1 to {BLOCK_BYTES_MAX:,} bytes."
+        )
+    found = hashlib.sha256(data).hexdigest()
+    if found != digest:
+        raise ProductError("block_mismatch", 422, f"Block does not match: its SHA-256 is {found}, not {digest}.")
+    quotas.lock(session)
+    limit = settings().quota_artifact_mib << 20
+    if queries.stored_bytes(session) + len(data) > limit:
+        queries.delete_unused_blocks(session, queries.digests_in_use(session), _unpublished_before())
+        if queries.stored_bytes(session) + len(data) > limit:
+            raise ProductError(
+                "quota_exceeded",
+                403,
+                f"Quota exceeded: artifacts may take {settings().quota_artifact_mib:,} MiB. Delete some first.",
+                resource="artifact_mib",
+                limit=settings().quota_artifact_mib,
+            )
+    queries.store_block(session, bytes.fromhex(digest), data)
+
+
+def publish(session: Session, actor: Actor, body: ArtifactCreate) -> ArtifactRead:
+    """Publish an artifact. ProductError `mesh_unknown`, `artifact_exists`, `artifacts_off`, `blocks_missing`."""
+    mesh = get_mesh(session, body.mesh_id)
+    row = queries.settings_of(session, [mesh.id]).get(mesh.id)
+    if row is None or not row.enabled:
+        raise ProductError(
+            "artifacts_off", 409, f"Artifacts are off in mesh {mesh.name}. Switch them on in the mesh's settings first."
+        )
+    if session.scalar(select(Artifact.id).where(Artifact.name == body.name, Artifact.release == body.release)):
+        raise ProductError(
+            "artifact_exists",
+            409,
+            f"Artifact exists: {body.name} {body.release} is published. Choose another release, or delete it first.",
+        )
+    blocks = [Block(bytes.fromhex(one.digest), one.size) for one in body.blocks]
+    stored = queries.stored_sizes(session, list({one.digest for one in blocks}))
+    for at, one in enumerate(blocks):
+        if stored.get(one.digest) != one.size:
+            what = "is not stored" if one.digest not in stored else f"has {stored[one.digest]:,} bytes"
+            raise ProductError(
+                "blocks_missing",
+                409,
+                f"Block {one.digest.hex()} {what}. Upload it with PUT /v1/artifacts/blocks/{{digest}} first.",
+                errors=[{"pointer": f"#/blocks/{at}", "message": what}],
+            )
+    row_new = Artifact(
+        mesh_id=mesh.id,
+        name=body.name,
+        release=body.release,
+        size_bytes=sum(one.size for one in blocks),
+        chunking=body.chunking,
+        block_count=len(blocks),
+        root=manifests.root(blocks),
+        manifest=manifests.encode(blocks),
+        everywhere=body.everywhere,
+        published_by=actor.name,
+    )
+    audit.created(session, actor, "artifact", row_new, release=body.release, mesh=mesh.name)
+    if body.everywhere:
+        queries.ask_for_copies(session, row_new.id, queries.members_of(session, mesh.id))
+    return read(session, [row_new])[0]
+
+
+def get_artifact(session: Session, artifact_id: UUID, *, manifest: bool = False) -> Artifact:
+    """Return the tenant's artifact. ProductError `artifact_unknown`."""
+    row = queries.artifact(session, artifact_id, manifest=manifest)
+    if row is None:
+        raise NotFound("artifact")
+    return row
+
+
+def read(session: Session, rows: Sequence[Artifact]) -> list[ArtifactRead]:
+    """Convert artifacts to their JSON form."""
+    counts = queries.counts(session, [row.id for row in rows])
+    return [
+        ArtifactRead(
+            id=row.id,
+            mesh_id=row.mesh_id,
+            name=row.name,
+            release=row.release,
+            size_bytes=row.size_bytes,
+            chunking=row.chunking,
+            block_count=row.block_count,
+            root=row.root.hex(),
+            everywhere=row.everywhere,
+            published_by=row.published_by,
+            created_at=row.created_at,
+            copies=counts.get(row.id, (0, 0))[0],
+            complete=counts.get(row.id, (0, 0))[1],
+        )
+        for row in rows
+    ]
+
+
+def delete(session: Session, actor: Actor, artifact_id: UUID) -> None:
+    """Delete an artifact, and its blocks that no other has. Agents delete their copies.
+
+    ProductError `artifact_unknown`.
+    """
+    row = get_artifact(session, artifact_id)
+    session.delete(row)
+    session.flush()
+    queries.delete_unused_blocks(session, queries.digests_in_use(session), _unpublished_before())
+    audit.record(session, actor, "artifact.deleted", row.id, f"{row.name} {row.release}")
+
+
+def ask_for_copies(session: Session, actor: Actor, artifact_id: UUID, vm_ids: Sequence[UUID]) -> CopiesRead:
+    """Ask VMs of the mesh to get a copy. ProductError `artifact_unknown`, `vm_not_in_mesh` (409)."""
+    row = get_artifact(session, artifact_id)
+    members = set(queries.members_of(session, row.mesh_id))
+    for vm_id in vm_ids:
+        if vm_id not in members:
+            raise ProductError(
+                "vm_not_in_mesh", 409, f"VM {vm_id} is not in the mesh of this artifact. Add it to the mesh first."
+            )
+    queries.ask_for_copies(session, row.id, vm_ids)
+    audit.record(session, actor, "artifact.copies_requested", row.id, f"{row.name} {row.release}", vms=len(vm_ids))
+    return copies(session, artifact_id)
+
+
+def copies(session: Session, artifact_id: UUID) -> CopiesRead:
+    """Return the copies of an artifact by zone and VM, with where their bytes came from.
+
+    ProductError `artifact_unknown`.
+    """
+    row = get_artifact(session, artifact_id)
+    rows = queries.copies_of(session, row.id)
+    keys = {key for one in rows for key in (*one.sources, *one.corrupt) if key != BACKEND}
+    named = session.execute(select(Vm.key, Vm.id, Vm.name).where(Vm.key.in_([int(key) for key in keys])))
+    vms = {str(key): (vm_id, name) for key, vm_id, name in named}
+    items = [_copy(one, row, vms) for one in rows]
+    items.sort(key=lambda one: (one.zone, one.name))
+    sizes = [(source.vm_id, source.size_bytes) for one in items for source in one.sources]
+    return CopiesRead(
+        artifact=read(session, [row])[0],
+        items=items,
+        peer_bytes=sum(size for vm_id, size in sizes if vm_id is not None),
+        backend_bytes=sum(size for vm_id, size in sizes if vm_id is None),
+    )
+
+
+def _copy(one: ArtifactCopy, row: Artifact, vms: dict[str, tuple[UUID, str]]) -> CopyRead:
+    sources = [
+        SourceRead(vm_id=None, name="Backend", size_bytes=size)
+        if key == BACKEND
+        else SourceRead(vm_id=vms[key][0], name=vms[key][1], size_bytes=size)
+        for key, size in one.sources.items()
+        if key == BACKEND or key in vms
+    ]
+    took = one.completed_at - one.started_at if one.completed_at and one.started_at else None
+    return CopyRead(
+        vm_id=one.vm_id,
+        name=one.vm.name,
+        zone=one.vm.zone.name,
+        state=one.state,
+        note=one.note,
+        share=min(1.0, one.blocks_held / row.block_count) if row.block_count else 1.0,
+        sources=sorted(sources, key=lambda source: -source.size_bytes),
+        corrupt_from=sorted(vms[key][1] if key in vms else key for key in one.corrupt),
+        requested_at=one.requested_at,
+        started_at=one.started_at,
+        completed_at=one.completed_at,
+        seconds=None if took is None else took.total_seconds(),
+    )
+
+
+def content(session: Session, artifact_id: UUID) -> tuple[Artifact, Iterator[bytes]]:
+    """Return an artifact and the bytes of its file, a block at a time. ProductError `artifact_unknown`."""
+    row = get_artifact(session, artifact_id, manifest=True)
+    return row, _bytes(row.tenant_id, manifests.decode(row.manifest))
+
+
+def _bytes(tenant_id: UUID, blocks: Sequence[Block]) -> Iterator[bytes]:
+    with tenant_session(tenant_id) as session:
+        for one in blocks:
+            data = queries.block(session, one.digest)
+            if data is None:
+                raise LookupError(f"block {one.digest.hex()} was deleted meanwhile")
+            yield data
+
+
+def _unpublished_before() -> datetime:
+    return datetime.now(UTC) - _UNPUBLISHED_FOR

@@ -1,0 +1,252 @@
+"""Artifacts: publishing, spreading, tokens of agents, limits, and tenants apart."""
+
+import base64
+import hashlib
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from sinemora.artifacts.command import blocks_of
+from sinemora.artifacts.core import access
+from sinemora.artifacts.models import Chunking
+from sinemora.kit import config
+from sinemora.kit.signing import verifies
+from tests.callers import AgentCaller, Member, MeshWorld
+from tests.measurements.reports import report_of, sent
+from tests.measurements.worlds import simple
+
+SECRET = "of the tests"
+
+
+@pytest.fixture(autouse=True)
+def secret_key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("SINEMORA_SECRET_KEY", SECRET)
+    config.settings.cache_clear()
+    yield
+    monkeypatch.undo()
+    config.settings.cache_clear()
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh: Callable[..., MeshWorld]) -> MeshWorld:
+    """A mesh of three agents with artifacts switched on."""
+    world = make_mesh(owner, 3)
+    switch(owner, world, enabled=True)
+    return world
+
+
+def switch(owner: Member, mesh: MeshWorld, **body: Any) -> dict[str, Any]:
+    answer = owner.put(f"/v1/meshes/{mesh.id}/artifact-settings", json=body)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def store(owner: Member, *parts: bytes) -> list[dict[str, Any]]:
+    for part in parts:
+        answer = owner.put(f"/v1/artifacts/blocks/{hashlib.sha256(part).hexdigest()}", content=part)
+        assert answer.status_code == 204, answer.text
+    return [{"digest": hashlib.sha256(part).hexdigest(), "size": len(part)} for part in parts]
+
+
+def publish(owner: Member, mesh: MeshWorld, *parts: bytes, **changes: Any) -> dict[str, Any]:
+    body = {
+        "name": "image",
+        "release": "1",
+        "mesh_id": str(mesh.id),
+        "chunking": "fixed",
+        "blocks": store(owner, *parts),
+    }
+    return owner.created("/v1/artifacts", body | changes)
+
+
+def exchange(agent: AgentCaller, *copies: dict[str, Any], port: int = 8421) -> dict[str, Any]:
+    answer = agent.post("/v1/agents/self/artifacts", json={"port": port, "copies": list(copies)})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def test_agents_get_a_signed_document_the_manifest_and_the_blocks(owner: Member, mesh: MeshWorld):
+    made = publish(owner, mesh, b"one" * 50, b"two" * 60)
+    assert (made["size_bytes"], made["block_count"], made["copies"], made["complete"]) == (330, 2, 3, 0)
+    agent = mesh.agents[0]
+    work = exchange(agent)
+    (wanted,) = work["artifacts"]
+    document = json.loads(wanted["document"])
+    (key,) = work["keys"]
+    assert verifies(document, wanted["signatures"][0]["value"], base64.b64decode(key))
+    assert document["root"] == made["root"]
+    assert document["tenant_id"] == str(owner.tenant_id)
+    manifest = agent.get(f"/v1/agents/self/artifacts/{made['id']}/manifest").content
+    assert len(manifest) == 72
+    block = agent.get(f"/v1/agents/self/artifact-blocks/{manifest[:32].hex()}")
+    assert block.content == b"one" * 50
+    assert owner.get(f"/v1/artifacts/{made['id']}/content").content == b"one" * 50 + b"two" * 60
+
+
+def test_the_keys_are_pinned_at_enrolment(owner: Member, mesh: MeshWorld):
+    token = owner.created("/v1/enrolment-tokens", {"mesh_id": str(mesh.id)})["token"]
+    body = {
+        "token": token,
+        "hostname": "later",
+        "zone": {"provider": "test", "region": "r1", "name": "a"},
+        "probe_address": "10.1.1.1",
+        "event_port": 319,
+        "general_port": 320,
+        "agent_version": "0.1.0",
+        "description": {},
+    }
+    enrolled = AgentCaller(owner.http).post("/v1/agents/enrol", json=body).json()
+    assert enrolled["keys"] == exchange(mesh.agents[0])["keys"]
+
+
+def test_peers_are_the_nearest_with_tokens_that_their_keys_check(owner: Member, mesh: MeshWorld):
+    a, b, c = mesh.agents
+    sent(a, report_of(mesh.key, {b.vm_key: simple(900_000), c.vm_key: simple(50_000)}))
+    sent(b, report_of(mesh.key, {a.vm_key: simple(900_000), c.vm_key: simple(40_000)}))
+    sent(c, report_of(mesh.key, {a.vm_key: simple(50_000), b.vm_key: simple(40_000)}))
+    publish(owner, mesh, b"x")
+    keys = {agent.vm_key: exchange(agent, port=8000 + at)["serving_key"] for at, agent in enumerate((b, c))}
+    peers = exchange(a)["peers"]
+    assert [peer["vm_key"] for peer in peers] == [c.vm_key, b.vm_key]
+    assert [peer["port"] for peer in peers] == [8001, 8000]
+    assert peers[0]["round_trip_us"] < peers[1]["round_trip_us"]
+    for peer in peers:
+        token = access.token(bytes.fromhex(keys[peer["vm_key"]]), a.vm_key, peer["expires_s"])
+        assert peer["token"] == token.hex()
+
+
+def test_a_copy_shows_its_share_its_sources_and_who_sent_corrupt_blocks(owner: Member, mesh: MeshWorld):
+    made = publish(owner, mesh, b"a", b"b", b"c", b"d")
+    a, b, c = mesh.agents
+    exchange(
+        a,
+        {
+            "artifact_id": made["id"],
+            "state": "fetching",
+            "blocks_held": 3,
+            "sources": {str(b.vm_key): 2, "backend": 1},
+            "corrupt": {str(c.vm_key): 1},
+        },
+    )
+    copies = owner.get(f"/v1/artifacts/{made['id']}/copies").json()
+    found = next(one for one in copies["items"] if one["vm_id"] == str(a.vm_id))
+    assert (found["share"], found["state"], found["corrupt_from"]) == (0.75, "fetching", [c.name])
+    assert [(one["name"], one["size_bytes"]) for one in found["sources"]] == [(b.name, 2), ("Backend", 1)]
+    assert (copies["peer_bytes"], copies["backend_bytes"]) == (2, 1)
+    exchange(a, {"artifact_id": made["id"], "state": "complete", "blocks_held": 4})
+    copies = owner.get(f"/v1/artifacts/{made['id']}/copies").json()
+    assert copies["artifact"]["complete"] == 1
+
+
+def test_an_artifact_for_some_vms_reaches_those_that_are_asked(owner: Member, mesh: MeshWorld):
+    made = publish(owner, mesh, b"x", everywhere=False)
+    a, b, _ = mesh.agents
+    assert exchange(a)["artifacts"] == []
+    asked = owner.post(f"/v1/artifacts/{made['id']}/copies", json={"vm_ids": [str(a.vm_id)]})
+    assert asked.status_code == 202
+    assert [one["id"] for one in exchange(a)["artifacts"]] == [made["id"]]
+    assert exchange(b)["artifacts"] == []
+
+
+def test_nothing_happens_where_artifacts_are_off(owner: Member, mesh: MeshWorld):
+    made = publish(owner, mesh, b"x")
+    switch(owner, mesh, enabled=False)
+    work = exchange(mesh.agents[0])
+    assert (work["enabled"], work["artifacts"], work["peers"], work["serving_key"]) == (False, [], [], "")
+    refused = mesh.agents[0].get(f"/v1/agents/self/artifacts/{made['id']}/manifest")
+    assert refused.status_code == 404
+    body = {"name": "n", "release": "1", "mesh_id": str(mesh.id), "chunking": "fixed", "blocks": []}
+    refused = owner.post("/v1/artifacts", json=body)
+    assert (refused.status_code, refused.json()["code"]) == (409, "artifacts_off")
+
+
+def test_tenants_share_neither_blocks_nor_names(owner: Member, other_owner: Member, mesh: MeshWorld, make_mesh: Any):
+    made = publish(owner, mesh, b"the same bytes")
+    digest = hashlib.sha256(b"the same bytes").hexdigest()
+    theirs = make_mesh(other_owner, 1, "theirs")
+    switch(other_owner, theirs, enabled=True)
+    asked = other_owner.post("/v1/artifacts/missing-blocks", json={"digests": [digest]})
+    assert asked.json() == {"missing": [digest]}
+    stranger = theirs.agents[0]
+    assert stranger.get(f"/v1/agents/self/artifact-blocks/{digest}").status_code == 404
+    assert stranger.get(f"/v1/agents/self/artifacts/{made['id']}/manifest").status_code == 404
+    assert other_owner.get(f"/v1/artifacts/{made['id']}/copies").status_code == 404
+    assert publish(other_owner, theirs, b"the same bytes")["name"] == made["name"]
+    assert {one["vm_key"] for one in exchange(stranger)["peers"]} == set()
+
+
+def test_wrong_input_is_explained(owner: Member, mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch):
+    digest = hashlib.sha256(b"x").hexdigest()
+    wrong = owner.put(f"/v1/artifacts/blocks/{digest}", content=b"y")
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "block_mismatch")
+    body = {"name": "n", "release": "1", "mesh_id": str(mesh.id), "chunking": "fixed"}
+    missing = owner.post("/v1/artifacts", json=body | {"blocks": [{"digest": digest, "size": 1}]})
+    assert (missing.status_code, missing.json()["code"]) == (409, "blocks_missing")
+    publish(owner, mesh, b"x")
+    again = owner.post("/v1/artifacts", json=body | {"name": "image", "blocks": [{"digest": digest, "size": 1}]})
+    assert (again.status_code, again.json()["code"]) == (409, "artifact_exists")
+    other = owner.post(
+        f"/v1/artifacts/{publish(owner, mesh, b'z', release='2')['id']}/copies", json={"vm_ids": [str(UUID(int=1))]}
+    )
+    assert (other.status_code, other.json()["code"]) == (409, "vm_not_in_mesh")
+    monkeypatch.setenv("SINEMORA_QUOTA_ARTIFACT_MIB", "0")
+    config.settings.cache_clear()
+    full = owner.put(f"/v1/artifacts/blocks/{hashlib.sha256(b'q').hexdigest()}", content=b"q")
+    assert (full.status_code, full.json()["code"]) == (403, "quota_exceeded")
+
+
+def test_the_cost_of_a_move_counts_only_what_the_target_lacks(owner: Member, mesh: MeshWorld):
+    """A and the image share one of two blocks: half of the image is brought, at the rate of the mesh or of the path."""
+    a, b, _ = mesh.agents
+    sent(a, report_of(mesh.key, {b.vm_key: simple(50_000)}))
+    sent(b, report_of(mesh.key, {a.vm_key: simple(50_000)}))
+    base = publish(owner, mesh, b"x" * 500_000, name="base")
+    image = publish(owner, mesh, b"x" * 500_000, b"y" * 500_000)
+    exchange(a, {"artifact_id": base["id"], "state": "complete", "blocks_held": 1})
+    exchange(b, {"artifact_id": image["id"], "state": "complete", "blocks_held": 2})
+    url = f"/v1/artifacts/{image['id']}/move-costs"
+    cost = owner.get(f"{url}/{a.vm_id}").json()
+    assert (cost["source"], cost["size_bytes"], cost["moved_bytes"], cost["share"]) == (b.name, 1_000_000, 500_000, 0.5)
+    assert cost["rate_mbit"] == 50
+    assert cost["seconds"] == pytest.approx(500_000 * 8 / 50e6)
+    assert cost["words"] == "brings 50% of 1 MB, less than a second"
+    there = owner.get(f"{url}/{b.vm_id}").json()
+    assert there["words"] == "brings nothing: all 1 MB are there"
+
+
+def test_deleting_keeps_blocks_that_another_artifact_has(owner: Member, mesh: MeshWorld):
+    from sqlalchemy import text
+
+    from sinemora.kit.db import system_session
+
+    first = publish(owner, mesh, b"shared", b"only in one")
+    publish(owner, mesh, b"shared", release="2")
+    with system_session() as session:
+        session.execute(text("UPDATE artifact_blocks SET stored_at = stored_at - interval '2 hours'"))
+    assert owner.delete(f"/v1/artifacts/{first['id']}").status_code == 204
+    digests = [hashlib.sha256(part).hexdigest() for part in (b"shared", b"only in one")]
+    missing = owner.post("/v1/artifacts/missing-blocks", json={"digests": digests}).json()["missing"]
+    assert missing == digests[1:]
+
+
+def test_content_defined_blocks_survive_an_insertion(tmp_path: Path):
+    """A byte in front shifts every fixed block; cut by content, nearly all blocks stay the same."""
+    data = random.Random(7).randbytes(6_000_000)
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.write_bytes(data)
+    after.write_bytes(b"!" + data)
+    shared = {}
+    for chunking in Chunking:
+        cut = [list(blocks_of(file, chunking, 64 << 10)) for file in (before, after)]
+        assert all(
+            sum(size for _, _, size in blocks) == size for blocks, size in zip(cut, (6_000_000, 6_000_001), strict=True)
+        )
+        known = {digest for digest, _, _ in cut[0]}
+        shared[chunking] = sum(size for digest, _, size in cut[1] if digest in known) / 6_000_001
+    assert shared[Chunking.FIXED] == 0
+    assert shared[Chunking.CONTENT] > 0.9
