@@ -91,7 +91,7 @@ GOALS = {
     "check": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, RUST, RUST_LINT, NATIVE],
     "test": [
         *(RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM, CURL),
-        *(RUST_LINT, CXX, OPENSSL, NETWORK, REDIS, DNS, DAEMONS, GO, PTP4U),
+        *(SUPPLY_CHAIN, RUST_LINT, CXX, OPENSSL, NETWORK, REDIS, DNS, DAEMONS, GO, PTP4U),
     ],
 }
 RUNS_ALREADY, REFUSALS = 3, (4, 5)  # answers of `sinemora check`: 4 the port is taken, 5 a setting cannot be
