@@ -28,13 +28,16 @@ clean-data: ## Delete the data folder; without a question: make clean-data YES=1
 	$(SINEMORA) clean-data $(if $(filter 1,$(YES)),--yes)
 
 ##@ Check
-.PHONY: test check test-backend test-agent test-interop fuzz-agent test-frontend test-e2e screenshots recording test-bare test-compose lint prose
+.PHONY: test check conformance test-backend test-agent test-interop fuzz-agent test-frontend test-e2e screenshots recording test-bare test-compose lint prose
 test: ## Everything CI runs: lint, types, units, drift, end to end (some suites: SUITES='pytest vitest')
 	$(PREPARE) test
 	@$(PYTHON) infra/test/suites.py $(SUITES)
 check: ## The quick part: lint, types, tests of pure code and of the front end's units
 	$(PREPARE) check
 	@$(PYTHON) infra/test/suites.py --check
+conformance: ## Schemathesis against a running product: does the API keep its contract? (ARGS='--only /v1/zones --share 1')
+	$(PREPARE) test-backend
+	@$(RUN) --in backend python -m lab.conformance $(ARGS)
 test-backend: ## Python tests against a real database (ARGS='-k frames')
 	$(PREPARE) test-backend
 	@$(PYTHON) infra/test/suites.py pytest
@@ -88,7 +91,7 @@ test-packages: packages ## Install .deb and .rpm in a copy of the machine, run, 
 	@$(PYTHON) infra/packages/trial.py
 
 ##@ Change
-.PHONY: setup format gen lock
+.PHONY: setup format gen examples lock
 setup: ## Bring the toolchains and build, without starting anything
 	$(PREPARE) setup
 format: ## Format Python, Rust and TypeScript
@@ -98,12 +101,16 @@ format: ## Format Python, Rust and TypeScript
 	@$(RUN) --in agent cargo fmt
 	@$(RUN) --in frontend npm run --silent format
 	@$(RUN) --in e2e npm run --silent format
-gen: ## Write the generated files again: protobuf module, openapi.json and the TypeScript types
+gen: ## Write the generated files again: protobuf module, problem codes, openapi.json and the TypeScript types
 	$(PREPARE) tools
 	@$(RUN) --in backend python -m grpc_tools.protoc -I ../agent/wire/proto agent.proto \
 		--python_out=sinemora/measurements/ingest --pyi_out=sinemora/measurements/ingest
+	@$(RUN) --in backend python -m lab.conformance.problem_codes --output sinemora/contract/problem_codes.json
 	@$(RUN) --in backend sinemora openapi --output openapi.json
 	@$(RUN) --in frontend npm run --silent gen
+examples: ## Record the examples of the API reference again, from the answers that the tests get; then: make gen
+	$(PREPARE) test-backend
+	@$(RUN) --in backend python -m tests.witness --record
 lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	$(PREPARE) tools
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py

@@ -41,6 +41,7 @@ from sinemora.jobs import routes as jobs
 from sinemora.jobs.watch import ended_watch
 from sinemora.kit import errors, health, listening_socket
 from sinemora.kit.config import settings
+from sinemora.kit.http.contract import describe_responses
 from sinemora.kit.http.downloads import serve_packages
 from sinemora.kit.http.frontend import serve_frontend
 from sinemora.kit.http.middleware import HttpMiddleware
@@ -209,7 +210,9 @@ def _described(contract: dict[str, Any]) -> dict[str, Any]:
     routes = [route for router in ROUTERS for route in router.routes]
     describe_roles(contract, routes)
     describe_scopes(contract, routes)
-    return errors.describe(contract)
+    errors.describe(contract)
+    describe_responses(contract)
+    return contract
 
 
 def _operation_id(route: APIRoute) -> str:

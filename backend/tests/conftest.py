@@ -48,6 +48,7 @@ from tests import callers
 from tests.callers import PASSWORD, Caller, Member, MeshWorld
 from tests.external import SETTING, ExternalPostgres
 from tests.mailbox import Mailbox, serve
+from tests.witness import RECORDING, WitnessClient
 
 # A password is hashed and checked for nearly every test: as quickly as argon2 can.
 security._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -166,20 +167,24 @@ def _empty(servers: Servers) -> None:
 
 
 @pytest.fixture(scope="session")
-def app(servers: Servers) -> Iterator[TestClient]:
+def app(servers: Servers) -> Iterator[WitnessClient]:
     """Yield the API that most tests of the process share. Unexpected errors become responses, as for a user."""
-    with TestClient(create_app(), raise_server_exceptions=False, client=("127.0.0.1", 50000)) as running:
+    with WitnessClient(create_app(), raise_server_exceptions=False, client=("127.0.0.1", 50000)) as running:
         yield running
+    if RECORDING:
+        running.witness.write(Path(RECORDING))
 
 
 @pytest.fixture
-def http(database: Engine, redis: Redis, request: pytest.FixtureRequest) -> Iterator[TestClient]:
-    """Return the running API."""
+def http(database: Engine, redis: Redis, request: pytest.FixtureRequest) -> Iterator[WitnessClient]:
+    """Return the running API. At the end, its answers must have had only what the contract declares."""
     if not request.node.get_closest_marker("own_app"):
-        yield request.getfixturevalue("app")
-        return
-    with TestClient(create_app(), raise_server_exceptions=False, client=("127.0.0.1", 50000)) as running:
+        running = request.getfixturevalue("app")
         yield running
+    else:
+        with WitnessClient(create_app(), raise_server_exceptions=False, client=("127.0.0.1", 50000)) as running:
+            yield running
+    assert sorted(set(running.witness.take_undeclared())) == []
 
 
 @pytest.fixture

@@ -3,14 +3,14 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 
 from sinemora.annotations import queries, service
 from sinemora.annotations.models import Annotation
 from sinemora.annotations.schemas import AnnotationCreate, AnnotationRead, AnnotationUpdate, Moment
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, paginate
 from sinemora.tenants.access import Editor, SignedIn, Viewer
@@ -41,24 +41,21 @@ def list_annotations(
 
 
 @router.post("", status_code=201, responses=responses(404, 409, 422))
-def create_annotation(request: Request, body: AnnotationCreate, session: SessionDep, actor: Editor) -> AnnotationRead:
+def create_annotation(body: AnnotationCreate, session: SessionDep, actor: Editor) -> AnnotationRead:
     """Create an annotation: a deploy, maintenance or a note, at a time or over a span."""
     row = service.create_annotation(session, actor, body)
-    tag(request, row)
     return service.read(session, [row])[0]
 
 
 @router.get("/{annotation_id}", responses=responses(404))
-def read_annotation(request: Request, annotation_id: UUID, session: SessionDep, actor: Viewer) -> AnnotationRead:
+def read_annotation(annotation_id: UUID, session: SessionDep, actor: Viewer) -> AnnotationRead:
     """Return an annotation."""
     row = service.get_annotation(session, annotation_id)
-    tag(request, row)
     return service.read(session, [row])[0]
 
 
-@router.patch("/{annotation_id}", responses=responses(404, 409, 412, 422, 428))
+@router.patch("/{annotation_id}", responses=responses(404, 412, 422, 428))
 def update_annotation(
-    request: Request,
     annotation_id: UUID,
     body: AnnotationUpdate,
     session: SessionDep,
@@ -67,7 +64,6 @@ def update_annotation(
 ) -> AnnotationRead:
     """Change an annotation, for example set its end when a deploy is done."""
     row = service.update_annotation(session, actor, annotation_id, body, precondition)
-    tag(request, row)
     return service.read(session, [row])[0]
 
 

@@ -23,7 +23,7 @@ def by_reference(session: Session, name: str, number: int | None) -> Entry:
     except ProductError as error:
         raise ProductError(
             error.code,
-            422,
+            404,
             f"There is no curve {name!r}" + ("." if number is None else f" with a version {number}."),
             errors=[{"pointer": "#/curve", "message": "the key of a published curve, or the name or id of your own"}],
         ) from None

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Body, Query, Request, Response
+from fastapi import APIRouter, Body, Query, Response
 from sqlalchemy import select
 
 from sinemora.applications import manifest, path_costs, reading, service
@@ -22,7 +22,7 @@ from sinemora.applications.schemas import (
 )
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import accepts
@@ -55,11 +55,9 @@ def list_applications(
 
 
 @router.post("/applications", status_code=201, responses=responses(409, 422))
-def create_application(
-    request: Request, body: ApplicationCreate, session: SessionDep, actor: Editor
-) -> ApplicationRead:
+def create_application(body: ApplicationCreate, session: SessionDep, actor: Editor) -> ApplicationRead:
     """Declare an application: mesh, curve, tasks and their VMs."""
-    return _shown(request, session, service.create_application(session, actor, body))
+    return _shown(session, service.create_application(session, actor, body))
 
 
 @router.get("/applications/manifest", response_class=Response, responses=_YAML_ANSWER)
@@ -80,14 +78,13 @@ def import_applications(
 
 
 @router.get("/applications/{application_id}", responses=responses(404))
-def read_application(request: Request, application_id: UUID, session: SessionDep, actor: Viewer) -> ApplicationRead:
+def read_application(application_id: UUID, session: SessionDep, actor: Viewer) -> ApplicationRead:
     """Return an application."""
-    return _shown(request, session, service.get_application(session, application_id))
+    return _shown(session, service.get_application(session, application_id))
 
 
 @router.patch("/applications/{application_id}", responses=responses(404, 409, 412, 422, 428))
 def update_application(
-    request: Request,
     application_id: UUID,
     body: ApplicationUpdate,
     session: SessionDep,
@@ -95,7 +92,7 @@ def update_application(
     precondition: Precondition,
 ) -> ApplicationRead:
     """Update an application; tasks and edges are replaced as a whole."""
-    return _shown(request, session, service.update_application(session, actor, application_id, body, precondition))
+    return _shown(session, service.update_application(session, actor, application_id, body, precondition))
 
 
 @router.delete("/applications/{application_id}", status_code=204, responses=responses(404, 412))
@@ -152,6 +149,5 @@ def update_vm_capacity(vm_id: UUID, body: CapacityUpdate, session: SessionDep, a
     return reading.capacity_read(service.update_capacity(session, actor, vm_id, body))
 
 
-def _shown(request: Request, session: SessionDep, application: Application) -> ApplicationRead:
-    tag(request, application)
+def _shown(session: SessionDep, application: Application) -> ApplicationRead:
     return reading.shown(session, [application])[0]

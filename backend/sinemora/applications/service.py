@@ -262,7 +262,7 @@ def _found(
         if text is not None and text not in known
     ]
     if missing:
-        raise ProductError(f"{what}_unknown", 422, f"{missing[0]['message'].capitalize()}.", errors=missing)
+        raise ProductError(f"{what}_unknown", 404, f"{missing[0]['message'].capitalize()}.", errors=missing)
     return [None if text is None else known[text] for text in references]
 
 
@@ -272,7 +272,7 @@ def _mesh(session: Session, reference: str) -> Mesh:
     if mesh is None:
         raise ProductError(
             "mesh_unknown",
-            422,
+            404,
             f"Unknown mesh: {reference}. Give the name or id of a mesh.",
             errors=[{"pointer": "#/mesh", "message": "name or id of a mesh"}],
         )

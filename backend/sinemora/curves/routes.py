@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from sinemora.curves import cost, service
 from sinemora.curves.catalogue import Entry, of_stored
-from sinemora.curves.models import CurveVersion
+from sinemora.curves.models import CurveVersion, StoredCurve
 from sinemora.curves.schemas import (
     CostRead,
     CurveCreate,
@@ -28,12 +28,14 @@ from sinemora.curves.schemas import (
 from sinemora.inventory.schemas import Name
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http import known_ids
+from sinemora.kit.http.etag import Precondition, tag, tagged
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import accepts
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
+known_ids.register(curve_id=StoredCurve)
 router = APIRouter(
     prefix="/v1/curves",
     dependencies=[SignedIn],
@@ -56,7 +58,7 @@ def list_curves(
     return service.list_curves(session, page, origin)
 
 
-@router.post("", status_code=201, openapi_extra=_CSV, responses=responses(409, 413, 422))
+@router.post("", status_code=201, openapi_extra=_CSV, responses={**responses(409, 413, 422), **tagged(201)})
 @accepts(lambda settings: settings.data_limit_bytes)
 def create_curve(
     request: Request,
@@ -74,7 +76,7 @@ def create_curve(
     return _shown(request, service.create_curve(session, actor, body), 1)
 
 
-@router.get("/{curve_id}", responses=responses(404))
+@router.get("/{curve_id}", responses={**responses(404), **tagged(200)})
 def read_curve(
     request: Request, curve_id: str, session: SessionDep, actor: Viewer, number: Number = None
 ) -> CurveDetail:
@@ -82,7 +84,7 @@ def read_curve(
     return _shown(request, *service.find(session, curve_id, number))
 
 
-@router.patch("/{curve_id}", responses=responses(404, 409, 412, 422, 428))
+@router.patch("/{curve_id}", responses={**responses(404, 409, 412, 422, 428), **tagged(200)})
 def update_curve(
     request: Request, curve_id: str, body: CurveUpdate, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> CurveDetail:
@@ -109,7 +111,12 @@ def list_curve_versions(curve_id: str, session: SessionDep, actor: Viewer, page:
     return Slice([of_stored(curve, row).version_read() for row in rows.items], rows.next_cursor)
 
 
-@router.post("/{curve_id}/versions", status_code=201, openapi_extra=_CSV, responses=responses(404, 409, 413, 422))
+@router.post(
+    "/{curve_id}/versions",
+    status_code=201,
+    openapi_extra=_CSV,
+    responses={**responses(404, 409, 413, 422), **tagged(201)},
+)
 @accepts(lambda settings: settings.data_limit_bytes)
 def create_curve_version(
     request: Request,
@@ -154,7 +161,7 @@ def _where(
     return cost.where(mesh_id, (source_vm_id, target_vm_id), (source_zone_id, target_zone_id), from_, to)
 
 
-@router.get("/{curve_id}/cost", responses=responses(404, 409, 422, 503))
+@router.get("/{curve_id}/cost", responses=responses(404, 422, 503))
 def read_curve_cost(
     curve_id: str,
     session: SessionDep,

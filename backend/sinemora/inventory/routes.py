@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from sqlalchemy import select
 
 from sinemora.inventory import agents, queries, service
@@ -23,12 +23,14 @@ from sinemora.inventory.schemas import (
 )
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http import known_ids
+from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import BoundedRoute
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
+known_ids.register(zone_id=Zone, vm_id=Vm, agent_id=Agent)
 router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
 agent_router = APIRouter(
     prefix="/v1/agents/self",
@@ -46,28 +48,25 @@ def list_zones(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Zone]:
 
 
 @router.post("/zones", status_code=201, tags=["zones"], response_model=ZoneRead, responses=responses(409, 422))
-def create_zone(request: Request, body: ZoneCreate, session: SessionDep, actor: Editor) -> Zone:
+def create_zone(body: ZoneCreate, session: SessionDep, actor: Editor) -> Zone:
     """Create a zone."""
     zone = service.create_zone(session, actor, body)
-    tag(request, zone)
     return zone
 
 
 @router.get("/zones/{zone_id}", tags=["zones"], response_model=ZoneRead, responses=responses(404))
-def read_zone(request: Request, zone_id: UUID, session: SessionDep, actor: Viewer) -> Zone:
+def read_zone(zone_id: UUID, session: SessionDep, actor: Viewer) -> Zone:
     """Return a zone."""
     zone = service.get_zone(session, zone_id)
-    tag(request, zone)
     return zone
 
 
 @router.patch("/zones/{zone_id}", tags=["zones"], response_model=ZoneRead, responses=responses(404, 409, 412, 422, 428))
 def update_zone(
-    request: Request, zone_id: UUID, body: ZoneUpdate, session: SessionDep, actor: Editor, precondition: Precondition
+    zone_id: UUID, body: ZoneUpdate, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> Zone:
     """Change a zone."""
     zone = service.update_zone(session, actor, zone_id, body, precondition)
-    tag(request, zone)
     return zone
 
 
@@ -90,28 +89,23 @@ def list_vms(
 
 
 @router.post("/vms", status_code=201, tags=["vms"], response_model=VmRead, responses=responses(404, 409, 422))
-def create_vm(request: Request, body: VmCreate, session: SessionDep, actor: Editor) -> Vm:
+def create_vm(body: VmCreate, session: SessionDep, actor: Editor) -> Vm:
     """Create a VM. The enrolment of an agent also creates one."""
     vm = service.create_vm(session, actor, body)
-    tag(request, vm)
     return vm
 
 
 @router.get("/vms/{vm_id}", tags=["vms"], response_model=VmRead, responses=responses(404))
-def read_vm(request: Request, vm_id: UUID, session: SessionDep, actor: Viewer) -> Vm:
+def read_vm(vm_id: UUID, session: SessionDep, actor: Viewer) -> Vm:
     """Return a VM."""
     vm = service.get_vm(session, vm_id)
-    tag(request, vm)
     return vm
 
 
 @router.patch("/vms/{vm_id}", tags=["vms"], response_model=VmRead, responses=responses(404, 409, 412, 422, 428))
-def update_vm(
-    request: Request, vm_id: UUID, body: VmUpdate, session: SessionDep, actor: Editor, precondition: Precondition
-) -> Vm:
+def update_vm(vm_id: UUID, body: VmUpdate, session: SessionDep, actor: Editor, precondition: Precondition) -> Vm:
     """Change a VM."""
     vm = service.update_vm(session, actor, vm_id, body, precondition)
-    tag(request, vm)
     return vm
 
 

@@ -104,6 +104,8 @@ class Problem(BaseModel):
 
 def problem(request: Request, error: ProductError) -> JSONResponse:
     """Render `error` as problem details."""
+    # The object's, where the route returned it and the commit failed.
+    request.state.response_headers.pop("ETag", None)
     body = problem_of(error, request.url.path) | {"request_id": request.state.request_id, **error.extra}
     return JSONResponse(body, error.status, headers=error.headers, media_type=MEDIA_TYPE)
 
@@ -240,21 +242,25 @@ def responses(
     return {status: {"model": Problem} for status in statuses}
 
 
+def problem_response(status: int) -> dict[str, Any]:
+    """Return a response of the OpenAPI document that is a problem."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {"description": HTTPStatus(status).phrase, "content": content}
+
+
 def describe(contract: dict[str, Any]) -> dict[str, Any]:
     """Set the media type of failures in the OpenAPI document `contract`: FastAPI writes plain JSON.
 
     Operations without credentials get an empty `security`, and the server is that of the document.
     """
     contract["servers"] = [{"url": "/", "description": "The installation that serves this document"}]
-    described = {"schema": {"$ref": "#/components/schemas/Problem"}}
     for path in contract["paths"].values():
         for operation in path.values():
             operation.setdefault("security", [])
             for status, response in operation["responses"].items():
                 schema = response.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", "")
                 if schema.endswith(("/Problem", "/HTTPValidationError")):
-                    response["content"] = {MEDIA_TYPE: described}
-                    response["description"] = HTTPStatus(int(status)).phrase
+                    response.update(problem_response(int(status)))
     for unused in ("HTTPValidationError", "ValidationError"):
         contract["components"]["schemas"].pop(unused, None)
     return contract

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.etag import Precondition, tag, tagged
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.learning import service
@@ -51,7 +51,7 @@ def list_metric_sources(
     return Slice([service.shown(source) for source in rows.items], rows.next_cursor)
 
 
-@router.post("", status_code=201, responses=responses(404, 409, 422))
+@router.post("", status_code=201, responses={**responses(404, 409, 422), **tagged(201)})
 def create_metric_source(
     request: Request, body: MetricSourceCreate, session: SessionDep, actor: Editor
 ) -> MetricSourceRead:
@@ -59,7 +59,7 @@ def create_metric_source(
     return _shown(request, service.create_source(session, actor, body))
 
 
-@router.get("/{metric_source_id}", responses=responses(404))
+@router.get("/{metric_source_id}", responses={**responses(404), **tagged(200)})
 def read_metric_source(
     request: Request, metric_source_id: UUID, session: SessionDep, actor: Viewer
 ) -> MetricSourceRead:
@@ -67,7 +67,7 @@ def read_metric_source(
     return _shown(request, service.get_source(session, metric_source_id))
 
 
-@router.patch("/{metric_source_id}", responses=responses(404, 409, 412, 422, 428))
+@router.patch("/{metric_source_id}", responses={**responses(404, 409, 412, 422, 428), **tagged(200)})
 def update_metric_source(
     request: Request,
     metric_source_id: UUID,
@@ -102,7 +102,7 @@ def read_metric_pairs(metric_source_id: UUID, session: SessionDep, actor: Viewer
     return service.pairs_shown(session, metric_source_id)
 
 
-@router.post("/{metric_source_id}/findings", responses=responses(404))
+@router.post("/{metric_source_id}/findings", responses={**responses(404), **tagged(200)})
 def create_metric_finding(
     request: Request, metric_source_id: UUID, session: SessionDep, actor: Editor
 ) -> MetricSourceRead:

@@ -152,7 +152,7 @@ def list_vm_paths(
     return vm_paths(session, vm_id, limit)
 
 
-@vm_router.get("/clock-errors", responses=responses(409, 422))
+@vm_router.get("/clock-errors", responses=responses(422))
 def list_vm_clock_errors(
     vm_id: UUID,
     session: SessionDep,

@@ -14,7 +14,8 @@ from sinemora.inventory.schemas import AgentEnrol, AgentEnrolled
 from sinemora.kit.config import settings
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http import known_ids
+from sinemora.kit.http.etag import Precondition, tagged
 from sinemora.kit.http.idempotency import ProductRoute, only_reads, secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import BoundedRoute
@@ -41,6 +42,7 @@ from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 MAX_WAIT_S = 30
 
+known_ids.register(mesh_id=Mesh)
 router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
 enrolment_router = APIRouter(prefix="/v1/agents", route_class=BoundedRoute, tags=["agent protocol"])
 agent_router = APIRouter(
@@ -65,18 +67,16 @@ def list_meshes(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Mesh]
 
 
 @router.post("/meshes", status_code=201, tags=["meshes"], response_model=MeshRead, responses=responses(409, 422))
-def create_mesh(request: Request, body: MeshCreate, session: SessionDep, actor: Editor) -> Mesh:
+def create_mesh(body: MeshCreate, session: SessionDep, actor: Editor) -> Mesh:
     """Create a mesh. VMs join by enrolment, or are added."""
     mesh = service.create_mesh(session, actor, body)
-    tag(request, mesh)
     return mesh
 
 
 @router.get("/meshes/{mesh_id}", tags=["meshes"], response_model=MeshRead, responses=responses(404))
-def read_mesh(request: Request, mesh_id: UUID, session: SessionDep, actor: Viewer) -> Mesh:
+def read_mesh(mesh_id: UUID, session: SessionDep, actor: Viewer) -> Mesh:
     """Return a mesh."""
     mesh = service.get_mesh(session, mesh_id)
-    tag(request, mesh)
     return mesh
 
 
@@ -84,11 +84,10 @@ def read_mesh(request: Request, mesh_id: UUID, session: SessionDep, actor: Viewe
     "/meshes/{mesh_id}", tags=["meshes"], response_model=MeshRead, responses=responses(404, 409, 412, 422, 428)
 )
 def update_mesh(
-    request: Request, mesh_id: UUID, body: MeshUpdate, session: SessionDep, actor: Editor, precondition: Precondition
+    mesh_id: UUID, body: MeshUpdate, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> Mesh:
     """Change a mesh. Its agents apply the change within seconds."""
     mesh = service.update_mesh(session, actor, mesh_id, body, precondition)
-    tag(request, mesh)
     return mesh
 
 
@@ -169,7 +168,7 @@ def enrol_agent(body: AgentEnrol) -> AgentEnrolled:
 @agent_router.get(
     "/plan",
     response_model=PlanRead,
-    responses={304: {"description": "The plan did not change within `wait_s`"}},
+    responses={**tagged(200), 304: {"description": "The plan did not change within `wait_s`", **tagged(304)[304]}},
 )
 async def read_plan(
     request: Request,

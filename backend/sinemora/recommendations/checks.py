@@ -14,7 +14,7 @@ from sinemora.recommendations.schemas import Policy, RecommendationRequest
 def check(session: Session, mesh_id: UUID, request: RecommendationRequest) -> None:
     """Refuse unknown applications, and a policy that cannot keep their limits.
 
-    ProductError `mesh_unknown`, `application_unknown` (422), `policy_unsupported` (422).
+    ProductError `mesh_unknown`, `application_unknown` (404), `policy_unsupported` (422).
     """
     instance = load_instance.load_placement(session, mesh_state(session, mesh_id), request.applications)
     if request.policy is not Policy.NOMORA:  # its network knows no limits on machines

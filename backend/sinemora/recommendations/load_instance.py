@@ -142,7 +142,7 @@ def _select_applications(applications: list[Application], named: list[str]) -> s
         if name not in known
     ]
     if missing:
-        raise ProductError("application_unknown", 422, f"U{missing[0]['message'][1:]}.", errors=missing)
+        raise ProductError("application_unknown", 404, f"U{missing[0]['message'][1:]}.", errors=missing)
     return {known[name] for name in named}
 
 

@@ -3,14 +3,14 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 from sqlalchemy import select
 
 from sinemora.jobs import service as jobs
 from sinemora.jobs.schemas import JobRead
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.recommendations import checks, schedules, service
@@ -78,24 +78,21 @@ def read_recommendation_accuracy(
 
 
 @router.get("/recommendations/{recommendation_id}", responses=responses(404))
-def read_recommendation(
-    request: Request, recommendation_id: UUID, session: SessionDep, actor: Viewer
-) -> RecommendationRead:
+def read_recommendation(recommendation_id: UUID, session: SessionDep, actor: Viewer) -> RecommendationRead:
     """Return a recommendation with its moves, gains, proof and outcome."""
-    return _respond(request, service.get_recommendation(session, recommendation_id))
+    return _respond(service.get_recommendation(session, recommendation_id))
 
 
 @router.post("/recommendations/{recommendation_id}/accept", responses=responses(404, 409, 412))
 def accept_recommendation(
-    request: Request, recommendation_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition
+    recommendation_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> RecommendationRead:
     """Mark as accepted. Sinemora itself never moves tasks."""
-    return _respond(request, service.accept(session, actor, recommendation_id, precondition))
+    return _respond(service.accept(session, actor, recommendation_id, precondition))
 
 
 @router.post("/recommendations/{recommendation_id}/dismiss", responses=responses(404, 409, 412, 422))
 def dismiss_recommendation(
-    request: Request,
     recommendation_id: UUID,
     body: Decision,
     session: SessionDep,
@@ -103,15 +100,15 @@ def dismiss_recommendation(
     precondition: Precondition,
 ) -> RecommendationRead:
     """Dismiss, with a reason."""
-    return _respond(request, service.dismiss(session, actor, recommendation_id, body.reason, precondition))
+    return _respond(service.dismiss(session, actor, recommendation_id, body.reason, precondition))
 
 
 @router.post("/recommendations/{recommendation_id}/apply", responses=responses(404, 409, 412))
 def apply_recommendation(
-    request: Request, recommendation_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition
+    recommendation_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> RecommendationRead:
     """Mark as applied: the tasks are recorded on their new VMs, and the outcome will be measured."""
-    return _respond(request, service.apply(session, actor, recommendation_id, precondition))
+    return _respond(service.apply(session, actor, recommendation_id, precondition))
 
 
 @router.get("/meshes/{mesh_id}/recommendation-schedules", responses=responses(404))
@@ -136,6 +133,5 @@ def delete_recommendation_schedule(mesh_id: UUID, session: SessionDep, actor: Ed
     audit.record(session, actor, "recommendation.unscheduled", mesh_id, str(mesh_id))
 
 
-def _respond(request: Request, recommendation: Recommendation) -> RecommendationRead:
-    tag(request, recommendation)
+def _respond(recommendation: Recommendation) -> RecommendationRead:
     return service.read(recommendation)

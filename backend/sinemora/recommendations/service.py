@@ -268,7 +268,7 @@ def resolve_mesh(session: Session, reference: str, field: str = "mesh") -> Mesh:
     if mesh is None:
         raise ProductError(
             "mesh_unknown",
-            422,
+            404,
             f"Unknown mesh: {reference}. Give the name or id of a mesh.",
             errors=[{"pointer": f"#/{field}", "message": "name or id of a mesh"}],
         )

@@ -82,7 +82,7 @@ SIMULATE = register(
 
 
 def submit(session: Session, actor: Actor, run: SimulationRun) -> Job:
-    """Submit the simulation of a cluster as a job. ProductError `jobs_too_many`, `curve_unknown` (422)."""
+    """Submit the simulation of a cluster as a job. ProductError `jobs_too_many`, `curve_unknown` (404)."""
     shares, own = mix.resolve(session, run.mix)
     params = {"run": run.model_copy(update={"mix": shares}).model_dump(mode="json"), "own_curves": own}
     return jobs.submit(session, actor, SIMULATE, f"Simulation {run.name}", params)

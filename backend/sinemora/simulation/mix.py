@@ -16,7 +16,7 @@ _PUBLISHED = {entry.key for entry in LIBRARY}
 def resolve(session: Session, mix: Mapping[str, float]) -> tuple[dict[str, float], dict[str, Points]]:
     """Return a mix by keys of published curves and names of own ones, and the points of the own ones.
 
-    ProductError `curve_unknown` (422): a key is neither.
+    ProductError `curve_unknown` (404): a key is neither.
     """
     shares: dict[str, float] = {}
     own: dict[str, Points] = {}
@@ -38,5 +38,5 @@ def _unknown(key: str) -> ProductError:
     known = ", ".join(sorted(_PUBLISHED))
     message = f"no curve {key!r}: give the id or name of one of your own, or a published one: {known}"
     return ProductError(
-        "curve_unknown", 422, f"Unknown curve: {message}.", errors=[{"pointer": f"#/mix/{key}", "message": message}]
+        "curve_unknown", 404, f"Unknown curve: {message}.", errors=[{"pointer": f"#/mix/{key}", "message": message}]
     )

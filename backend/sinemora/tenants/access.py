@@ -86,6 +86,11 @@ def accept(prefix: str, authenticate: Authenticate) -> None:
     _accepted[prefix] = authenticate
 
 
+def accepted_tokens() -> list[Authenticate]:
+    """Return the functions that authenticate the bearers of each kind of token."""
+    return list(_accepted.values())
+
+
 # FastAPI lists them in openapi.json as the security schemes.
 _cookie = APIKeyCookie(
     name=SESSION_COOKIE,
@@ -147,11 +152,12 @@ async def signed_in(
     return actor
 
 
-async def _authenticate(request: Request) -> None:
+async def authenticate_early(request: Request) -> None:
+    """Authenticate a request before its body is read."""
     await run_in_threadpool(authenticate, request)
 
 
-before_body(signed_in, _authenticate)
+before_body(signed_in, authenticate_early)
 
 
 def signed_in_or_none(

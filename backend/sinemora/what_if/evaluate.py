@@ -73,7 +73,7 @@ def _resolve(session: Session, instance: Instance, place: int, requested: Change
                 return at
         words = f"unknown {what} on this mesh: {reference}"
         errors = [{"pointer": f"{pointer}/{field}", "message": words}]
-        raise ProductError(f"{what}_unknown", 422, f"U{words[1:]}.", errors=errors)
+        raise ProductError(f"{what}_unknown", 404, f"U{words[1:]}.", errors=errors)
 
     match requested:
         case PutTask():

@@ -3,13 +3,13 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Response
 from sqlalchemy import select
 
 from sinemora.jobs.responses import ACCEPTED
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.recommendations.service import resolve_mesh
@@ -58,20 +58,19 @@ def list_scenarios(
 
 
 @router.post("/scenarios", status_code=201, responses=responses(409, 422))
-def create_scenario(request: Request, body: ScenarioCreate, session: SessionDep, actor: Editor) -> ScenarioRead:
+def create_scenario(body: ScenarioCreate, session: SessionDep, actor: Editor) -> ScenarioRead:
     """Save a what-if request as a scenario."""
-    return _respond(request, service.create_scenario(session, actor, body))
+    return _respond(service.create_scenario(session, actor, body))
 
 
 @router.get("/scenarios/{scenario_id}", responses=responses(404))
-def read_scenario(request: Request, scenario_id: UUID, session: SessionDep, actor: Viewer) -> ScenarioRead:
+def read_scenario(scenario_id: UUID, session: SessionDep, actor: Viewer) -> ScenarioRead:
     """Return a scenario."""
-    return _respond(request, service.get_scenario(session, scenario_id))
+    return _respond(service.get_scenario(session, scenario_id))
 
 
 @router.patch("/scenarios/{scenario_id}", responses=responses(404, 409, 412, 422, 428))
 def update_scenario(
-    request: Request,
     scenario_id: UUID,
     body: ScenarioUpdate,
     session: SessionDep,
@@ -79,7 +78,7 @@ def update_scenario(
     precondition: Precondition,
 ) -> ScenarioRead:
     """Update a scenario; its changes are replaced as a whole."""
-    return _respond(request, service.update_scenario(session, actor, scenario_id, body, precondition))
+    return _respond(service.update_scenario(session, actor, scenario_id, body, precondition))
 
 
 @router.delete("/scenarios/{scenario_id}", status_code=204, responses=responses(404, 412))
@@ -108,6 +107,5 @@ def list_application_options(
     return options_job.respond(session, actor, application_id, question, respond_async)
 
 
-def _respond(request: Request, scenario: Scenario) -> ScenarioRead:
-    tag(request, scenario)
+def _respond(scenario: Scenario) -> ScenarioRead:
     return service.scenario_read(scenario)

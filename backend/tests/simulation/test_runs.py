@@ -132,7 +132,7 @@ def test_the_curve_of_another_tenant_is_unknown(owner: Member, other_owner: Memb
     curve = owner.created("/v1/curves", {"name": "Shop", "csv": CSV})
     for key in (curve["id"], "Shop"):
         answer = other_owner.post("/v1/simulations/runs", json=SMALL | {"mix": {key: 1}})
-        assert (answer.status_code, answer.json()["code"]) == (422, "curve_unknown")
+        assert (answer.status_code, answer.json()["code"]) == (404, "curve_unknown")
 
 
 def test_the_command_fits_a_file_of_samples(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -157,10 +157,10 @@ class Product:
 
 
 @contextmanager
-def running(frontend: Path | None = None) -> Iterator[Product]:
+def running(frontend: Path | None = None, **more: str) -> Iterator[Product]:
     """Start a product in a temporary folder; stop it and delete the folder afterwards.
 
-    It serves the built front end in `frontend`, if any.
+    It serves the built front end in `frontend`, if any. `more` are further settings by name, without `SINEMORA_`.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # clean up even when terminated
     folder = Path(tempfile.mkdtemp(prefix="sinemora-bench-"))
@@ -188,6 +188,7 @@ def running(frontend: Path | None = None) -> Iterator[Product]:
             "SINEMORA_RATE_LIMIT_PER_MINUTE": "1000000",
             "SINEMORA_TENANT_LIMIT_PER_MINUTE": "100000000",
             "SINEMORA_LOG_LEVEL": "warning",
+            **{f"SINEMORA_{name.upper()}": value for name, value in more.items()},
         }
         if frontend is not None:
             os.environ["SINEMORA_FRONTEND_DIR"] = str(frontend)

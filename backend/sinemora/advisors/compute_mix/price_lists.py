@@ -83,7 +83,7 @@ def _entry(session: Session, price_list_id: UUID, kind: str, name: str, pointer:
     if found is None:
         raise ProductError(
             "price_unknown",
-            422,
+            404,
             f"Unknown price: {row.name} has no {kind} entry named {name}. Give its price, or choose another entry.",
             errors=[{"pointer": pointer, "message": f"is not in {row.name}"}],
         )

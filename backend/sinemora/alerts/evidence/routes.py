@@ -15,7 +15,7 @@ from sinemora.tenants.access import SignedIn, Viewer
 router = APIRouter(
     prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
 )
-public_router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["alerts"], responses=responses(429))
+public_router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["alerts"])
 
 
 @router.get("/incidents/{incident_id}/evidence", responses=responses(404, 409))

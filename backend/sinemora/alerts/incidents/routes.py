@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from sqlalchemy import select
 
 from sinemora.alerts.evaluation.rule import Severity
@@ -13,11 +13,13 @@ from sinemora.alerts.models import Incident, IncidentState
 from sinemora.alerts.silences.schemas import SilenceCreate
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http import known_ids
+from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
+known_ids.register(incident_id=Incident)
 router = APIRouter(
     prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
 )
@@ -45,49 +47,46 @@ def list_incidents(
 
 
 @router.get("/incidents/{incident_id}", responses=responses(404))
-def read_incident(request: Request, incident_id: UUID, session: SessionDep, actor: Viewer) -> IncidentRead:
+def read_incident(incident_id: UUID, session: SessionDep, actor: Viewer) -> IncidentRead:
     """Read one incident: its suspect with the evidence, affected applications, timeline, similar earlier incidents."""
-    return _read(request, session, service.get_incident(session, incident_id))
+    return _read(session, service.get_incident(session, incident_id))
 
 
 @router.post("/incidents/{incident_id}/acknowledge", responses=responses(404, 409, 412, 422))
 def acknowledge_incident(
-    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
+    incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> IncidentRead:
     """Acknowledge an incident: its notifications are no longer repeated."""
     state = IncidentState.acknowledged
-    return _read(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
+    return _read(session, service.decide(session, actor, incident_id, state, body.text, precondition))
 
 
 @router.post("/incidents/{incident_id}/resolve", responses=responses(404, 409, 412, 422))
 def resolve_incident(
-    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
+    incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> IncidentRead:
     """Resolve an incident."""
     state = IncidentState.resolved
-    return _read(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
+    return _read(session, service.decide(session, actor, incident_id, state, body.text, precondition))
 
 
 @router.post("/incidents/{incident_id}/reopen", responses=responses(404, 409, 412, 422))
 def reopen_incident(
-    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
+    incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> IncidentRead:
     """Reopen a resolved incident."""
     state = IncidentState.open
-    return _read(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
+    return _read(session, service.decide(session, actor, incident_id, state, body.text, precondition))
 
 
 @router.post("/incidents/{incident_id}/notes", status_code=201, responses=responses(404, 422))
-def create_incident_note(
-    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor
-) -> IncidentRead:
+def create_incident_note(incident_id: UUID, body: Note, session: SessionDep, actor: Editor) -> IncidentRead:
     """Add a note to the timeline."""
-    return _read(request, session, service.add_note(session, actor, incident_id, body.text))
+    return _read(session, service.add_note(session, actor, incident_id, body.text))
 
 
 @router.put("/incidents/{incident_id}/assignees", responses=responses(404, 412, 422))
 def assign_incident(
-    request: Request,
     incident_id: UUID,
     body: Assignment,
     session: SessionDep,
@@ -95,11 +94,10 @@ def assign_incident(
     precondition: Precondition,
 ) -> IncidentRead:
     """Assign an incident to a person; null: to no one."""
-    return _read(request, session, service.assign(session, actor, incident_id, body.assignee, precondition))
+    return _read(session, service.assign(session, actor, incident_id, body.assignee, precondition))
 
 
-def _read(request: Request, session: SessionDep, row: Incident) -> IncidentRead:
-    tag(request, row)
+def _read(session: SessionDep, row: Incident) -> IncidentRead:
     return service.incident_read(session, row)
 
 

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from sqlalchemy import select
 
 from sinemora.alerts.models import Receiver
@@ -10,7 +10,7 @@ from sinemora.alerts.receivers import service
 from sinemora.alerts.receivers.schemas import ReceiverFields, ReceiverRead, ReceiverUpdate, RoutingRead, RoutingWrite
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.tenants.access import Editor, SignedIn, Viewer
@@ -28,24 +28,21 @@ def list_receivers(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Re
 
 
 @router.post("/receivers", status_code=201, responses=responses(409, 422))
-def create_receiver(request: Request, body: ReceiverFields, session: SessionDep, actor: Editor) -> ReceiverRead:
+def create_receiver(body: ReceiverFields, session: SessionDep, actor: Editor) -> ReceiverRead:
     """Create a receiver; it gets no notifications until a route names it."""
     row = service.create_receiver(session, actor, body)
-    tag(request, row)
     return service.receiver_read(row)
 
 
 @router.get("/receivers/{receiver_id}", responses=responses(404))
-def read_receiver(request: Request, receiver_id: UUID, session: SessionDep, actor: Viewer) -> ReceiverRead:
+def read_receiver(receiver_id: UUID, session: SessionDep, actor: Viewer) -> ReceiverRead:
     """Read one receiver, without its secret."""
     row = service.get_receiver(session, receiver_id)
-    tag(request, row)
     return service.receiver_read(row)
 
 
 @router.patch("/receivers/{receiver_id}", responses=responses(404, 409, 412, 422, 428))
 def update_receiver(
-    request: Request,
     receiver_id: UUID,
     body: ReceiverUpdate,
     session: SessionDep,
@@ -54,7 +51,6 @@ def update_receiver(
 ) -> ReceiverRead:
     """Change a receiver; an omitted secret stays."""
     row = service.update_receiver(session, actor, receiver_id, body, precondition)
-    tag(request, row)
     return service.receiver_read(row)
 
 
@@ -65,18 +61,15 @@ def delete_receiver(receiver_id: UUID, session: SessionDep, actor: Editor, preco
 
 
 @router.get("/alert-routes")
-def read_alert_routes(request: Request, session: SessionDep, actor: Viewer) -> RoutingRead:
+def read_alert_routes(session: SessionDep, actor: Viewer) -> RoutingRead:
     """Read the routing tree."""
-    row, shown = service.routing_read(session)
-    if row is not None:
-        tag(request, row)
-    return shown
+    return service.routing_read(session)[1]
 
 
 @router.put("/alert-routes", responses=responses(404, 412, 422))
 def write_alert_routes(
-    request: Request, body: RoutingWrite, session: SessionDep, actor: Editor, precondition: Precondition
+    body: RoutingWrite, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> RoutingRead:
     """Replace the routing tree."""
-    tag(request, service.write_routing(session, actor, body, precondition))
+    service.write_routing(session, actor, body, precondition)
     return service.routing_read(session)[1]

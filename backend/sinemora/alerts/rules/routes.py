@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Body, Query, Request, Response
+from fastapi import APIRouter, Body, Query, Response
 from sqlalchemy import select
 
 from sinemora.alerts.models import AlertRule
@@ -11,7 +11,7 @@ from sinemora.alerts.rules import manifest, service
 from sinemora.alerts.rules.schemas import RuleCreate, RuleRead, RulesImported, RuleUpdate
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.tenants.access import Editor, SignedIn, Viewer
@@ -42,10 +42,9 @@ def list_alert_rules(
 
 
 @router.post("/alert-rules", status_code=201, responses=responses(404, 409, 422))
-def create_alert_rule(request: Request, body: RuleCreate, session: SessionDep, actor: Editor) -> RuleRead:
+def create_alert_rule(body: RuleCreate, session: SessionDep, actor: Editor) -> RuleRead:
     """Add a rule to a mesh."""
     row = service.create_rule(session, actor, body)
-    tag(request, row)
     return service.rule_read(row)
 
 
@@ -64,20 +63,18 @@ def import_alert_rules(
 
 
 @router.get("/alert-rules/{rule_id}", responses=responses(404))
-def read_alert_rule(request: Request, rule_id: UUID, session: SessionDep, actor: Viewer) -> RuleRead:
+def read_alert_rule(rule_id: UUID, session: SessionDep, actor: Viewer) -> RuleRead:
     """Read one rule."""
     row = service.get_rule(session, rule_id)
-    tag(request, row)
     return service.rule_read(row)
 
 
 @router.patch("/alert-rules/{rule_id}", responses=responses(404, 409, 412, 422, 428))
 def update_alert_rule(
-    request: Request, rule_id: UUID, body: RuleUpdate, session: SessionDep, actor: Editor, precondition: Precondition
+    rule_id: UUID, body: RuleUpdate, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> RuleRead:
     """Change a rule."""
     row = service.update_rule(session, actor, rule_id, body, precondition)
-    tag(request, row)
     return service.rule_read(row)
 
 

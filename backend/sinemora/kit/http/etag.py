@@ -1,12 +1,16 @@
 """Optimistic locking: every mutable resource has a version, sent as ETag and required back as If-Match.
 
+A route whose response shows the version sends the ETag without further ado (`BoundedRoute`).
+
 A PATCH without If-Match is refused (428, RFC 6585), and so is one with an old ETag (412, RFC 9110 §13.1.1).
 `If-Match: *` accepts any version. For a DELETE, If-Match is optional.
 """
 
+import json
 from typing import Annotated, Any
 
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Header, Request, Response
+from pydantic import BaseModel
 from sqlalchemy.orm import Mapped, declared_attr, mapped_column
 
 from sinemora.kit.errors import ProductError
@@ -54,11 +58,32 @@ def etag(row: Versioned) -> str:
 
 
 def tag(request: Request, row: Versioned) -> None:
-    """Add the ETag of `row` to the response to `request`."""
+    """Add the ETag of `row` to the response to `request`, whose body does not show the version."""
     request.state.response_headers["ETag"] = etag(row)
 
 
-async def _if_match(request: Request, if_match: Annotated[str | None, Header()] = None) -> IfMatch:
+def tagged(*statuses: int, description: str = "Version of the object") -> dict[int | str, dict[str, Any]]:
+    """Return `responses=` for a route that sends an ETag although its body does not show the version."""
+    header = {"description": description, "schema": {"type": "string"}}
+    return {status: {"headers": {"ETag": header}} for status in statuses}
+
+
+def has_version(model: Any) -> bool:
+    """Return whether a response model is one object with a version."""
+    fields = model.model_fields if isinstance(model, type) and issubclass(model, BaseModel) else {}
+    return "version" in fields and fields["version"].annotation is int
+
+
+def tag_response(request: Request, response: Response) -> None:
+    """Add the ETag of the version that the body shows: to a successful response of every route that returns one."""
+    if response.status_code in (200, 201) and isinstance(body := getattr(response, "body", None), bytes):
+        request.state.response_headers["ETag"] = f'"{json.loads(body)["version"]}"'
+
+
+async def _if_match(
+    request: Request,
+    if_match: Annotated[str | None, Header(description="ETag of the version to change; `*` overwrites any")] = None,
+) -> IfMatch:
     return IfMatch(if_match, required=request.method == "PATCH")
 
 

@@ -5,6 +5,7 @@ request with the key waits until the first has committed or rolled back.
 """
 
 import hashlib
+import inspect
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
@@ -18,6 +19,7 @@ from starlette.concurrency import run_in_threadpool
 
 from sinemora.kit.db import Base, SessionDep, TenantOwned
 from sinemora.kit.errors import ProductError
+from sinemora.kit.http.known_ids import check_known
 from sinemora.kit.http.routes import BoundedRoute
 
 KEPT = timedelta(hours=24)
@@ -46,7 +48,15 @@ class _Replay(Exception):
 async def _claim(
     request: Request,
     session: SessionDep,
-    idempotency_key: Annotated[str | None, Header(min_length=8, max_length=200)] = None,
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            min_length=8,
+            max_length=200,
+            description="Any text of the caller's; a repeated request with it is carried out once in 24 h",
+            examples=["make-mesh-production"],
+        ),
+    ] = None,
 ) -> None:
     if idempotency_key is None:
         return
@@ -102,8 +112,12 @@ def delete_old_keys(session: Session, now: datetime) -> int:
     return int(deleted.rowcount)  # type: ignore[attr-defined]
 
 
+def _ids_in_query(path: str, endpoint: Callable[..., Any]) -> list[str]:
+    return [name for name in inspect.signature(endpoint).parameters if name.endswith("_id") and name not in path]
+
+
 class ProductRoute(BoundedRoute):
-    """Route whose POST honours `Idempotency-Key`.
+    """Route whose POST honours `Idempotency-Key`, and whose GET refuses unknown ids in its query.
 
     `secret_once` marks one whose response has a secret, `only_reads` one that stores nothing and so takes no key.
     """
@@ -112,6 +126,8 @@ class ProductRoute(BoundedRoute):
         if "POST" in (options.get("methods") or ()) and not getattr(endpoint, "only_reads", False):
             dependencies: Sequence[Any] = options.get("dependencies") or ()
             options["dependencies"] = [*dependencies, Depends(_claim)]
+        if "GET" in (options.get("methods") or ()) and _ids_in_query(path, endpoint):
+            options["dependencies"] = [*(options.get("dependencies") or ()), Depends(check_known)]
         super().__init__(path, endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

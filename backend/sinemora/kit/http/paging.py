@@ -10,7 +10,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from uuid import UUID
 
 from fastapi import Depends, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
@@ -18,6 +18,8 @@ from sinemora.kit.errors import ProductError
 from sinemora.kit.http import strict_json
 
 T = TypeVar("T")
+CURSOR_MAX = 2_000
+"""Most characters of a cursor."""
 
 
 class Page(BaseModel, Generic[T]):
@@ -26,7 +28,9 @@ class Page(BaseModel, Generic[T]):
     model_config = ConfigDict(from_attributes=True, json_schema_serialization_defaults_required=True)
 
     items: list[T]
-    next_cursor: str | None
+    next_cursor: str | None = Field(
+        description="Cursor of the next page; null on the last one", json_schema_extra={"maxLength": CURSOR_MAX}
+    )
 
 
 @dataclass(frozen=True)
@@ -45,9 +49,20 @@ class PageQuery:
     cursor: str | None
 
 
+# A pattern of the parameter itself would refuse with another code than `cursor_invalid`.
+Cursor = Annotated[
+    str | None,
+    Query(
+        description="`next_cursor` of the previous page. Opaque; valid for the same list with the same filters."
+        " Any other text is refused: 422 `cursor_invalid`",
+        json_schema_extra={"minLength": 1, "maxLength": CURSOR_MAX, "pattern": "^[A-Za-z0-9_-]+$"},
+    ),
+]
+
+
 async def _page_query(
     limit: Annotated[int, Query(ge=1, le=500, description="Items per page")] = 100,
-    cursor: Annotated[str | None, Query(description="`next_cursor` of the previous page")] = None,
+    cursor: Cursor = None,
 ) -> PageQuery:
     return PageQuery(limit, cursor)
 
@@ -66,13 +81,18 @@ def decode_cursor(cursor: str, kinds: Sequence[type]) -> list[Any]:
     `cursor_invalid`.
     """
     try:
-        raw = strict_json.parse(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if len(cursor) > CURSOR_MAX:
+            raise ValueError("too long")
+        # Strictly: the decoder would skip characters that are none of its alphabet.
+        raw = strict_json.parse(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
         if not isinstance(raw, list) or len(raw) != len(kinds):
             raise ValueError("other columns")
         readers: dict[type, Callable[[str], Any]] = {datetime: datetime.fromisoformat, UUID: UUID, int: int, str: str}
         return [readers[kind](value) for kind, value in zip(kinds, raw, strict=True)]
     except (ValueError, TypeError, binascii.Error) as error:
-        raise ProductError("cursor_invalid", 422, "Invalid cursor: it does not belong to this list.") from error
+        raise ProductError(
+            "cursor_invalid", 422, "Invalid cursor: it does not belong to this list. Begin without one."
+        ) from error
 
 
 def paginate(

@@ -17,7 +17,8 @@ from starlette.concurrency import run_in_threadpool
 from sinemora.kit.config import Settings, settings
 from sinemora.kit.errors import BodyError, Problem, body_too_large, invalid
 from sinemora.kit.field_errors import pointer_of
-from sinemora.kit.http import rate_limit, strict_json
+from sinemora.kit.http import etag, rate_limit, strict_json
+from sinemora.kit.http.json_types import validate_as_json
 
 PUBLIC_BODY_BYTES = 16 << 10
 """Limit of a body that is read without authentication."""
@@ -30,6 +31,11 @@ _early: dict[Callable[..., Any], Authenticate] = {}
 def before_body(dependency: Callable[..., Any], authenticate: Authenticate) -> None:
     """Await `authenticate` before the body of each route that has `dependency` among its dependencies."""
     _early[dependency] = authenticate
+
+
+def early_of(route: APIRoute) -> list[Authenticate]:
+    """Return what runs before the body of a route is read; nothing for a route without authentication."""
+    return [_early[one.dependency] for one in route.dependencies if one.dependency in _early]
 
 
 def accepts(limit: Callable[[Settings], int]) -> Callable[[Endpoint], Endpoint]:
@@ -75,11 +81,13 @@ class BoundedRoute(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         options["responses"] = {**(options.get("responses") or {}), 422: {"model": Problem}}
         super().__init__(path, endpoint, **options)
+        validate_as_json(self.dependant)
+        self._is_versioned = etag.has_version(self.response_model)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return a handler that authenticates, then calls the route."""
         handler = super().get_route_handler()
-        early = [_early[one.dependency] for one in self.dependencies if one.dependency in _early]
+        early = early_of(self)
         limit = body_limit(self.endpoint)
         known = None if self.any_parameter else {one.alias for one in get_flat_params(self.dependant)}
         anonymous = not early and self.methods is not None and "POST" in self.methods
@@ -97,7 +105,10 @@ class BoundedRoute(APIRoute):
             # At once: a stream would have begun before it notices.
             if request.state.declared_bytes > request.state.body_limit_bytes:
                 raise body_too_large(request.state.body_limit_bytes)
-            return await handler(StrictRequest(request.scope, request.receive))
+            response = await handler(StrictRequest(request.scope, request.receive))
+            if self._is_versioned:
+                etag.tag_response(request, response)
+            return response
 
         return handle
 

@@ -92,7 +92,7 @@ def test_a_profile_with_a_term_rents_longer(owner: Member):
 @pytest.mark.parametrize(
     ("changes", "status", "code"),
     [
-        ({"mesh": "nowhere", "paths": [{"source": "a", "target": "b"}]}, 422, "mesh_unknown"),
+        ({"mesh": "nowhere", "paths": [{"source": "a", "target": "b"}]}, 404, "mesh_unknown"),
         ({"paths": [{"source": "a", "target": "b"}]}, 422, "request_invalid"),
         ({"paths": [{"source": "a", "outbound_us": 3}]}, 422, "request_invalid"),
         ({"vm_types": [{"name": "x", "service_ms": 1}]}, 422, "price_missing"),
@@ -129,7 +129,7 @@ def test_price_lists_are_imported_used_replaced_and_deleted(owner: Member, other
     assert read["paths"][0]["options"][0]["price_per_hour"] == 0.085
     assert read["job_price"] == pytest.approx(1.66667e-5 * 0.12 + 0.2e-6)
     missing = {"price_list_id": kept["id"], "vm_types": [{"name": "c99", "service_ms": 100}]}
-    assert refused(owner, **missing) == (422, "price_unknown")
+    assert refused(owner, **missing) == (404, "price_unknown")
 
     text = "kind,provider,region,name,price_per_hour\nvm,Own,here,box,0.5\n"
     changed = {"name": sample["name"], "currency": "EUR", "as_of": "2026-11-01", "csv": text}

@@ -1,0 +1,1 @@
+"""Conformance of the API to its contract: Schemathesis against a running product."""

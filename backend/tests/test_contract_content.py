@@ -1,0 +1,139 @@
+"""What the contract says of each operation beside its schemas: problem codes, headers, examples."""
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import jsonschema_rs
+import pytest
+from fastapi.routing import APIRoute
+
+from lab.conformance.problem_codes import codes_of
+from sinemora.kit.http import contract as described
+from sinemora.main import ROUTERS
+from tests.callers import Member
+from tests.test_every_route import operations
+
+# No test of theirs gets an answer that is small enough, or their bodies are streams, files and redirects.
+WITHOUT_EXAMPLE = {
+    "export_audit_entries",
+    "export_exchanges",
+    "accept_recommendation",
+    "change_account",
+    "create_alert_back_test",
+    "dismiss_recommendation",
+    "list_price_lists",
+    "list_receivers",
+    "list_vm_clock_errors",
+    "listen",
+    "preview_alert_rule",
+    "read_alert_rule",
+    "read_demonstration",
+    "read_job_result",
+    "read_price_list",
+    "read_recommendation_schedule",
+}
+
+
+def test_the_problem_codes_are_those_of_the_source():
+    found = codes_of(route for router in ROUTERS for route in router.routes)
+    assert found == described.problem_codes(), "run `make gen`"
+    assert len(found) == len([one for router in ROUTERS for one in router.routes if isinstance(one, APIRoute)]) - len(
+        [one for router in ROUTERS for one in router.routes if isinstance(one, APIRoute) and not one.include_in_schema]
+    )
+
+
+def test_every_problem_has_a_code_and_every_code_a_problem(servers: Any):
+    for _, path, operation in operations():
+        for status, response in operation["responses"].items():
+            if "application/problem+json" in response.get("content", {}):
+                assert response.get("x-problem-codes"), (path, status)
+        for status in described.problem_codes()[operation["operationId"]]:
+            assert status in operation["responses"] or status in ("500", "503"), (path, status)
+
+
+def test_what_is_unknown_is_404_wherever_its_id_stands():
+    for name, codes in described.problem_codes().items():
+        for status, found in codes.items():
+            wrong = [code for code in found if code.endswith("_unknown") and status not in ("401", "404")]
+            assert wrong == [], (name, status)
+
+
+def test_unknown_ids_in_the_query_are_404(owner: Member):
+    wrong, tried = [], 0
+    for method, path, operation in operations():
+        names = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
+        ids = [name for name in names if name.endswith("_id")]
+        required = [one for one in operation.get("parameters", ()) if one["in"] == "query" and one.get("required")]
+        for name in ids:
+            if method == "get" and "{" not in path and not required:
+                tried += 1
+                answer = owner.get(path, params={name: str(uuid4())})
+                if answer.status_code != 404 or not answer.json()["code"].endswith("_unknown"):
+                    wrong.append((path, name, answer.status_code))
+    assert wrong == []
+    assert tried > 3
+
+
+def test_headers_are_declared(servers: Any):
+    counted = dict.fromkeys(("Retry-After", "ETag", "RateLimit-Limit", "Location", "Idempotent-Replayed"), 0)
+    for method, path, operation in operations():
+        for status, response in operation["responses"].items():
+            headers = response.get("headers", {})
+            assert "X-Request-Id" in headers, (path, status)
+            assert ("Retry-After" in headers) >= (status in ("429", "503")), (path, status)
+            assert ("WWW-Authenticate" in headers) >= (status == "401"), (path, status)
+            assert ("Location" in headers) >= (status == "303"), (path, status)
+            model = response.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", "")
+            assert ("Location" in headers) >= (status == "202" and model.endswith("/JobRead")), (path, status)
+            for name in counted:
+                counted[name] += name in headers
+        takes_key = any(one["name"].lower() == "idempotency-key" for one in operation.get("parameters", ()))
+        assert not takes_key or method == "post", path
+    assert all(counted.values()), counted
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "MQ", "W10", "WyJhIl0!!", "=" * 4, "A" * 3000, "WzEsMiwzLDQsNV0"])
+def test_a_bad_cursor_is_refused_with_one_code(owner: Member, cursor: str):
+    lists = 0
+    for method, path, operation in operations():
+        names = [one["name"] for one in operation.get("parameters", ())]
+        if method == "get" and "cursor" in names and "{" not in path:
+            lists += 1
+            answer = owner.get(path, params={"cursor": cursor})
+            assert (answer.status_code, answer.json()["code"]) == (422, "cursor_invalid"), (path, answer.text)
+    assert lists > 20
+
+
+def test_operations_have_examples(servers: Any):
+    missing = set()
+    for _, _, operation in operations():
+        bodies = list(operation.get("requestBody", {}).get("content", {}).values())
+        answers = [one for status, one in operation["responses"].items() if status.startswith("2") and "content" in one]
+        answered = [media for one in answers for media in one["content"].values()]
+        if any(found and not any("example" in media for media in found) for found in (bodies, answered)):
+            missing.add(operation["operationId"])
+    assert missing == WITHOUT_EXAMPLE
+
+
+def test_examples_fit_their_schemas(servers: Any):
+    contract = json.loads(json.dumps(operations_contract()))
+    wrong = []
+    for _, path, operation in operations():
+        contents = [operation.get("requestBody", {}).get("content", {})]
+        contents += [response.get("content", {}) for response in operation["responses"].values()]
+        for content in contents:
+            media = content.get("application/json", {})
+            if "example" in media:
+                schema = {**media["schema"], "components": contract["components"]}
+                error = next(jsonschema_rs.Draft202012Validator(schema).iter_errors(media["example"]), None)
+                if error is not None:
+                    wrong.append((path, error.message[:200], list(error.instance_path)))
+    assert wrong == []
+
+
+def operations_contract() -> dict[str, Any]:
+    """Return the whole contract."""
+    from sinemora.main import create_app
+
+    return create_app().openapi()

@@ -1,0 +1,246 @@
+"""Compares every answer that a test gets with the contract, and records answers as examples of it.
+
+`WitnessClient` is the client of all tests of the API. A test fails that got an answer with a problem code or a header
+that its operation does not declare.
+
+    python -m tests.witness --record          runs the tests and writes the best request and response of each operation
+                                              into the package (`sinemora/contract/examples`): `make examples`
+    python -m tests.witness FOLDER            writes what tests with SINEMORA_RECORD_EXAMPLES=FOLDER have recorded
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from fastapi.testclient import TestClient
+from httpx2 import Request, Response
+
+from sinemora.kit.errors import MEDIA_TYPE
+from sinemora.kit.http import contract as described
+
+RECORDING = os.environ.get("SINEMORA_RECORD_EXAMPLES", "")
+# Without an operation, or by the framework before a route is known.
+_OF_NO_ROUTE = {"route_unknown", "method_not_allowed", "host_invalid", "body_too_large", "internal_error"}
+_DECLARED_HEADERS = ("etag", "location", "retry-after", "ratelimit-limit", "www-authenticate", "idempotent-replayed")
+_BODY_MAX = 6_000
+_ITEMS = 2
+_SECRETS = {
+    "secret": "sm_example",
+    "token": "example-token-of-an-e-mail",
+    "credential": "sma_example",
+    "csrf_token": "example-csrf-token",
+    "password": "correct horse battery",
+    "new_password": "another correct horse",
+    "current_password": "correct horse battery",
+    "uri": "otpauth://totp/Sinemora:owner@sinemora.example?secret=EXAMPLE&issuer=Sinemora",
+    "command": "sinemora-agent run --backend https://sinemora.example --token sme_example",
+}
+_REPLACED = (
+    (re.compile(r"Tenant [0-9a-f]{8}"), "Example"),
+    (re.compile(r"\b[0-9a-f]{8}@sinemora\.example"), "owner@sinemora.example"),
+    (re.compile(r"https?://(testserver|127\.0\.0\.1(:\d+)?)"), "https://sinemora.example"),
+    (re.compile(r"\b(sm|sma|sme)_[A-Za-z0-9_-]{8,}"), r"\1_example"),
+    (re.compile(r"#token=[A-Za-z0-9_-]+"), "#token=example"),
+)
+
+
+class Operations:
+    """Operations of a contract by method and path."""
+
+    def __init__(self, contract: dict[str, Any]) -> None:
+        self._by_shape: dict[tuple[str, int], list[tuple[re.Pattern[str], int, dict[str, Any]]]] = defaultdict(list)
+        for path, item in contract["paths"].items():
+            pattern = re.compile(re.sub(r"\\\{[^}]*\\\}", "[^/]+", re.escape(path)))
+            for method in described.METHODS:
+                if method in item:
+                    key = (method.upper(), path.count("/"))
+                    self._by_shape[key].append((pattern, path.count("{"), item[method]))
+        for entries in self._by_shape.values():
+            entries.sort(key=lambda entry: entry[1])
+
+    def of(self, method: str, path: str) -> dict[str, Any] | None:
+        """Return the operation of a request; None for another path."""
+        for pattern, _, operation in self._by_shape[method, path.count("/")]:
+            if pattern.fullmatch(path):
+                return operation
+        return None
+
+
+class Witness:
+    """Compares answers with the contract."""
+
+    def __init__(self, contract: dict[str, Any]) -> None:
+        self.operations = Operations(contract)
+        self.best: dict[str, dict[str, tuple[float, dict[str, Any]]]] = defaultdict(dict)
+        self.undeclared: list[str] = []
+
+    def take_undeclared(self) -> list[str]:
+        """Return what answers had that the contract does not declare, once."""
+        taken, self.undeclared = self.undeclared, []
+        return taken
+
+    def see(self, request: Request, response: Response) -> None:
+        """Check an answer, and record it."""
+        operation = self.operations.of(request.method, request.url.raw_path.decode().partition("?")[0])
+        if operation is None or request.url.path == "/v1/openapi.json":
+            return
+        if response.headers.get("content-type") == MEDIA_TYPE:
+            self.undeclared += _problems_undeclared(operation, response)
+        self.undeclared += _headers_undeclared(operation, response)
+        if RECORDING and response.status_code < 300:
+            self._record(operation, request, response)
+
+    def _record(self, operation: dict[str, Any], request: Request, response: Response) -> None:
+        entry: dict[str, Any] = {"responses": {}}
+        media_type = request.headers.get("content-type", "").partition(";")[0]
+        content = operation.get("requestBody", {}).get("content", {})
+        if media_type in content:
+            entry["request"] = {media_type: _body(media_type, request.content)}
+        elif operation.get("requestBody", {}).get("required"):
+            return
+        status, answered = str(response.status_code), response.headers.get("content-type", "").partition(";")[0]
+        if status not in operation["responses"]:
+            return
+        if answered in operation["responses"][status].get("content", {}):
+            body = _body(answered, response.content)
+            if body is None:
+                return
+            entry["responses"] = {status: {answered: body}}
+        text = json.dumps(entry)
+        if len(text) > _BODY_MAX:
+            return
+        key = f"{status} {answered}"
+        score = len(re.findall(r'": (?!null|\[\]|\{\}|"")', text)) - len(text) / 1000
+        if score > self.best[operation["operationId"]].get(key, (-1e9, {}))[0]:
+            self.best[operation["operationId"]][key] = (score, entry)
+
+    def write(self, folder: Path) -> None:
+        """Store what was recorded."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{uuid4().hex}.json").write_text(json.dumps(self.best), "utf-8")
+
+
+def _problems_undeclared(operation: dict[str, Any], response: Response) -> list[str]:
+    if operation["operationId"] == "read_job_result":
+        return []  # it answers with the problem of the job, which may be any
+    problem, status = response.json(), str(response.status_code)
+    declared = operation["responses"].get(status, {}).get("x-problem-codes", ())
+    if problem["code"] in _OF_NO_ROUTE or status == "503" or problem["code"] in declared:
+        return []
+    return [f"{operation['operationId']}: {status} {problem['code']}"]
+
+
+def _headers_undeclared(operation: dict[str, Any], response: Response) -> list[str]:
+    status = str(response.status_code)
+    if status not in operation["responses"]:
+        return []
+    declared = {name.lower() for name in operation["responses"][status].get("headers", {})}
+    found = [name for name in _DECLARED_HEADERS if name in response.headers and name not in declared]
+    return [f"{operation['operationId']}: header {name} of {status}" for name in found]
+
+
+def _body(media_type: str, content: bytes) -> Any:
+    if media_type == "application/json":
+        try:
+            return _scrubbed(json.loads(content))
+        except ValueError:
+            return None
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return None
+    return _replaced("\n".join(text.splitlines()[:6]) + "\n") if text else None
+
+
+def _scrubbed(value: Any, name: str = "") -> Any:
+    if isinstance(value, dict):
+        return {key: _scrubbed(one, key) for key, one in value.items()}
+    if isinstance(value, list):
+        kept = value if len(value) <= 4 else value[:_ITEMS]
+        return [_scrubbed(one) for one in kept]
+    if isinstance(value, str):
+        return _SECRETS[name] if name in _SECRETS and value else _replaced(value)
+    return value
+
+
+def _replaced(text: str) -> str:
+    for pattern, replacement in _REPLACED:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+class WitnessClient(TestClient):
+    """Client whose answers are compared with the contract."""
+
+    @cached_property
+    def witness(self) -> Witness:
+        """Return the witness of the answers of this client."""
+        return Witness(self.app.openapi())  # type: ignore[attr-defined]
+
+    def send(self, request: Request, **options: Any) -> Response:
+        """Send a request and check the answer."""
+        response = super().send(request, **options)
+        if not options.get("stream"):
+            request.read()
+            self.witness.see(request, response)
+        return response
+
+
+def merge(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the best entry of each operation and response of all files, by operation id."""
+    best: dict[str, dict[str, Any]] = defaultdict(dict)
+    for file in sorted(folder.glob("*.json")):
+        for name, entries in json.loads(file.read_text("utf-8")).items():
+            for key, (score, entry) in entries.items():
+                if score > best[name].get(key, (-1e9, {}))[0]:
+                    best[name][key] = (score, entry)
+    merged: dict[str, dict[str, Any]] = {}
+    for name, entries in sorted(best.items()):
+        one: dict[str, Any] = {}
+        for _, entry in sorted(entries.values(), key=lambda scored: scored[0]):
+            one.setdefault("request", {}).update(entry.get("request", {}))
+            for status, bodies in entry["responses"].items():
+                one.setdefault("responses", {}).setdefault(status, {}).update(bodies)
+        merged[name] = {key: value for key, value in one.items() if value}
+    return merged
+
+
+def main(folder: Path) -> None:
+    """Write the recorded examples, a file a tag."""
+    contract = json.loads((Path(__file__).parents[1] / "openapi.json").read_text("utf-8"))
+    tags = {
+        item[method]["operationId"]: item[method]["tags"][0].replace(" ", "-")
+        for item in contract["paths"].values()
+        for method in described.METHODS
+        if method in item
+    }
+    files: dict[str, dict[str, Any]] = defaultdict(dict)
+    for name, entry in merge(folder).items():
+        files[tags[name]][name] = entry
+    target = described.DATA / "examples"
+    target.mkdir(parents=True, exist_ok=True)
+    for tag, entries in files.items():
+        entries = {name: entry for name, entry in entries.items() if entry}
+        text = json.dumps(entries, indent=1, ensure_ascii=False, sort_keys=False) + "\n"
+        (target / f"{tag}.json").write_text(text, "utf-8")
+
+
+def record() -> None:
+    """Run the tests and write what they record."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = os.environ | {"SINEMORA_RECORD_EXAMPLES": folder}
+        command = [sys.executable, "-m", "pytest", "-q", "--numprocesses=2", "--dist=loadfile", "tests"]
+        subprocess.run(command, env=env, check=False)
+        main(Path(folder))
+
+
+if __name__ == "__main__":
+    record() if sys.argv[1] == "--record" else main(Path(sys.argv[1]))
