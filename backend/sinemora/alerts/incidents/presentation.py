@@ -12,7 +12,7 @@ from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window
 from sinemora.alerts.evaluation.impact import Impact, changes_of, impact_of, shift_of, statistic_of
 from sinemora.alerts.evaluation.recurrence import returns_of
 from sinemora.alerts.evaluation.root_cause import OF_ZONES, Culprit, Hypothesis, Suspect
-from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Kind, Rule, Symptom
+from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Condition, Kind, Rule, Symptom
 from sinemora.alerts.evaluation.tracking import Track
 from sinemora.alerts.models import Incident
 from sinemora.alerts.paths import cells_of
@@ -24,13 +24,13 @@ HEATMAP_MAX = 24
 _PATHS_SHOWN = 12
 # From this loss threshold a rule is about paths that lose all packets.
 _ALL_LOST = 0.9
-_MESH_WIDE = {
-    Metric.ONE_WAY_DELAY: "delay increased in the whole mesh",
-    Metric.ROUND_TRIP: "delay increased in the whole mesh",
-    Metric.ASYMMETRY: "asymmetric delays in the whole mesh",
-    Metric.LOSS: "packet loss in the whole mesh",
-    Metric.CLOCK_ERROR: "clock error increased in the whole mesh",
-    Metric.JITTER: "jitter increased in the whole mesh",
+_SYMPTOMS = {
+    Metric.ONE_WAY_DELAY: "delay increased",
+    Metric.ROUND_TRIP: "delay increased",
+    Metric.ASYMMETRY: "asymmetric delays",
+    Metric.LOSS: "packet loss",
+    Metric.CLOCK_ERROR: "clock error increased",
+    Metric.JITTER: "jitter increased",
 }
 
 
@@ -51,22 +51,33 @@ def culprit_json(culprit: Culprit, mesh: MeshState, application: str | None) -> 
 
 
 def title_of(culprit: Mapping[str, Any], detection: Detection, rules: Mapping[str, Rule], mesh: MeshState) -> str:
-    """Return the title of an incident: its culprit, or the symptom if the culprit is the whole mesh.
+    """Return the title of an incident: its culprit and the symptom.
 
     Of several rules, the one that fires on most paths decides, then the most severe.
     """
-    rule = main_rule(detection, rules)
-    if culprit["suspect"] != Suspect.MESH.value or rule is None:
-        return str(culprit["words"])
-    condition = rule.condition
-    if condition.kind is Kind.SILENT:
+    rule, suspect, words = main_rule(detection, rules), Suspect(culprit["suspect"]), str(culprit["words"])
+    if rule is None or suspect is Suspect.AGENT:  # its words have the symptom
+        return words
+    if rule.condition.kind is Kind.SILENT and suspect is Suspect.MESH:
         all_members = detection.cause.hypotheses[0].bad == len(mesh.members)
         return "all agents of the mesh silent" if all_members else "most agents of the mesh silent"
+    symptom = _symptom(rule.condition, suspect)
+    return f"{symptom} in the whole mesh" if suspect is Suspect.MESH else f"{words}: {symptom}"
+
+
+def _symptom(condition: Condition, suspect: Suspect) -> str:
+    """Return what a condition noticed, in words."""
+    if condition.kind is Kind.PERFORMANCE:
+        return "below its objective"
+    if condition.kind is Kind.SILENT:
+        return "agents silent"
     if condition.kind is Kind.SPIKE:
-        return "repeated delay spikes in the whole mesh"
+        return "delay spikes"
     if condition.metric is Metric.LOSS and condition.above >= _ALL_LOST:
-        return "all packets lost in the whole mesh"
-    return _MESH_WIDE[condition.metric]
+        return "all packets lost"
+    if suspect is Suspect.CLOCK and condition.metric is not Metric.CLOCK_ERROR:
+        return "clock stepped"
+    return _SYMPTOMS[condition.metric]
 
 
 def main_rule(detection: Detection, rules: Mapping[str, Rule]) -> Rule | None:

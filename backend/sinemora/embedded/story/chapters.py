@@ -32,7 +32,7 @@ CHAPTERS = (
     Chapter(
         0,
         "As usual",
-        "Nothing is wrong. Three applications run here; some of their tasks are far from their server.",
+        "The story adds no fault now. Three applications run here; some of their tasks are far from their server.",
         ("* * add=0 loss=0",),
     ),
     Chapter(

@@ -21,6 +21,7 @@ def test_slow_egress_is_one_incident_until_it_ends(watched: Watched):
     watched.window()
     (incident,) = watched.incidents()
     assert (incident["culprit"]["suspect"], incident["culprit"]["at"]["name"]) == ("egress", "c-1")
+    assert incident["title"] == "egress of c-1: delay increased"
     assert (incident["state"], incident["severity"], incident["paths"]) == ("open", "warning", 5)
     whole = watched.owner.get(f"/v1/incidents/{incident['id']}").json()
     best = whole["evidence"]["hypotheses"][0]
@@ -83,6 +84,7 @@ def test_loss_begins_with_its_first_window_after_a_change_of_delays(watched: Wat
     watched.window()
     (incident,) = watched.incidents()
     assert incident["rules"] == ["Loss"]
+    assert incident["title"] == "path b-1 to a-1: packet loss"
     assert datetime.fromisoformat(incident["onset_at"]).timestamp() == began_s
 
 
@@ -141,7 +143,7 @@ def test_an_application_below_its_objective_is_an_incident(watched: Watched):
     by_suspect = {one["culprit"]["suspect"]: one for one in watched.incidents()}
     below = by_suspect["application"]
     assert (below["title"], below["rules"]) == (
-        "application cache",
+        "application cache: below its objective",
         ["Objective"],
     )
     for one in by_suspect.values():
@@ -169,12 +171,12 @@ def test_an_incident_costs_an_application_what_its_own_paths_cause(watched: Watc
     costs = {
         one["title"]: owner.get(f"/v1/incidents/{one['id']}").json()["applications"] for one in watched.incidents()
     }
-    (cache,) = costs["paths between a-1 and b-1"]
+    (cache,) = costs["paths between a-1 and b-1: delay increased"]
     links = owner.get(f"/v1/applications/{application['id']}/performance").json()["detail"]
     (slow,) = [link for link in links if link["target"] == "b-1"]
     assert cache["cost"] == pytest.approx((1 - slow["performance"]) / len(links))
     assert cache["cost"] < 1 - cache["performance"]  # the other link loses by its usual round trip
-    assert costs["paths between b-1 and c-1"] == []
+    assert costs["paths between b-1 and c-1: delay increased"] == []
 
 
 def test_each_application_below_its_objective_is_one_incident(watched: Watched):
@@ -188,7 +190,7 @@ def test_each_application_below_its_objective_is_one_incident(watched: Watched):
     watched.slow = {(0, 1): 900_000, (1, 0): 900_000}
     watched.windows(3)
     titles = sorted(one["title"] for one in watched.incidents())
-    assert titles == ["application cache", "application elsewhere"]
+    assert titles == ["application cache: below its objective", "application elsewhere: below its objective"]
 
 
 def test_clock_steps_reported_by_agents_are_in_the_timeline(watched: Watched):
