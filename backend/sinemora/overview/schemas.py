@@ -1,11 +1,13 @@
 """Schemas of the overview. Lists are short: each comes with the number of all."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field
 
+from sinemora.advisors.fairness.schemas import FairnessOf
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.incidents.schemas import AffectedRead, CulpritRead, RecurrenceRead
 from sinemora.alerts.models import IncidentState
@@ -160,6 +162,33 @@ class OverviewRead(Read):
 
     meshes: list[MeshHealth]
     attention: Attention
+
+
+class Advisor(StrEnum):
+    """Advisor that has a finding."""
+
+    fairness = "fairness"
+    shaping = "shaping"
+    transport = "transport"
+
+
+class FindingRead(Read):
+    """A finding of an advisor: what it is about, the measurement, and the rule that fired.
+
+    `of`: members of a fairness finding; `source` and `target`: VMs of a transport finding, on the path of the open
+    incident `incident_id` that changed most.
+    """
+
+    advisor: Advisor
+    mesh: Named
+    about: str
+    measurement: str
+    rule: str
+    advice: str | None
+    source: str | None
+    target: str | None
+    of: FairnessOf | None
+    incident_id: UUID | None
 
 
 class RankedApplication(Read):

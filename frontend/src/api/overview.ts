@@ -13,6 +13,7 @@ export type OpenIncident = Schemas['OpenIncident']
 export type RecentIncident = Schemas['RecentIncident']
 export type Attention = Schemas['Attention']
 export type ApplicationRanking = Schemas['ApplicationRanking']
+export type Finding = Schemas['FindingRead']
 export type Deviations = Schemas['MatrixRead']
 
 const REFRESH_MS = 10_000
@@ -36,6 +37,22 @@ export const applicationRankingQuery = queryOptions({
   queryFn: () => unwrap(client.GET('/v1/overview/applications')),
   refetchInterval: REFRESH_MS,
 })
+
+export const findingsQuery = queryOptions({
+  queryKey: ['overview', 'findings'],
+  queryFn: () => unwrap(client.GET('/v1/overview/findings')),
+  refetchInterval: MINUTE_MS,
+  staleTime: MINUTE_MS / 2,
+})
+
+export const incidentFindingsQuery = (incidentId: string) =>
+  queryOptions({
+    queryKey: ['overview', 'findings', incidentId],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/overview/incidents/{incident_id}/findings', { params: { path: { incident_id: incidentId } } }),
+      ),
+  })
 
 /** Change of each zone pair's one-way p50 in the last 5 minutes from its usual value. */
 export const zoneDeviationsQuery = (meshId: string) =>

@@ -4187,6 +4187,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/overview/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Findings
+         * @description List what the advisors find in the measurements of all meshes, findings about open incidents first.
+         */
+        get: operations["list_findings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/overview/incidents/{incident_id}/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Findings Of Incident
+         * @description List what the advisors find about the path of an incident that changed most.
+         */
+        get: operations["list_findings_of_incident"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/overview/applications": {
         parameters: {
             query?: never;
@@ -4339,6 +4379,12 @@ export interface components {
             /** Added Us */
             added_us: number;
         };
+        /**
+         * Advisor
+         * @description Advisor that has a finding.
+         * @enum {string}
+         */
+        Advisor: "fairness" | "shaping" | "transport";
         /**
          * AffectedRead
          * @description An application with a link on the paths of an incident; `performance`: predicted share of its best.
@@ -7378,27 +7424,6 @@ export interface components {
             message: string;
         };
         /**
-         * FindingRead
-         * @description Latest finding. `latency_us` holds the 5, 50 and 95 % quantiles of the paired round trips.
-         *
-         *     `curve_number` is the version fitted to these pairs or, without new ones, to earlier ones.
-         */
-        FindingRead: {
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "waiting" | "cannot_tell" | "learnt";
-            /** Reasons */
-            reasons: components["schemas"]["sinemora__learning__schemas__ReasonRead"][];
-            /** Pairs */
-            pairs: number;
-            /** Latency Us */
-            latency_us: number[] | null;
-            /** Curve Number */
-            curve_number: number | null;
-        };
-        /**
          * FiredRead
          * @description Rule that fired, with its measurement.
          *
@@ -8779,7 +8804,7 @@ export interface components {
             judged_at: string | null;
             /** Learnt At */
             learnt_at: string | null;
-            finding: components["schemas"]["FindingRead"];
+            finding: components["schemas"]["sinemora__learning__schemas__FindingRead"];
         };
         /**
          * MetricSourceUpdate
@@ -14360,6 +14385,27 @@ export interface components {
          */
         sinemora__applications__schemas__Shape: "star" | "graph";
         /**
+         * FindingRead
+         * @description Latest finding. `latency_us` holds the 5, 50 and 95 % quantiles of the paired round trips.
+         *
+         *     `curve_number` is the version fitted to these pairs or, without new ones, to earlier ones.
+         */
+        sinemora__learning__schemas__FindingRead: {
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "cannot_tell" | "learnt";
+            /** Reasons */
+            reasons: components["schemas"]["sinemora__learning__schemas__ReasonRead"][];
+            /** Pairs */
+            pairs: number;
+            /** Latency Us */
+            latency_us: number[] | null;
+            /** Curve Number */
+            curve_number: number | null;
+        };
+        /**
          * ReasonRead
          * @description Reason why the data is insufficient.
          */
@@ -14385,6 +14431,32 @@ export interface components {
              * @example Example
              */
             tenant_name: string;
+        };
+        /**
+         * FindingRead
+         * @description A finding of an advisor: what it is about, the measurement, and the rule that fired.
+         *
+         *     `of`: members of a fairness finding; `source` and `target`: VMs of a transport finding, on the path of the open
+         *     incident `incident_id` that changed most.
+         */
+        sinemora__overview__schemas__FindingRead: {
+            advisor: components["schemas"]["Advisor"];
+            mesh: components["schemas"]["Named"];
+            /** About */
+            about: string;
+            /** Measurement */
+            measurement: string;
+            /** Rule */
+            rule: string;
+            /** Advice */
+            advice: string | null;
+            /** Source */
+            source: string | null;
+            /** Target */
+            target: string | null;
+            of: components["schemas"]["FairnessOf"] | null;
+            /** Incident Id */
+            incident_id: string | null;
         };
         /**
          * Verdict
@@ -54044,6 +54116,129 @@ export interface operations {
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_findings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["sinemora__overview__schemas__FindingRead"][];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_findings_of_incident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["sinemora__overview__schemas__FindingRead"][];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {

@@ -321,6 +321,7 @@ export const strings = {
   changeLower: 'change of the one-way delay from usual',
   fromUsual: (change: string) => `${change} from usual`,
   summary: 'Summary',
+  advisorFindings: 'Findings of the advisors',
   timesSeen: 'Times seen',
   occurrences: 'When it was seen',
   occurrencesLead: (shown: number, all: number) =>

@@ -27,6 +27,7 @@ const SAME = deviations(
 const responses = (meshes: MeshHealth[], more: object = {}) => ({
   'GET /v1/overview': { meshes, attention: CALM },
   'GET /v1/overview/applications': NO_APPLICATIONS,
+  'GET /v1/overview/findings': () => reply(200, []),
   ...Object.fromEntries(meshes.map(({ id }) => [`GET /v1/meshes/${id}/matrix`, SAME])),
   ...more,
 })
@@ -56,6 +57,23 @@ test('a mesh that has just begun says that it learns, how long still, and what i
   expect(next.getByText('All 30 paths of next measured; no open incidents.').parentElement?.textContent).toContain(
     '2 new paths raise no alerts until they were measured for 5 min. Usual delays are known in 12 min;',
   )
+})
+
+test('findings of the advisors have their measurement and rule, and open the advisor with its question', async () => {
+  const finding = { about: 'a-1 → b-1', mesh: { id: 'm', name: 'demo' }, of: null, incident_id: 'i' }
+  const transport = {
+    ...finding,
+    advisor: 'transport',
+    measurement: 'both VMs are on one host',
+    rule: 'R1: source and destination are on one host',
+    advice: 'Shared memory or a local socket',
+    source: 'a-1',
+    target: 'b-1',
+  }
+  mockApi(responses([meshHealth()], { 'GET /v1/overview/findings': () => reply(200, [transport]) }))
+  await showPage(<OverviewPage />)
+  const row = await screen.findByRole('row', { name: /Both VMs are on one host R1: source and destination/ })
+  expect(within(row).getByRole('link').getAttribute('href')).toBe('/advisors/transport?mesh=m&source=a-1&target=b-1')
 })
 
 test('an incident is named with its age and cost, and leads to its paths', async () => {

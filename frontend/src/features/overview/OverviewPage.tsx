@@ -1,7 +1,15 @@
 import { Anchor } from '@mantine/core'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ApplicationRanking, applicationRankingQuery, type Overview, overviewQuery } from '~/api/overview'
+import { lazy, Suspense } from 'react'
+import {
+  type ApplicationRanking,
+  applicationRankingQuery,
+  type Finding,
+  findingsQuery,
+  type Overview,
+  overviewQuery,
+} from '~/api/overview'
 import { Page } from '~/ui/Page'
 import { Card, Loaded } from './Card'
 import { MeshSection } from './MeshSection'
@@ -13,14 +21,18 @@ import { strings } from './strings'
 import { worstFirst } from './verdict'
 import { WorstApplications } from './WorstApplications'
 
+// Not part of the first load.
+const FindingList = lazy(() => import('~/ui/FindingList'))
+
 /** The state of the network: is it fine, where not, since when, and what does it cost. */
 export function OverviewPage() {
   const overview = useQuery(overviewQuery)
   const ranking = useQuery(applicationRankingQuery)
+  const findings = useQuery(findingsQuery)
   return (
     <Page title={strings.overview} lead={strings.lead}>
       {overview.data ? (
-        <Parts overview={overview.data} ranking={ranking} />
+        <Parts overview={overview.data} ranking={ranking} findings={findings} />
       ) : (
         <Card title={strings.meshes}>
           <Loaded what={strings.meshesLower} query={overview}>
@@ -35,10 +47,11 @@ export function OverviewPage() {
 interface PartsProps {
   overview: Overview
   ranking: UseQueryResult<ApplicationRanking>
+  findings: UseQueryResult<Finding[]>
 }
 
 /** All parts appear together, so that none moves another. */
-function Parts({ overview: { meshes, attention }, ranking }: PartsProps) {
+function Parts({ overview: { meshes, attention }, ranking, findings }: PartsProps) {
   return (
     <>
       {worstFirst(meshes).map((mesh, place) => (
@@ -53,6 +66,15 @@ function Parts({ overview: { meshes, attention }, ranking }: PartsProps) {
         }
       >
         <OpenIncidents meshes={meshes} />
+      </Card>
+      <Card title={strings.findings}>
+        <Loaded what={strings.findingsLower} query={findings}>
+          {(data) => (
+            <Suspense>
+              <FindingList findings={data} />
+            </Suspense>
+          )}
+        </Loaded>
       </Card>
       <div className={styles.columns}>
         <Card

@@ -113,6 +113,9 @@ export const strings = {
   missed: 'missed',
   met: 'met',
 
+  findings: 'Findings of the advisors',
+  findingsLower: 'findings',
+
   attention: 'Needs attention',
   attentionLower: 'agents',
   nothing: 'No silent agents, no older versions and no large clock errors.',

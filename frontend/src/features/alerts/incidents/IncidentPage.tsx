@@ -1,8 +1,10 @@
 import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { useEdits } from '~/api/access'
 import { type Incident, incidentQuery } from '~/api/incidents'
+import { incidentFindingsQuery } from '~/api/overview'
 import { sentenceCase } from '~/lib/text'
 import { type Clock, formatAge, formatMoment, zoneName } from '~/lib/time'
 import { useClock } from '~/ui/clock'
@@ -22,9 +24,12 @@ import { Notifications } from './Notifications'
 import { ValuePanel } from './ValuePanel'
 import { VerdictPanel } from './VerdictPanel'
 
+const FindingList = lazy(() => import('~/ui/FindingList'))
+
 /** One incident: what happens, its values over time, evidence, verdict, and who suffers and was notified. */
 export function IncidentPage({ incidentId }: { incidentId: string }) {
   const read = useQuery(incidentQuery(incidentId))
+  const findings = useQuery(incidentFindingsQuery(incidentId))
   const edits = useEdits()
   const clock = useClock()
   if (read.error && !read.data) {
@@ -74,6 +79,13 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
       <Evidence incident={incident} />
       {incident.verdict && <VerdictPanel verdict={incident.verdict} />}
       <Affected applications={incident.applications} />
+      {findings.data && (
+        <Panel title={strings.advisorFindings}>
+          <Suspense>
+            <FindingList findings={findings.data} isOfIncident />
+          </Suspense>
+        </Panel>
+      )}
       <Notifications incident={incident} />
       <Panel title={strings.providerEvidence}>
         <p className={pageStyles.lead}>{strings.providerEvidenceLead}</p>

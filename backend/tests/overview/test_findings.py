@@ -1,0 +1,68 @@
+"""Findings of the advisors through HTTP: about open incidents, members that share unevenly, retransmission tails."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sinemora.kit.db import tenant_session
+from sinemora.learning import service as learning
+from sinemora.learning.schemas import MetricPointWrite
+from tests.alerts.conftest import Watched, egress, watched  # noqa: F401 (a fixture)
+from tests.callers import Member
+
+
+def findings(owner: Member) -> list[dict[str, Any]]:
+    answer = owner.get("/v1/overview/findings")
+    assert answer.status_code == 200, answer.text
+    found: list[dict[str, Any]] = answer.json()
+    return found
+
+
+def test_a_calm_mesh_has_no_findings(watched: Watched):  # noqa: F811
+    watched.windows(3)
+    assert findings(watched.owner) == []
+
+
+def test_the_transport_of_the_worst_path_of_an_incident_is_a_finding(watched: Watched, other_owner: Member):  # noqa: F811
+    for number in (0, 1, 2, 3, 4, 5):
+        vm = watched.world.agents[number].vm_id
+        assert watched.owner.patch(f"/v1/vms/{vm}/capacity", json={"slots": 2, "host": "rack-1"}).status_code == 200
+    watched.windows(2)
+    watched.slow = egress(watched, 2)
+    watched.windows(3)
+    (incident,) = watched.incidents()
+    found = [one for one in findings(watched.owner) if one["advisor"] == "transport"]
+    finding, inflated = found
+    assert inflated["rule"] == "R13: the round trips of VMs are inflated without loss"
+    assert "loss 0.00 %" in inflated["measurement"]
+    assert (finding["source"], finding["incident_id"]) == ("c-1", incident["id"])
+    assert finding["measurement"] == "both VMs are on one host"
+    assert finding["rule"] == "R1: source and destination are on one host"
+    assert finding["advice"] == "Shared memory or a local socket"
+    path = f"/v1/overview/incidents/{incident['id']}/findings"
+    assert watched.owner.get(path).json() == found
+    assert other_owner.get(path).status_code == 404
+    assert findings(other_owner) == []
+
+
+def test_uneven_shares_and_a_retransmission_tail_are_findings(watched: Watched):  # noqa: F811
+    owner, now = watched.owner, datetime.now(UTC)
+    # One VM of six is far from all others.
+    watched.slow = {path: 40_000_000 for path in [*egress(watched, 5), *((vm, 5) for vm in range(5))]}
+    watched.windows(3)
+    body = {"name": "checkout p99", "mesh_id": str(watched.world.id), "metric": "duration", "unit": "ms"}
+    vms = [str(agent.vm_id) for agent in watched.world.agents]
+    body["paths"] = [{"source_vm_id": vms[0], "target_vm_id": vms[1]}]
+    source = owner.created("/v1/metric-sources", body)
+    points = [
+        MetricPointWrite(at=now - timedelta(minutes=number), value=205.0 if number % 20 == 0 else 3.0 + number % 5)
+        for number in range(1, 400)
+    ]
+    with tenant_session(owner.tenant_id) as session:
+        learning.push(session, source["id"], points)
+    found = {one["advisor"]: one for one in findings(owner) if one["advisor"] != "transport"}
+    assert set(found) == {"fairness", "shaping"}
+    assert (found["fairness"]["about"], found["fairness"]["of"]) == ("6 VMs", "vms")
+    assert "c-2 has" in found["fairness"]["measurement"]
+    assert found["fairness"]["rule"] == "Jain's index below 0.883"
+    assert found["shaping"]["about"] == "checkout p99"
+    assert "minutes in 195 to 235 ms" in found["shaping"]["measurement"]
