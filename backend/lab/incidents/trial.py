@@ -69,8 +69,8 @@ class _Followed:
             self.spells[change.into][-1].notified += merged.notified
             return
         raised = 0
+        known = self.severities.get(track.id)
         if detection is not None:
-            known = self.severities.get(track.id)
             raised = known is not None and SEVERITIES.index(detection.severity) > SEVERITIES.index(known)
             self.severities[track.id] = max(detection.severity, known or detection.severity, key=SEVERITIES.index)
         if change.transition is Transition.OPENED and detection is not None:
@@ -78,7 +78,7 @@ class _Followed:
         elif change.transition is Transition.REOPENED and detection is not None:
             assert before is not None
             assert before.ended_at_s is not None
-            told = ended_at_s - before.ended_at_s > quiet_s(before.returns)
+            told = ended_at_s - before.ended_at_s > quiet_s(before.returns, known or detection.severity)
             if returned(before, ended_at_s):
                 self.opened(track, detection, ended_at_s, int(told or raised))
             else:

@@ -16,7 +16,7 @@ from sinemora.applications.schemas import Named
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.meshes.models import Mesh
 from sinemora.overview import queries
-from sinemora.overview.schemas import Advisor, FindingRead
+from sinemora.overview.schemas import Advisor, AdvisorFinding
 
 _MINUTES = 60
 _TAIL_MINUTES = 1_440
@@ -30,9 +30,9 @@ _MEMBERS = {
 _NO_RULE = "R15"
 
 
-def findings(session: Session) -> list[FindingRead]:
+def findings(session: Session) -> list[AdvisorFinding]:
     """Return the findings about all meshes of the tenant, those about open incidents first."""
-    found: list[FindingRead] = []
+    found: list[AdvisorFinding] = []
     for mesh in session.scalars(select(Mesh).order_by(Mesh.name)).all():
         for incident in queries.worst_incidents(session, mesh.id, _PATHS_MAX):
             found += _of_incident(session, mesh, incident)
@@ -41,7 +41,7 @@ def findings(session: Session) -> list[FindingRead]:
     return sorted(found, key=lambda one: one.incident_id is None)
 
 
-def findings_of_incident(session: Session, incident_id: UUID) -> list[FindingRead]:
+def findings_of_incident(session: Session, incident_id: UUID) -> list[AdvisorFinding]:
     """Return the findings about the most affected path of an incident. ProductError `incident_unknown`."""
     incident = session.get(Incident, incident_id)
     if incident is None:
@@ -49,7 +49,7 @@ def findings_of_incident(session: Session, incident_id: UUID) -> list[FindingRea
     return list(_of_incident(session, session.get_one(Mesh, incident.mesh_id), incident))
 
 
-def _of_incident(session: Session, mesh: Mesh, incident: Incident) -> Iterator[FindingRead]:
+def _of_incident(session: Session, mesh: Mesh, incident: Incident) -> Iterator[AdvisorFinding]:
     """Yield the transports that the advisor chooses for the path of an incident that changed most."""
     worst = ((incident.evidence.get("impact") or {}).get("worst") or [None])[0]
     if worst is None:
@@ -61,7 +61,7 @@ def _of_incident(session: Session, mesh: Mesh, incident: Incident) -> Iterator[F
         return
     for fired in advice.fired:
         if fired.overridden_by is None and fired.rule != _NO_RULE:
-            yield FindingRead(
+            yield AdvisorFinding(
                 advisor=Advisor.transport,
                 mesh=Named(id=mesh.id, name=mesh.name),
                 about=f"{source} → {target}",
@@ -75,12 +75,12 @@ def _of_incident(session: Session, mesh: Mesh, incident: Incident) -> Iterator[F
             )
 
 
-def _fairness(session: Session, mesh: Mesh) -> Iterator[FindingRead]:
+def _fairness(session: Session, mesh: Mesh) -> Iterator[AdvisorFinding]:
     """Yield the kinds of members of a mesh that share its network unevenly."""
     for of, members in _MEMBERS.items():
         read = fairness(session, mesh.id, of, _MINUTES, None)
         if read.below and read.members:
-            yield FindingRead(
+            yield AdvisorFinding(
                 advisor=Advisor.fairness,
                 mesh=Named(id=mesh.id, name=mesh.name),
                 about=f"{len(read.members)} {members}",
@@ -99,11 +99,11 @@ def _unevenness(read: FairnessRead) -> str:
     return f"index {read.index:.3f}: {least.name} has {least.relative:.0%} of the mean, {most.name} {most.relative:.0%}"
 
 
-def _tails(session: Session, mesh: Mesh) -> Iterator[FindingRead]:
+def _tails(session: Session, mesh: Mesh) -> Iterator[AdvisorFinding]:
     """Yield the metrics of applications that show one retransmission timeout."""
     for tail in metric_tails(session, mesh.id, _TAIL_MINUTES):
         if tail.found:
-            yield FindingRead(
+            yield AdvisorFinding(
                 advisor=Advisor.shaping,
                 mesh=Named(id=mesh.id, name=mesh.name),
                 about=tail.name,

@@ -9,7 +9,7 @@ from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.overview import findings, service
-from sinemora.overview.schemas import ApplicationRanking, FindingRead, MeshHealth, OverviewRead
+from sinemora.overview.schemas import AdvisorFinding, ApplicationRanking, MeshHealth, OverviewRead
 from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
@@ -49,13 +49,13 @@ def read_mesh_health(mesh_id: UUID, session: SessionDep, actor: Viewer) -> MeshH
 
 
 @router.get("/findings")
-def list_findings(session: SessionDep, actor: Viewer) -> list[FindingRead]:
+def list_findings(session: SessionDep, actor: Viewer) -> list[AdvisorFinding]:
     """List what the advisors find in the measurements of all meshes, findings about open incidents first."""
     return findings.findings(session)
 
 
 @router.get("/incidents/{incident_id}/findings", responses=responses(404))
-def list_findings_of_incident(incident_id: UUID, session: SessionDep, actor: Viewer) -> list[FindingRead]:
+def list_findings_of_incident(incident_id: UUID, session: SessionDep, actor: Viewer) -> list[AdvisorFinding]:
     """List what the advisors find about the path of an incident that changed most."""
     return findings.findings_of_incident(session, incident_id)
 

@@ -172,7 +172,7 @@ class Advisor(StrEnum):
     transport = "transport"
 
 
-class FindingRead(Read):
+class AdvisorFinding(Read):
     """A finding of an advisor: what it is about, the measurement, and the rule that fired.
 
     `of`: members of a fairness finding; `source` and `target`: VMs of a transport finding, on the path of the open

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select
 
 from sinemora.alerts.detection import evaluator
 from sinemora.alerts.models import Incident
@@ -120,13 +120,16 @@ def egress(watched: Watched, vm: int) -> dict[tuple[int, int], int]:
 def later(watched: Watched, pause: timedelta) -> None:
     """Let the end of all incidents, and its notice, be that much longer ago."""
     with tenant_session(watched.owner.tenant_id) as session:
-        session.execute(
-            update(Incident).values(
-                ended_at=Incident.ended_at - pause,
-                end_notice_at=Incident.end_notice_at - pause,
-                first_onset_at=Incident.first_onset_at - pause,
-            )
-        )
+        for row in session.scalars(select(Incident)).all():
+            row.first_onset_at -= pause
+            row.seen_at -= pause
+            row.onset_at -= pause
+            row.opened_at -= pause
+            row.episodes = [[at_s - round(pause.total_seconds()) for at_s in episode] for episode in row.episodes]
+            if row.ended_at is not None:
+                row.ended_at -= pause
+            if row.end_notice_at is not None:
+                row.end_notice_at -= pause
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ export type OpenIncident = Schemas['OpenIncident']
 export type RecentIncident = Schemas['RecentIncident']
 export type Attention = Schemas['Attention']
 export type ApplicationRanking = Schemas['ApplicationRanking']
-export type Finding = Schemas['FindingRead']
+export type Finding = Schemas['AdvisorFinding']
 export type Deviations = Schemas['MatrixRead']
 
 const REFRESH_MS = 10_000

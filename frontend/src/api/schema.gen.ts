@@ -4386,6 +4386,32 @@ export interface components {
          */
         Advisor: "fairness" | "shaping" | "transport";
         /**
+         * AdvisorFinding
+         * @description A finding of an advisor: what it is about, the measurement, and the rule that fired.
+         *
+         *     `of`: members of a fairness finding; `source` and `target`: VMs of a transport finding, on the path of the open
+         *     incident `incident_id` that changed most.
+         */
+        AdvisorFinding: {
+            advisor: components["schemas"]["Advisor"];
+            mesh: components["schemas"]["Named"];
+            /** About */
+            about: string;
+            /** Measurement */
+            measurement: string;
+            /** Rule */
+            rule: string;
+            /** Advice */
+            advice: string | null;
+            /** Source */
+            source: string | null;
+            /** Target */
+            target: string | null;
+            of: components["schemas"]["FairnessOf"] | null;
+            /** Incident Id */
+            incident_id: string | null;
+        };
+        /**
          * AffectedRead
          * @description An application with a link on the paths of an incident; `performance`: predicted share of its best.
          *
@@ -6386,7 +6412,7 @@ export interface components {
         Delivery: "email" | "link";
         /**
          * DeliveryRead
-         * @description One notification to one receiver.
+         * @description One notification to one receiver; `title` is that of its incident, null of a test.
          */
         DeliveryRead: {
             /**
@@ -6396,6 +6422,8 @@ export interface components {
             id: string;
             /** Incident Id */
             incident_id: string | null;
+            /** Title */
+            title: string | null;
             /** Receiver */
             receiver: string;
             /** About */
@@ -7422,6 +7450,27 @@ export interface components {
             pointer: string;
             /** Message */
             message: string;
+        };
+        /**
+         * FindingRead
+         * @description Latest finding. `latency_us` holds the 5, 50 and 95 % quantiles of the paired round trips.
+         *
+         *     `curve_number` is the version fitted to these pairs or, without new ones, to earlier ones.
+         */
+        FindingRead: {
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "cannot_tell" | "learnt";
+            /** Reasons */
+            reasons: components["schemas"]["sinemora__learning__schemas__ReasonRead"][];
+            /** Pairs */
+            pairs: number;
+            /** Latency Us */
+            latency_us: number[] | null;
+            /** Curve Number */
+            curve_number: number | null;
         };
         /**
          * FiredRead
@@ -8804,7 +8853,7 @@ export interface components {
             judged_at: string | null;
             /** Learnt At */
             learnt_at: string | null;
-            finding: components["schemas"]["sinemora__learning__schemas__FindingRead"];
+            finding: components["schemas"]["FindingRead"];
         };
         /**
          * MetricSourceUpdate
@@ -14385,27 +14434,6 @@ export interface components {
          */
         sinemora__applications__schemas__Shape: "star" | "graph";
         /**
-         * FindingRead
-         * @description Latest finding. `latency_us` holds the 5, 50 and 95 % quantiles of the paired round trips.
-         *
-         *     `curve_number` is the version fitted to these pairs or, without new ones, to earlier ones.
-         */
-        sinemora__learning__schemas__FindingRead: {
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "waiting" | "cannot_tell" | "learnt";
-            /** Reasons */
-            reasons: components["schemas"]["sinemora__learning__schemas__ReasonRead"][];
-            /** Pairs */
-            pairs: number;
-            /** Latency Us */
-            latency_us: number[] | null;
-            /** Curve Number */
-            curve_number: number | null;
-        };
-        /**
          * ReasonRead
          * @description Reason why the data is insufficient.
          */
@@ -14431,32 +14459,6 @@ export interface components {
              * @example Example
              */
             tenant_name: string;
-        };
-        /**
-         * FindingRead
-         * @description A finding of an advisor: what it is about, the measurement, and the rule that fired.
-         *
-         *     `of`: members of a fairness finding; `source` and `target`: VMs of a transport finding, on the path of the open
-         *     incident `incident_id` that changed most.
-         */
-        sinemora__overview__schemas__FindingRead: {
-            advisor: components["schemas"]["Advisor"];
-            mesh: components["schemas"]["Named"];
-            /** About */
-            about: string;
-            /** Measurement */
-            measurement: string;
-            /** Rule */
-            rule: string;
-            /** Advice */
-            advice: string | null;
-            /** Source */
-            source: string | null;
-            /** Target */
-            target: string | null;
-            of: components["schemas"]["FairnessOf"] | null;
-            /** Incident Id */
-            incident_id: string | null;
         };
         /**
          * Verdict
@@ -54136,15 +54138,21 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["sinemora__overview__schemas__FindingRead"][];
+                    "application/json": components["schemas"]["AdvisorFinding"][];
                 };
             };
             /** @description Unauthorized */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -54154,6 +54162,36 @@ export interface operations {
             /** @description Forbidden */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -54163,6 +54201,10 @@ export interface operations {
             /** @description Unprocessable Entity */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -54172,6 +54214,11 @@ export interface operations {
             /** @description Too Many Requests */
             429: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -54194,15 +54241,21 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["sinemora__overview__schemas__FindingRead"][];
+                    "application/json": components["schemas"]["AdvisorFinding"][];
                 };
             };
             /** @description Unauthorized */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -54212,6 +54265,10 @@ export interface operations {
             /** @description Forbidden */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -54221,6 +54278,23 @@ export interface operations {
             /** @description Not Found */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -54230,6 +54304,10 @@ export interface operations {
             /** @description Unprocessable Entity */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -54239,6 +54317,11 @@ export interface operations {
             /** @description Too Many Requests */
             429: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -9,7 +9,7 @@ import numpy as np
 from sinemora.alerts.evaluation.baseline import Flags, Ints
 from sinemora.alerts.evaluation.engine import Detection
 from sinemora.alerts.evaluation.root_cause import OF_VM, Culprit, Suspect, explains
-from sinemora.alerts.evaluation.rule import Symptom
+from sinemora.alerts.evaluation.rule import Severity, Symptom
 
 SETTLED_S = 180
 """An incident ends when it has not been seen for this long …"""
@@ -17,6 +17,8 @@ REOPENED_S = 900
 """… and the same cause within this time after its end continues it."""
 REMEMBERED_S = 86_400
 """The same cause within this time after its end is the same incident once more."""
+# A path that spikes every other hour is told a few times a day.
+_INFO_QUIET_S = 4 * 3600
 _OVERLAP = 0.3
 _PART = 0.5
 # Windows in which a new incident may change its culprit freely; later only on much better evidence.
@@ -170,13 +172,14 @@ def returned(track: Track, ended_at_s: int) -> bool:
     return track.ended_at_s is not None and ended_at_s - track.ended_at_s > REOPENED_S
 
 
-def quiet_s(returns: int) -> int:
+def quiet_s(returns: int, severity: Severity) -> int:
     """Return how long an incident must be gone before receivers hear that it ended, after so many returns.
 
     The time doubles with each return, as in the damping of flapping routes (RFC 2439): an incident that returns
-    meanwhile is neither notified as ended nor as new.
+    meanwhile is neither notified as ended nor as new. It is longer for what is only informative.
     """
-    return min(REOPENED_S << min(returns, 10), REMEMBERED_S)
+    first_s = _INFO_QUIET_S if severity is Severity.INFO else REOPENED_S
+    return min(first_s << min(returns, 10), REMEMBERED_S)
 
 
 def _updated(track: Track, detection: Detection, ended_at_s: int, window_s: int) -> Track:

@@ -243,12 +243,13 @@ def _ended(session: Session, row: Incident, mesh: MeshState, change: Change, at:
     ended_at = utc(change.track.ended_at_s or change.track.seen_at_s)
     # People who resolved it were heard then.
     is_told = row.state == IncidentState.resolved or into is not None
+    quiet = quiet_s(change.track.returns, Severity(row.severity))
     columns = {
         "ended_at": ended_at,
         "episodes": ended(row.episodes, round(ended_at.timestamp())),
         "state": IncidentState.resolved,
         "merged_into": into,
-        "end_notice_at": None if is_told else ended_at + timedelta(seconds=quiet_s(change.track.returns)),
+        "end_notice_at": None if is_told else ended_at + timedelta(seconds=quiet),
     }
     session.execute(update(Incident).where(Incident.id == row.id).values(**columns))
     session.refresh(row)

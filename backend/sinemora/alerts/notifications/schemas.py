@@ -8,10 +8,11 @@ from sinemora.kit.schemas import Read
 
 
 class DeliveryRead(Read):
-    """One notification to one receiver."""
+    """One notification to one receiver; `title` is that of its incident, null of a test."""
 
     id: UUID
     incident_id: UUID | None
+    title: str | None
     receiver: str
     about: str
     state: DeliveryState

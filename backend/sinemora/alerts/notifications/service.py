@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.models import Delivery, DeliveryState, Receiver
+from sinemora.alerts.models import Delivery, DeliveryState, Incident, Receiver
 from sinemora.alerts.notifications import dispatch
 from sinemora.alerts.notifications.schemas import DeliveryRead
 from sinemora.alerts.receivers.service import get_receiver
@@ -20,7 +21,7 @@ def test_receiver(session: Session, actor: Actor, receiver_id: UUID) -> Delivery
     delivery = dispatch.send(session, row.id, None, "test")
     session.refresh(delivery)
     audit.record(session, actor, "receiver.tested", row.id, row.name)
-    return delivery_read(delivery, row.name)
+    return delivery_read(session, delivery, row.name)
 
 
 def redeliver(session: Session, actor: Actor, delivery_id: UUID) -> DeliveryRead:
@@ -33,15 +34,16 @@ def redeliver(session: Session, actor: Actor, delivery_id: UUID) -> DeliveryRead
     dispatch.resend(session, row)
     receiver = get_receiver(session, row.receiver_id)
     audit.record(session, actor, "delivery.repeated", row.id, receiver.name)
-    return delivery_read(row, receiver.name)
+    return delivery_read(session, row, receiver.name)
 
 
 def deliveries_read(session: Session, rows: Sequence[Delivery]) -> list[DeliveryRead]:
     """Return deliveries as their schemas."""
-    return [delivery_read(row, session.get_one(Receiver, row.receiver_id).name) for row in rows]
+    return [delivery_read(session, row, session.get_one(Receiver, row.receiver_id).name) for row in rows]
 
 
-def delivery_read(row: Delivery, receiver: str) -> DeliveryRead:
+def delivery_read(session: Session, row: Delivery, receiver: str) -> DeliveryRead:
     """Return a delivery as its schema."""
+    title = session.scalar(select(Incident.title).where(Incident.id == row.incident_id))
     names = ("id", "incident_id", "about", "state", "attempts", "due_at", "sent_at", "answer", "created_at")
-    return DeliveryRead(**{name: getattr(row, name) for name in names}, receiver=receiver)
+    return DeliveryRead(**{name: getattr(row, name) for name in names}, title=title, receiver=receiver)

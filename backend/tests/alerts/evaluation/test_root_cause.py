@@ -237,8 +237,9 @@ def test_both_directions_and_the_pair_are_one_recurring_incident():
 
 
 def test_an_incident_that_keeps_returning_waits_longer_until_its_end_is_told():
-    assert [quiet_s(returns) // 60 for returns in (0, 1, 2, 3)] == [15, 30, 60, 120]
-    assert quiet_s(60) == REMEMBERED_S
+    assert [quiet_s(returns, Severity.WARNING) // 60 for returns in (0, 1, 2, 3)] == [15, 30, 60, 120]
+    assert [quiet_s(returns, Severity.INFO) // 3600 for returns in (0, 1, 2, 3)] == [4, 8, 16, 24]
+    assert quiet_s(60, Severity.CRITICAL) == REMEMBERED_S
 
 
 def test_a_zone_incident_merges_incidents_of_its_paths():

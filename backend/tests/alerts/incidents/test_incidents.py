@@ -219,7 +219,7 @@ def test_an_incident_that_returns_is_one_with_a_count_and_its_times(watched: Wat
         assert (incident["recurrence"] or {}).get("times") == (number + 1 if number else None)
         later(watched, timedelta(hours=3))
     (incident,) = watched.incidents()
-    assert (incident["recurrence"]["last_hour"], incident["recurrence"]["flaps"]) == (3, True)
+    assert (incident["recurrence"]["last_hour"], incident["recurrence"]["flaps"]) == (1, False)
     whole = watched.owner.get(f"/v1/incidents/{incident['id']}").json()
     assert len(whole["episodes"]) == 3
     assert all(one["started_at"] < one["ended_at"] for one in whole["episodes"])

@@ -4,7 +4,7 @@ import { serverNow } from '~/api/connection'
 import type { IncidentSummary } from '~/api/incidents'
 import { sentenceCase } from '~/lib/text'
 import { timeOf } from '~/lib/time'
-import { formatCount } from '~/lib/units'
+import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import type { Bulk } from '~/ui/BulkBar'
 import { useClock } from '~/ui/clock'
@@ -60,7 +60,8 @@ export function IncidentList({ label, incidents, isPage = false, bulk = false }:
         },
         {
           title: strings.paths,
-          cell: (incident) => formatCount(incident.paths),
+          // An incident about an application has no paths of its own.
+          cell: (incident) => (incident.paths > 0 ? formatCount(incident.paths) : NO_VALUE),
           as: 'number',
           by: { key: 'paths', value: (incident) => incident.paths },
         },

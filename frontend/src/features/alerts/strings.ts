@@ -176,7 +176,7 @@ export const strings = {
   rules: 'Alert rules',
   rulesShort: 'Rules',
   rulesLead:
-    'Limits on the windows of a path, and the number of breaches that opens an incident. Changes apply from the next window.',
+    'Limits on the windows of a path, and the number of breaches that opens an incident. A path counts once it has been measured for five minutes, or as the operator has set. Changes apply from the next window.',
   mesh: 'Mesh',
   downloadYaml: 'Download YAML',
   rulesLower: 'alert rules',
@@ -279,6 +279,8 @@ export const strings = {
   scopeVms: (text: string) => `VMs ${text}`,
   scopeApplication: (application: string) => `application ${application}`,
   allPaths: 'all paths',
+  allAgents: 'all agents',
+  allApplications: 'all applications',
   breachesOutOf: (breaches: number, windows: number) => `${breaches} out of ${windows}`,
   vm: 'VM',
   zone: 'Zone',
@@ -323,6 +325,8 @@ export const strings = {
   summary: 'Summary',
   advisorFindings: 'Findings of the advisors',
   timesSeen: 'Times seen',
+  aboutIncident: (title: string, about: string) => `${title} (${about})`,
+  waitsUntil: (state: string, time: string) => `${state} until ${time}`,
   occurrences: 'When it was seen',
   occurrencesLead: (shown: number, all: number) =>
     shown < all

@@ -207,7 +207,14 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         grid.looks.every((look) => look === LOOK.dotted || look === LOOK.lined) && (
           <Notice tone="info">{strings.waitingForWindow(mesh.window_s)}</Notice>
         )}
-      {vms === 1 && <Notice tone="info">{strings.secondVmNeeded}</Notice>}
+      {vms === 1 && (
+        <Notice tone="info">
+          {strings.secondVmNeeded}{' '}
+          <Link to="/onboarding" search={{ mesh: mesh.id }}>
+            {strings.addVm}
+          </Link>
+        </Notice>
+      )}
       {waiting && <Waiting what={strings.heatmapLower} waiting={waiting} />}
       <div className={styles.main}>
         <div className={styles.picture} data-waiting={query.isPlaceholderData || undefined}>

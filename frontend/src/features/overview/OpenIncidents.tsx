@@ -4,7 +4,7 @@ import { serverNow } from '~/api/connection'
 import type { MeshHealth } from '~/api/overview'
 import { costWords } from '~/lib/costs'
 import { sentenceCase } from '~/lib/text'
-import { formatCount } from '~/lib/units'
+import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
 import { pageStyles } from '~/ui/Page'
@@ -57,11 +57,14 @@ export function OpenIncidents({ meshes }: { meshes: readonly MeshHealth[] }) {
           { title: strings.mesh, cell: ({ mesh }) => mesh.name },
           {
             title: strings.paths,
-            cell: ({ mesh, incident }) => (
-              <PathsLink mesh={mesh} incident={incident}>
-                {formatCount(incident.paths)}
-              </PathsLink>
-            ),
+            cell: ({ mesh, incident }) =>
+              incident.paths > 0 ? (
+                <PathsLink mesh={mesh} incident={incident}>
+                  {formatCount(incident.paths)}
+                </PathsLink>
+              ) : (
+                NO_VALUE
+              ),
             as: 'number',
           },
           { title: strings.costsColumn, cell: ({ incident }) => costWords(incident) },

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { planAdoptionQuery } from '~/api/meshes'
 import { Failed, Loading, Notice } from '~/ui/State'
 import { strings } from './strings'
@@ -10,7 +11,16 @@ export function Adoption({ meshId }: { meshId: string }) {
   const { data, error, refetch } = useQuery(planAdoptionQuery(meshId))
   if (error && !data) return <Failed what={strings.adoptionLower} error={error} retry={() => void refetch()} />
   if (!data) return <Loading what={strings.adoptionLower} />
-  if (data.agents === 0) return <Notice tone="info">{strings.noAgents}</Notice>
+  if (data.agents === 0) {
+    return (
+      <Notice tone="info">
+        {strings.noAgents}{' '}
+        <Link to="/onboarding" search={{ mesh: meshId }}>
+          {strings.addVm}
+        </Link>
+      </Notice>
+    )
+  }
   if (data.following === data.agents) return <Notice tone="good">{strings.allFollow(data.agents)}</Notice>
   const names = data.first_behind.slice(0, NAMED)
   return (

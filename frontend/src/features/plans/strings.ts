@@ -56,5 +56,6 @@ export const strings = {
   allFollow: (agents: number) => `All ${agents} agents follow the newest plan.`,
   someFollow: (following: number, agents: number) => `${following} of ${agents} agents follow the newest plan.`,
   behind: (names: string, more: number) => `Not yet: ${names}${more > 0 ? ` and ${more} more` : ''}.`,
-  noAgents: 'No agents yet. Add a VM to start.',
+  noAgents: 'No agents yet.',
+  addVm: 'Add a VM',
 }

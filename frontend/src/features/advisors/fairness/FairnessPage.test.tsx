@@ -45,6 +45,7 @@ test('the index, whether it is low, and the members are shown', async () => {
   const rows = within(screen.getByRole('region', { name: /^Members/ })).getAllByRole('row')
   expect(rows[1]?.textContent).toBe('b-1250050.0 %')
   expect(screen.getByText('Without a share in this range: c-1.')).toBeTruthy()
+  expect(screen.getByRole('columnheader', { name: 'Share (requests/s)' })).toBeTruthy()
   await userEvent.selectOptions(screen.getByLabelText('Among'), 'flows')
   expect(await screen.findByLabelText('From VM')).toBeTruthy()
 })

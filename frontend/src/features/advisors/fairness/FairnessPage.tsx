@@ -133,7 +133,7 @@ function Found({ found }: { found: Fairness }) {
           id={({ name }) => name}
           columns={[
             { title: strings.member, cell: ({ name }) => name, as: 'head' },
-            { title: strings.shareColumn, cell: ({ share }) => threeDigits(share), as: 'number' },
+            { title: strings.shareColumn[found.of], cell: ({ share }) => threeDigits(share), as: 'number' },
             { title: strings.relative, cell: ({ relative }) => `${threeDigits(100 * relative)} %`, as: 'number' },
           ]}
         />

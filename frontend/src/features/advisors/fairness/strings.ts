@@ -25,7 +25,12 @@ export const strings = {
   atLeast: (limit: string) => `At or above ${limit}, the default of alerts.`,
   share: (meaning: string) => `Share: ${meaning}.`,
   member: 'Member',
-  shareColumn: 'Share',
+  shareColumn: {
+    vms: 'Share (requests/s)',
+    flows: 'Share (requests/s)',
+    applications: 'Share (performance, 1 is best)',
+    metric_sources: 'Share (1 is usual)',
+  },
   relative: 'Relative to the mean',
   members: 'Members, smallest share first',
   leftOut: (names: string) => `Without a share in this range: ${names}.`,

@@ -1,5 +1,6 @@
-import { NativeSelect } from '@mantine/core'
+import { Anchor, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { tailsQuery } from '~/api/advisors'
 import { meshesQuery } from '~/api/meshes'
 import { formatDelay, NO_VALUE } from '~/lib/units'
@@ -40,7 +41,10 @@ function Sources({ mesh }: { mesh: string }) {
       {(rows) =>
         rows.length === 0 ? (
           <Notice tone="info" title={strings.noSources}>
-            {strings.noSourcesLead}
+            {strings.noSourcesLead}{' '}
+            <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/curves/learning" />}>
+              {strings.addSource}
+            </Anchor>
           </Notice>
         ) : (
           <Records

@@ -5,7 +5,7 @@ import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
 import advisors from '../advisors.module.css'
-import { BASELINES, FIGURES, FIRST, POLICIES, policiesOf, type TailSearch, WORKLOADS } from './question'
+import { BASELINES, FIGURES, FIRST, POLICIES, policiesOf, SPREADS, type TailSearch, WORKLOADS } from './question'
 import { strings } from './strings'
 
 interface Props {
@@ -17,7 +17,7 @@ interface Props {
   onStart: () => void
 }
 
-type NumberName = 'load' | 'link' | 'packet' | 'seed' | 'limit' | 'evaluations'
+type NumberName = 'load' | 'link' | 'packet' | 'seed' | 'evaluations'
 type OptionalName = 'flows' | 'alpha'
 
 /** The question of a study; the address holds all of it but imported sizes. */
@@ -77,7 +77,19 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
           data={FIGURES.map((value) => ({ value, label: strings.figures[value] }))}
           onChange={({ currentTarget }) => onSearch({ objective: currentTarget.value as (typeof FIGURES)[number] })}
         />
-        {number('limit', strings.limit, -1, 1_000)}
+        <NumberField
+          key={`limit ${search.limit}`}
+          label={strings.limit}
+          placeholder={strings.anyRise}
+          defaultValue={(search.limit ?? FIRST.limit) < 0 ? undefined : (search.limit ?? FIRST.limit)}
+          min={0}
+          max={1_000}
+          step="any"
+          w={190}
+          onBlur={({ currentTarget }) =>
+            onSearch({ limit: currentTarget.value === '' ? -1 : Number(currentTarget.value) })
+          }
+        />
         <MultiSelect
           label={strings.policies}
           data={POLICIES.map((value) => ({ value, label: strings.names[value] }))}
@@ -135,6 +147,14 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
               onSearch({ classes: currentTarget.value ? Number(currentTarget.value) : undefined })
             }
           />
+          {search.classes !== undefined && (
+            <NativeSelect
+              label={strings.spread}
+              value={search.spread ?? FIRST.spread}
+              data={SPREADS.map((value) => ({ value, label: strings.spreads[value] }))}
+              onChange={({ currentTarget }) => onSearch({ spread: currentTarget.value as (typeof SPREADS)[number] })}
+            />
+          )}
           {optional('alpha', strings.alpha, strings.bySearch, 0, 1e15)}
           {number('evaluations', strings.evaluations, 5, 96, 1)}
           {number('packet', strings.packet, 64, 65_535, 1)}

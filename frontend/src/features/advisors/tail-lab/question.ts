@@ -6,6 +6,7 @@ import { identifier, integer, number, searchParser } from '~/lib/searchParams'
 
 export const WORKLOADS = ['w1', 'w2', 'w3', 'w4', 'w5', 'own'] as const
 export const FIGURES = ['tail_mean', 'p99', 'mean', 'small_p99'] as const
+export const SPREADS = ['bytes', 'packets'] as const
 export const BASELINES = ['fcfs', 'ps', 'las', 'srpt'] as const
 export const POLICIES = ['fcfs', 'ps', 'las', 'srpt', 'pbs', 'd_tail_blind', 'd_tail_aware'] as const
 /** Stands for infinity, where bytes alone decide. */
@@ -30,6 +31,7 @@ export interface TailSearch {
   alpha?: number
   evaluations?: number
   classes?: number
+  spread?: (typeof SPREADS)[number]
 }
 
 export const FIRST = {
@@ -42,6 +44,7 @@ export const FIRST = {
   objective: 'tail_mean',
   limit: 3,
   evaluations: 25,
+  spread: 'bytes',
 } as const satisfies Partial<TailSearch>
 
 const isPolicy = (name: string): name is PacketPolicy => (POLICIES as readonly string[]).includes(name)
@@ -70,6 +73,7 @@ export const tailSearch = searchParser<TailSearch>(
     alpha: v.pipe(number(0), v.maxValue(ALPHA_MAX)),
     evaluations: v.pipe(integer(5), v.maxValue(96)),
     classes: v.pipe(integer(2), v.maxValue(8)),
+    spread: v.picklist(SPREADS),
   },
   FIRST,
 )
@@ -93,6 +97,6 @@ export function requestOf(search: TailSearch, sizes: string): TailStudyQuestion 
     alpha: search.alpha ?? null,
     evaluations: asked.evaluations,
     classes: search.classes ?? null,
-    spread: 'bytes',
+    spread: asked.spread,
   }
 }

@@ -4,6 +4,8 @@ import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import { type Delivery, deliveriesQuery, useRedeliver } from '~/api/receivers'
+import { sentenceCase } from '~/lib/text'
+import { formatShortMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
@@ -12,6 +14,9 @@ import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Loading } from '~/ui/State'
 import { DELIVERY_STATES } from '../deliveryWords'
 import { strings } from '../strings'
+
+// Retries wait for seconds; the end of an incident for a quarter of an hour or more.
+const HELD_MS = 60_000
 
 /** The newest hundred deliveries with state and response. */
 export function DeliveryLog() {
@@ -40,8 +45,8 @@ export function DeliveryLog() {
           id={(delivery) => delivery.id}
           columns={[
             { title: strings.receiver, cell: (delivery) => delivery.receiver, as: 'head' },
-            { title: strings.subject, cell: (delivery) => <About delivery={delivery} /> },
-            { title: strings.state, cell: (delivery) => DELIVERY_STATES[delivery.state] },
+            { title: strings.subject, cell: (delivery) => <About delivery={delivery} />, as: 'wrap' },
+            { title: strings.state, cell: (delivery) => <State delivery={delivery} /> },
             { title: strings.attempts, cell: (delivery) => formatCount(delivery.attempts), as: 'number' },
             {
               title: strings.created,
@@ -57,14 +62,23 @@ export function DeliveryLog() {
   )
 }
 
-function About({ delivery: { about, incident_id } }: { delivery: Delivery }) {
+/** The state; of a notification that is held back, until when. */
+function State({ delivery: { state, attempts, due_at } }: { delivery: Delivery }) {
+  const clock = useClock()
+  const isHeld = state === 'waiting' && attempts === 0 && Date.parse(due_at) > serverNow() + HELD_MS
+  return isHeld
+    ? strings.waitsUntil(DELIVERY_STATES[state], formatShortMoment(due_at, clock, serverNow()))
+    : DELIVERY_STATES[state]
+}
+
+function About({ delivery: { about, incident_id, title } }: { delivery: Delivery }) {
   if (incident_id === null) return about
   return (
     <Anchor
       size="sm"
       renderRoot={(root) => <Link {...root} to="/incidents/$incidentId" params={{ incidentId: incident_id }} />}
     >
-      {about.replaceAll('_', ' ')}
+      {title ? strings.aboutIncident(sentenceCase(title), about) : about}
     </Anchor>
   )
 }

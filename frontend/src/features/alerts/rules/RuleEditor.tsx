@@ -60,7 +60,7 @@ export function RuleEditor({ meshId, rule, initial }: Props) {
   return (
     <Page
       title={rule ? rule.name : strings.newRule}
-      lead={`${conditionWords(input.condition)}; ${scopeWords(input.scope ?? {})}.`}
+      lead={`${conditionWords(input.condition)}; ${scopeWords(input.scope ?? {}, input.condition.kind)}.`}
     >
       <form onSubmit={submit} className={pageStyles.panelForm}>
         <Panel title={strings.rule}>

@@ -159,7 +159,7 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
             as: 'wrap',
             by: { key: 'condition', value: (rule) => conditionWords(rule.condition) },
           },
-          { title: strings.scope, cell: (rule) => scopeWords(rule.scope), as: 'wrap' },
+          { title: strings.scope, cell: (rule) => scopeWords(rule.scope, rule.condition.kind), as: 'wrap' },
           { title: strings.evaluation, term: 'rule', cell: patienceWords },
           {
             title: strings.severity,

@@ -61,5 +61,7 @@ test.each(['threshold', 'baseline', 'loss', 'spike', 'silent', 'performance'] as
 
 test('the text of a scope names all its parts, and an empty scope is all paths', () => {
   expect(scopeWords({})).toBe('all\u00a0paths')
+  expect(scopeWords({}, 'silent')).toBe('all\u00a0agents')
+  expect(scopeWords({}, 'performance')).toBe('all\u00a0applications')
   expect(scopeWords({ zone_pair: ['a', 'b'], labels: { role: 'db' } })).toBe('between a and b; role=db')
 })

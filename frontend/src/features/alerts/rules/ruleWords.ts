@@ -54,7 +54,10 @@ export function conditionWords(condition: Condition): string {
 }
 
 /** Describe the scope of a rule: a path must match every part. */
-export function scopeWords({ zones, zone_pair, vms, path, labels, application }: Scope): string {
+export function scopeWords(
+  { zones, zone_pair, vms, path, labels, application }: Scope,
+  kind?: Condition['kind'],
+): string {
   const parts = [
     zones?.length ? strings.scopeZones(zones.join(', ')) : '',
     zone_pair ? strings.scopeBetween(zone_pair.join(strings.and)) : '',
@@ -63,7 +66,9 @@ export function scopeWords({ zones, zone_pair, vms, path, labels, application }:
     ...Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`),
     application ? strings.scopeApplication(application) : '',
   ].filter(Boolean)
-  return parts.length > 0 ? parts.join('; ') : strings.allPaths
+  const all =
+    kind === 'silent' ? strings.allAgents : kind === 'performance' ? strings.allApplications : strings.allPaths
+  return parts.length > 0 ? parts.join('; ') : all
 }
 
 export const patienceWords = ({ windows_x, windows_y }: Rule) => strings.breachesOutOf(windows_x, windows_y)
