@@ -21134,7 +21134,8 @@ export interface operations {
                      *       "vm_id": "6666adf6-62b7-4489-b3c9-7081943e6002",
                      *       "vm_key": 545,
                      *       "tenant_id": "d1bb8d49-1109-43d9-9a39-c3b673d1d50d",
-                     *       "credential": "sma_example"
+                     *       "credential": "sma_example",
+                     *       "keys": []
                      *     }
                      */
                     "application/json": components["schemas"]["AgentEnrolled"];
@@ -21514,6 +21515,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "port": 8421,
+                 *       "copies": [
+                 *         {
+                 *           "artifact_id": "5196f511-0a30-4e7a-a539-bff959d1dda4",
+                 *           "state": "complete",
+                 *           "blocks_held": 2
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ArtifactExchange"];
             };
         };
@@ -21525,6 +21538,52 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "enabled": true,
+                     *       "rate_bytes_per_s": 6250000,
+                     *       "budget_bytes": 2147483648,
+                     *       "serving_key": "5fd4fac603fb19212011b167ab76669493703c52b2c2f22eaf7f5cfb59eb6e47",
+                     *       "keys": [
+                     *         "4wSYXMJZvrj9+cu8gwAqEeeNvOVx2/4yHpI6sNqyTm8="
+                     *       ],
+                     *       "artifacts": [
+                     *         {
+                     *           "id": "2e0fc2a4-e945-408e-ab77-180636d1aa43",
+                     *           "document": "{\"artifact_id\":\"2e0fc2a4-e945-408e-ab77-180636d1aa43\",\"blocks\":1,\"kind\":\"sinemora artifact 1\",\"name\":\"base\",\"release\":\"1\",\"root\":\"c7e400bdf1116412dae323b1016ec49219ae7ef89708e06ff593c5db60c0bf03\",\"size_bytes\":500000,\"tenant_id\":\"995c3c6d-18cf-48d2-9336-d4e77ffce06a\"}",
+                     *           "signatures": [
+                     *             {
+                     *               "key_id": "b4e8bfafff188061",
+                     *               "value": "q9ilhbF4EuLJ3KcZfQNa11eEqhxy/NYuRhS2CPC4zFOVQHqsBfenWZCpEg3HrlCqkXhELJdsjBOawavDBWmgBg=="
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "id": "5196f511-0a30-4e7a-a539-bff959d1dda4",
+                     *           "document": "{\"artifact_id\":\"5196f511-0a30-4e7a-a539-bff959d1dda4\",\"blocks\":2,\"kind\":\"sinemora artifact 1\",\"name\":\"image\",\"release\":\"1\",\"root\":\"fad988a7fdbca6ca5cf7bb678b11705d77906fbb010c963ee1dcbb4b05e768e9\",\"size_bytes\":1000000,\"tenant_id\":\"995c3c6d-18cf-48d2-9336-d4e77ffce06a\"}",
+                     *           "signatures": [
+                     *             {
+                     *               "key_id": "b4e8bfafff188061",
+                     *               "value": "hDooYj1TVDC0VycAIAGHCdUYz9vLHcIAMcc3ku1dszY/FHdL5wwMx2pmt66o6Yz0UhZxgc7iEE8GOmplVrXRDA=="
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "peers": [
+                     *         {
+                     *           "vm_key": 27,
+                     *           "name": "a-1",
+                     *           "address": "10.0.0.1",
+                     *           "port": 8421,
+                     *           "round_trip_us": 100,
+                     *           "loss": 0,
+                     *           "token": "example-token-of-an-e-mail",
+                     *           "expires_s": 1795661253
+                     *         }
+                     *       ],
+                     *       "again_s": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["ArtifactWork"];
                 };
             };
@@ -22264,13 +22323,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "ab8caea8-07f4-4e1a-abad-0166edd6425b",
+                     *       "id": "fe283022-353d-4e6e-9cdc-b3088ba55b60",
                      *       "provider": "aws",
                      *       "region": "eu-west-1",
                      *       "name": "eu-west-1a",
                      *       "physical_id": "euw1-az2",
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T01:45:42.665676Z"
+                     *       "created_at": "2026-11-26T02:32:35.925442Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ZoneRead"];
@@ -22475,7 +22534,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "physical_id": "p1"
+                 *       "physical_id": "p0"
                  *     }
                  */
                 "application/json": components["schemas"]["ZoneUpdate"];
@@ -22495,13 +22554,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "af017e1b-87c5-451b-91a1-b3a7c73cf7b6",
+                     *       "id": "d41f8014-9ef1-4edd-8392-c7eea9c97f53",
                      *       "provider": "aws",
                      *       "region": "eu-west-1",
                      *       "name": "eu-west-1a",
-                     *       "physical_id": "p1",
+                     *       "physical_id": "p0",
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T01:46:42.408629Z"
+                     *       "created_at": "2026-11-26T02:32:44.908531Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ZoneRead"];
@@ -22669,97 +22728,97 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "57fb139d-870c-40e8-8935-40257f635f1d",
-                     *           "key": 419,
+                     *           "id": "45a28656-a22e-4ec9-bc62-df1418937abf",
+                     *           "key": 55,
                      *           "name": "a-1",
                      *           "zone": {
-                     *             "id": "74ebf584-4181-42b3-8bfb-daece8cafc6a",
+                     *             "id": "3ca2de9b-ee0d-44a6-a6d6-9c3a6b23efa2",
                      *             "provider": "test",
                      *             "region": "r1",
                      *             "name": "a",
                      *             "physical_id": null,
                      *             "version": 1,
-                     *             "created_at": "2026-11-26T01:46:46.892627Z"
+                     *             "created_at": "2026-11-26T02:32:45.687616Z"
                      *           },
                      *           "labels": {},
                      *           "probe_address": "10.0.0.1",
                      *           "event_port": 20319,
                      *           "general_port": 20320,
                      *           "responder": "agent",
+                     *           "ptp_domain": 0,
                      *           "version": 2,
-                     *           "created_at": "2026-11-26T01:46:46.892627Z",
+                     *           "created_at": "2026-11-26T02:32:45.687616Z",
                      *           "agent": {
-                     *             "id": "6aaec70a-442d-44c8-95fd-be3af6fe0d8b",
+                     *             "id": "0155c6e0-d852-40c9-ad88-0bcb9c001201",
                      *             "agent_version": "0.2.0",
-                     *             "created_at": "2026-11-26T01:46:46.892627Z",
+                     *             "created_at": "2026-11-26T02:32:45.687616Z",
                      *             "revoked_at": null,
-                     *             "last_report_at": "2026-11-26T01:46:49.390021Z",
+                     *             "last_report_at": "2026-11-26T02:32:45.939108Z",
                      *             "report_every_s": 10,
                      *             "status": "reporting"
-                     *           },
-                     *           "ptp_domain": 0
+                     *           }
                      *         },
                      *         {
-                     *           "id": "f98937a2-fe19-43c3-9541-01e0c4c9323e",
-                     *           "key": 420,
+                     *           "id": "5646874d-3ba9-47a2-8064-022085d6c74f",
+                     *           "key": 56,
                      *           "name": "b-1",
                      *           "zone": {
-                     *             "id": "fbb5cf79-9fca-4b1b-819c-22b55bbe4c63",
+                     *             "id": "8b26c6d4-a6a6-49f6-abfc-60c83a656c6b",
                      *             "provider": "test",
                      *             "region": "r1",
                      *             "name": "b",
                      *             "physical_id": null,
                      *             "version": 1,
-                     *             "created_at": "2026-11-26T01:46:47.761067Z"
+                     *             "created_at": "2026-11-26T02:32:45.773893Z"
                      *           },
                      *           "labels": {},
                      *           "probe_address": "10.0.0.2",
                      *           "event_port": 20319,
                      *           "general_port": 20320,
                      *           "responder": "agent",
+                     *           "ptp_domain": 0,
                      *           "version": 2,
-                     *           "created_at": "2026-11-26T01:46:47.761067Z",
+                     *           "created_at": "2026-11-26T02:32:45.773893Z",
                      *           "agent": {
-                     *             "id": "b08a33ce-cdb3-46fd-9d42-e0cef61eb930",
+                     *             "id": "18f727c6-c255-4839-8131-54aa5deaa90b",
                      *             "agent_version": "0.2.0",
-                     *             "created_at": "2026-11-26T01:46:47.761067Z",
+                     *             "created_at": "2026-11-26T02:32:45.773893Z",
                      *             "revoked_at": null,
-                     *             "last_report_at": "2026-11-26T01:44:49.390021Z",
+                     *             "last_report_at": "2026-11-26T02:30:45.939108Z",
                      *             "report_every_s": 10,
                      *             "status": "silent"
-                     *           },
-                     *           "ptp_domain": 0
+                     *           }
                      *         },
                      *         {
-                     *           "id": "732b353e-05b5-41bb-8eb3-12eb745e8ecb",
-                     *           "key": 421,
+                     *           "id": "b0ace207-d689-4518-9b8f-1e3a6a2ad7b0",
+                     *           "key": 57,
                      *           "name": "c-1",
                      *           "zone": {
-                     *             "id": "3c19577b-0c30-46f8-a5e8-cb77a0bc8dab",
+                     *             "id": "bbf6f193-83be-4b2d-a8bf-b633b534914e",
                      *             "provider": "test",
                      *             "region": "r1",
                      *             "name": "c",
                      *             "physical_id": null,
                      *             "version": 1,
-                     *             "created_at": "2026-11-26T01:46:48.692184Z"
+                     *             "created_at": "2026-11-26T02:32:45.867792Z"
                      *           },
                      *           "labels": {},
                      *           "probe_address": "10.0.0.3",
                      *           "event_port": 20319,
                      *           "general_port": 20320,
                      *           "responder": "agent",
+                     *           "ptp_domain": 0,
                      *           "version": 2,
-                     *           "created_at": "2026-11-26T01:46:48.692184Z",
+                     *           "created_at": "2026-11-26T02:32:45.867792Z",
                      *           "agent": {
-                     *             "id": "db3c4614-3348-41f2-a1ae-171f41915894",
+                     *             "id": "a42ea399-fb4a-40b0-9361-af6c04c87ef5",
                      *             "agent_version": "0.1.0",
-                     *             "created_at": "2026-11-26T01:46:48.692184Z",
+                     *             "created_at": "2026-11-26T02:32:45.867792Z",
                      *             "revoked_at": null,
                      *             "last_report_at": null,
                      *             "report_every_s": 10,
                      *             "status": "enrolled"
-                     *           },
-                     *           "ptp_domain": 0
+                     *           }
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -22849,7 +22908,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "name": "a-1",
-                 *       "zone_id": "0493b782-bef2-46df-b103-2af601402c0c",
+                 *       "zone_id": "7ce8c397-e1c0-4412-ad3d-30bcc239f32d",
                  *       "labels": {
                  *         "team": "x"
                  *       }
@@ -22873,17 +22932,17 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "c99e86b7-0708-4efc-aad1-3e2436f5662b",
-                     *       "key": 398,
+                     *       "id": "da1aea84-9738-49aa-9aee-e7e2f32c964a",
+                     *       "key": 33,
                      *       "name": "a-1",
                      *       "zone": {
-                     *         "id": "0493b782-bef2-46df-b103-2af601402c0c",
+                     *         "id": "7ce8c397-e1c0-4412-ad3d-30bcc239f32d",
                      *         "provider": "aws",
                      *         "region": "eu-west-1",
                      *         "name": "eu-west-1a",
                      *         "physical_id": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T01:45:44.157730Z"
+                     *         "created_at": "2026-11-26T02:32:36.105469Z"
                      *       },
                      *       "labels": {
                      *         "team": "x"
@@ -22892,10 +22951,10 @@ export interface operations {
                      *       "event_port": 319,
                      *       "general_port": 320,
                      *       "responder": "agent",
+                     *       "ptp_domain": 0,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T01:45:44.389142Z",
-                     *       "agent": null,
-                     *       "ptp_domain": 0
+                     *       "created_at": "2026-11-26T02:32:36.131612Z",
+                     *       "agent": null
                      *     }
                      */
                     "application/json": components["schemas"]["VmRead"];
@@ -23030,35 +23089,35 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "c32fcc82-55e9-43f8-bbdb-6700a33fd2f8",
-                     *       "key": 535,
-                     *       "name": "vm-2",
+                     *       "id": "e28151be-500e-437b-85b6-c09facc75148",
+                     *       "key": 63,
+                     *       "name": "a-1",
                      *       "zone": {
-                     *         "id": "64840ebf-557b-4842-bf97-0da25ffc0647",
-                     *         "provider": "aws",
-                     *         "region": "eu-west-1",
-                     *         "name": "eu-west-1a",
-                     *         "physical_id": "euw1-az3",
-                     *         "version": 2,
-                     *         "created_at": "2026-11-26T01:51:22.259832Z"
+                     *         "id": "60ede2a9-1435-45b0-b1f4-da2ed52f5a96",
+                     *         "provider": "test",
+                     *         "region": "r1",
+                     *         "name": "a",
+                     *         "physical_id": null,
+                     *         "version": 1,
+                     *         "created_at": "2026-11-26T02:32:47.411445Z"
                      *       },
                      *       "labels": {},
-                     *       "probe_address": "10.0.0.1",
-                     *       "event_port": 319,
-                     *       "general_port": 320,
+                     *       "probe_address": "10.9.9.9",
+                     *       "event_port": 20319,
+                     *       "general_port": 20320,
                      *       "responder": "agent",
-                     *       "version": 2,
-                     *       "created_at": "2026-11-26T01:51:22.873627Z",
+                     *       "ptp_domain": 0,
+                     *       "version": 3,
+                     *       "created_at": "2026-11-26T02:32:47.411445Z",
                      *       "agent": {
-                     *         "id": "a0993e9c-45a0-445a-99c0-c8b20a9b39af",
-                     *         "agent_version": "0.1.0",
-                     *         "created_at": "2026-11-26T01:51:22.873627Z",
+                     *         "id": "d0e0ae71-ea2c-4199-943f-07eb8cec9322",
+                     *         "agent_version": "0.3.0",
+                     *         "created_at": "2026-11-26T02:32:47.411445Z",
                      *         "revoked_at": null,
                      *         "last_report_at": null,
                      *         "report_every_s": 10,
                      *         "status": "enrolled"
-                     *       },
-                     *       "ptp_domain": 0
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["VmRead"];
@@ -23469,18 +23528,18 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "f05495e0-a6fa-4720-a7c2-7937b9964fbe",
+                     *           "id": "eff1fde7-84b0-4a05-85cb-b99e9a1d1a81",
                      *           "agent_version": "0.1.0",
-                     *           "created_at": "2026-11-26T01:46:58.337651Z",
+                     *           "created_at": "2026-11-26T02:32:46.821740Z",
                      *           "revoked_at": null,
                      *           "last_report_at": null,
                      *           "report_every_s": 10,
                      *           "vm": {
-                     *             "id": "98c3dc1e-8b3c-4b13-91b2-a767b0cf24bb",
-                     *             "key": 425,
+                     *             "id": "10026c4d-a762-483b-b967-92fe4b73d747",
+                     *             "key": 61,
                      *             "name": "b-1"
                      *           },
-                     *           "credential_prefix": "sma_FuXCim",
+                     *           "credential_prefix": "sma_ChLd_W",
                      *           "description": {
                      *             "kernel": "6.1"
                      *           },
@@ -23488,18 +23547,18 @@ export interface operations {
                      *           "status": "enrolled"
                      *         },
                      *         {
-                     *           "id": "e7041468-55e9-4345-bf76-28a15601457d",
+                     *           "id": "93c9a672-3b4f-41e7-9e11-5b4e4a00352c",
                      *           "agent_version": "0.1.0",
-                     *           "created_at": "2026-11-26T01:46:57.691801Z",
-                     *           "revoked_at": "2026-11-26T01:46:59.105026Z",
+                     *           "created_at": "2026-11-26T02:32:46.788951Z",
+                     *           "revoked_at": "2026-11-26T02:32:46.864888Z",
                      *           "last_report_at": null,
                      *           "report_every_s": 10,
                      *           "vm": {
-                     *             "id": "9b3279c6-0769-412c-9135-5835ad684169",
-                     *             "key": 424,
+                     *             "id": "f090ef25-bade-4686-88be-2aed5679e641",
+                     *             "key": 60,
                      *             "name": "a-1"
                      *           },
-                     *           "credential_prefix": "sma_Vkbn3l",
+                     *           "credential_prefix": "sma_Gh_6DJ",
                      *           "description": {
                      *             "kernel": "6.1"
                      *           },
@@ -23725,7 +23784,7 @@ export interface operations {
                      *           "kind": "error",
                      *           "at": "2026-11-20T11:00:01.123456Z",
                      *           "detail": {},
-                     *           "received_at": "2026-11-26T01:47:08.899454Z"
+                     *           "received_at": "2026-11-26T02:32:49.249423Z"
                      *         },
                      *         {
                      *           "id": 1,
@@ -23734,7 +23793,7 @@ export interface operations {
                      *           "detail": {
                      *             "step_ns": -5000000
                      *           },
-                     *           "received_at": "2026-11-26T01:47:08.899454Z"
+                     *           "received_at": "2026-11-26T02:32:49.249423Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -25189,9 +25248,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "a1121926-318a-47ba-a2da-eb5a9d9f9a54",
-                     *       "key": 218,
-                     *       "name": "demo",
+                     *       "id": "ff1134e6-f762-45d9-8a14-6edc9a6747d9",
+                     *       "key": 12,
+                     *       "name": "m",
                      *       "window_s": 10,
                      *       "rate_hz": 8,
                      *       "flows": 1,
@@ -25200,10 +25259,10 @@ export interface operations {
                      *       "strategy": "full",
                      *       "period_windows": 10,
                      *       "representatives": 2,
-                     *       "revision": 4,
-                     *       "vm_count": 3,
+                     *       "revision": 2,
+                     *       "vm_count": 1,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T01:51:28.055460Z"
+                     *       "created_at": "2026-11-26T02:32:41.465115Z"
                      *     }
                      */
                     "application/json": components["schemas"]["MeshRead"];
@@ -28600,6 +28659,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["ArtifactSettingsWrite"];
             };
         };
@@ -28614,6 +28678,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "mesh_id": "02187cf6-279f-4594-a64c-e82caf911cdf",
+                     *       "enabled": true,
+                     *       "rate_mbit": 50,
+                     *       "budget_mib": 2048,
+                     *       "serving": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["ArtifactSettingsRead"];
                 };
             };
@@ -28731,6 +28804,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "digests": [
+                 *         "7d95d9eeb9c191ad25da1c2014f6985c9a3094bf5065029ea0a79767f0522ce6"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["BlockDigests"];
             };
         };
@@ -28745,6 +28825,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "missing": [
+                     *         "7d95d9eeb9c191ad25da1c2014f6985c9a3094bf5065029ea0a79767f0522ce6"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["MissingBlocks"];
                 };
             };
@@ -29053,6 +29140,32 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "image",
+                 *       "release": "1",
+                 *       "mesh_id": "06b602f3-43cd-4bca-8105-1e7ad240f51c",
+                 *       "chunking": "fixed",
+                 *       "blocks": [
+                 *         {
+                 *           "digest": "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb",
+                 *           "size": 1
+                 *         },
+                 *         {
+                 *           "digest": "3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d",
+                 *           "size": 1
+                 *         },
+                 *         {
+                 *           "digest": "2e7d2c03a9507ae265ecf5b5356885a53393a2029d241394997265a1a25aefc6",
+                 *           "size": 1
+                 *         },
+                 *         {
+                 *           "digest": "18ac3e7343f016890c510e93f935261169d9e3f565436429830faf0934f4f8e4",
+                 *           "size": 1
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ArtifactCreate"];
             };
         };
@@ -29068,6 +29181,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "4ad68808-8e01-413e-a6bd-5a30804e1561",
+                     *       "mesh_id": "06b602f3-43cd-4bca-8105-1e7ad240f51c",
+                     *       "name": "image",
+                     *       "release": "1",
+                     *       "size_bytes": 4,
+                     *       "chunking": "fixed",
+                     *       "block_count": 4,
+                     *       "root": "f84187a9f8ab7def8b24dbc5818498460627c346b3540b8727e50f3f06cc797c",
+                     *       "everywhere": true,
+                     *       "published_by": "owner@sinemora.example",
+                     *       "created_at": "2026-11-26T02:32:27.291218Z",
+                     *       "copies": 3,
+                     *       "complete": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["ArtifactRead"];
                 };
             };
@@ -29375,6 +29505,84 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "artifact": {
+                     *         "id": "4ad68808-8e01-413e-a6bd-5a30804e1561",
+                     *         "mesh_id": "06b602f3-43cd-4bca-8105-1e7ad240f51c",
+                     *         "name": "image",
+                     *         "release": "1",
+                     *         "size_bytes": 4,
+                     *         "chunking": "fixed",
+                     *         "block_count": 4,
+                     *         "root": "f84187a9f8ab7def8b24dbc5818498460627c346b3540b8727e50f3f06cc797c",
+                     *         "everywhere": true,
+                     *         "published_by": "owner@sinemora.example",
+                     *         "created_at": "2026-11-26T02:32:27.291218Z",
+                     *         "copies": 3,
+                     *         "complete": 0
+                     *       },
+                     *       "items": [
+                     *         {
+                     *           "vm_id": "04750939-3bf9-4403-9225-74b6392fda24",
+                     *           "name": "a-1",
+                     *           "zone": "a",
+                     *           "state": "fetching",
+                     *           "note": "",
+                     *           "share": 0.75,
+                     *           "sources": [
+                     *             {
+                     *               "vm_id": "8b7d3632-19a2-430c-9981-44ee1e0a9494",
+                     *               "name": "b-1",
+                     *               "size_bytes": 2
+                     *             },
+                     *             {
+                     *               "vm_id": null,
+                     *               "name": "Backend",
+                     *               "size_bytes": 1
+                     *             }
+                     *           ],
+                     *           "corrupt_from": [
+                     *             "c-1"
+                     *           ],
+                     *           "requested_at": "2026-11-26T02:32:27.291218Z",
+                     *           "started_at": "2026-11-26T02:32:27.371597Z",
+                     *           "completed_at": null,
+                     *           "seconds": null
+                     *         },
+                     *         {
+                     *           "vm_id": "8b7d3632-19a2-430c-9981-44ee1e0a9494",
+                     *           "name": "b-1",
+                     *           "zone": "b",
+                     *           "state": "waiting",
+                     *           "note": "",
+                     *           "share": 0,
+                     *           "sources": [],
+                     *           "corrupt_from": [],
+                     *           "requested_at": "2026-11-26T02:32:27.291218Z",
+                     *           "started_at": null,
+                     *           "completed_at": null,
+                     *           "seconds": null
+                     *         },
+                     *         {
+                     *           "vm_id": "fed841e4-30be-4f4c-bf13-4b0b5ac3ae69",
+                     *           "name": "c-1",
+                     *           "zone": "c",
+                     *           "state": "waiting",
+                     *           "note": "",
+                     *           "share": 0,
+                     *           "sources": [],
+                     *           "corrupt_from": [],
+                     *           "requested_at": "2026-11-26T02:32:27.291218Z",
+                     *           "started_at": null,
+                     *           "completed_at": null,
+                     *           "seconds": null
+                     *         }
+                     *       ],
+                     *       "peer_bytes": 2,
+                     *       "backend_bytes": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["CopiesRead"];
                 };
             };
@@ -29458,6 +29666,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "vm_ids": [
+                 *         "2beb4e3d-b44a-43e8-af3e-3e80a820d9d3"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["CopyCreate"];
             };
         };
@@ -29473,6 +29688,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "artifact": {
+                     *         "id": "d3d7e00c-7412-49b8-88c7-14e19ab6635d",
+                     *         "mesh_id": "26a7fc7c-d8b6-455f-954a-f473f56dc5fa",
+                     *         "name": "image",
+                     *         "release": "1",
+                     *         "size_bytes": 1,
+                     *         "chunking": "fixed",
+                     *         "block_count": 1,
+                     *         "root": "6a9fabcf26afa4d694d57aaecabf2beac574873987d8741bee25c04a9962493c",
+                     *         "everywhere": false,
+                     *         "published_by": "owner@sinemora.example",
+                     *         "created_at": "2026-11-26T02:32:28.649951Z",
+                     *         "copies": 1,
+                     *         "complete": 0
+                     *       },
+                     *       "items": [
+                     *         {
+                     *           "vm_id": "2beb4e3d-b44a-43e8-af3e-3e80a820d9d3",
+                     *           "name": "a-1",
+                     *           "zone": "a",
+                     *           "state": "waiting",
+                     *           "note": "",
+                     *           "share": 0,
+                     *           "sources": [],
+                     *           "corrupt_from": [],
+                     *           "requested_at": "2026-11-26T02:32:28.865737Z",
+                     *           "started_at": null,
+                     *           "completed_at": null,
+                     *           "seconds": null
+                     *         }
+                     *       ],
+                     *       "peer_bytes": 0,
+                     *       "backend_bytes": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["CopiesRead"];
                 };
             };
@@ -29696,6 +29948,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "source": "b-1",
+                     *       "target": "a-1",
+                     *       "size_bytes": 1000000,
+                     *       "moved_bytes": 500000,
+                     *       "share": 0.5,
+                     *       "rate_mbit": 50,
+                     *       "seconds": 0.08,
+                     *       "words": "brings 50% of 1 MB, less than a second"
+                     *     }
+                     */
                     "application/json": components["schemas"]["MoveCostRead"];
                 };
             };
@@ -53877,7 +54141,7 @@ export interface operations {
                      *               "paths": 5,
                      *               "onset_at": "2026-11-26T01:53:10Z",
                      *               "applications": [],
-                     *               "seen_at": "",
+                     *               "seen_at": "2026-11-25T22:00:00Z",
                      *               "recurrence": null
                      *             }
                      *           ],
