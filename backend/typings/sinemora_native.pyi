@@ -135,6 +135,14 @@ def branch(
     work: int,
     watch: Callable[[float, float], object] | None = None,
 ) -> tuple[_I64, bool]: ...
+def place_by_job(
+    problem: Any,
+    links: Any,
+    waiting_cost: float,
+    begin: _I64,
+    work: int,
+    watch: Callable[[float, float], object] | None = None,
+) -> tuple[_I64, float]: ...
 def cluster_latency(
     sources: _I64, rack: _I64, pod: _I64, base_ns: _I64, seed: int, noise: float, draw: int, /
 ) -> _I32: ...

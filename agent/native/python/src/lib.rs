@@ -60,7 +60,7 @@ mod module {
     #[pymodule_export]
     use super::placement::{
         anneal, branch, candidate_pairs, cheapest_machines, cheapest_root, cluster_latency,
-        fill_cheapest, fill_costs, hang_all, pivot, placement_bound, traced_latency,
+        fill_cheapest, fill_costs, hang_all, pivot, place_by_job, placement_bound, traced_latency,
         violating_pairs, walk_tree,
     };
     #[pymodule_export]

@@ -6,7 +6,9 @@ use pyo3::prelude::*;
 use sinemora_native::placement::costs;
 use sinemora_native::placement::latency::{self, Cluster, Paths};
 use sinemora_native::placement::problem::Problem;
-use sinemora_native::placement::{annealing, branching, relaxation, roots, simplex, start, tree};
+use sinemora_native::placement::{
+    annealing, branching, by_job, relaxation, roots, simplex, start, tree,
+};
 
 use crate::arrays::{Flags, InOut, Input, Output, one_dimensional};
 use crate::unfit;
@@ -299,6 +301,7 @@ pub(crate) struct SearchProblem {
     move_price: f64,
     most_moves: usize,
     most_moves_of: Input<i64>,
+    barred: Input<i64>,
 }
 
 /// Links by task: where each task's begin, the tasks at their other ends, and their weights.
@@ -333,6 +336,7 @@ impl SearchProblem {
             waiting_cost,
             most_moves: self.most_moves,
             most_moves_of: self.most_moves_of.slice(),
+            barred: self.barred.slice(),
         }
     }
 }
@@ -426,6 +430,27 @@ pub(crate) fn branch<'py>(
         branching::branch(&given, begin, prices, work, watch)
     })?;
     Ok((one_dimensional(py, &best.at)?, best.proven))
+}
+
+/// Return the best placement found by placing jobs alone and resolving conflicts, and a lower bound.
+///
+/// With more than a few moves the bound is minus infinity.
+#[pyfunction]
+#[pyo3(signature = (problem, links, waiting_cost, begin, work, watch=None))]
+pub(crate) fn place_by_job<'py>(
+    py: Python<'py>,
+    problem: SearchProblem,
+    links: Links,
+    waiting_cost: f64,
+    begin: Input<i64>,
+    work: usize,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<(Array<'py>, f64)> {
+    let (given, begin) = (problem.with(&links, waiting_cost), begin.slice());
+    let best = watched(py, watch, |watch| {
+        by_job::search(&given, begin, work, watch)
+    })?;
+    Ok((one_dimensional(py, &best.at)?, best.bound))
 }
 
 /// Return latency from each source to every machine, ns: one of a few base values (3, values) a class.

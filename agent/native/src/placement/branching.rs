@@ -280,7 +280,8 @@ impl Search<'_> {
             && problem.at[task] == problem.at[before]
             && need(task) == need(before)
             && problem.spared[task] == problem.spared[before]
-            && self.weight(task) == self.weight(before);
+            && self.weight(task) == self.weight(before)
+            && self.state.barred(task) == self.state.barred(before);
         if same { self.state.at[before] } else { -1 }
     }
 

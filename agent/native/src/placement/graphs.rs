@@ -9,6 +9,10 @@ use super::state::State;
 
 /// Most sets of moving tasks of one size that are looked at.
 const SETS: usize = 600;
+/// The same for few moves: every set of three of the most tasks.
+const SETS_OF_FEW: usize = 2_024;
+/// Number of moves that are few.
+pub(super) const FEW_MOVES: usize = 3;
 /// Most tasks of a graph that are placed exactly.
 const TASKS: usize = 24;
 /// Most placements of a job that are remembered.
@@ -44,6 +48,8 @@ pub(super) struct Graph {
     /// Tasks of the job that each failure domain may have, shape (levels, domains).
     left: Vec<i64>,
     counted: Vec<bool>,
+    /// Members that have to move.
+    forced: Vec<usize>,
     pub(super) known: Vec<Column>,
 }
 
@@ -83,12 +89,16 @@ struct Dive<'a> {
 }
 
 impl Graph {
+    /// Return a job beside what runs in `fixed`, without its own tasks; those of `forced` have to move.
+    ///
+    /// `None` if it has too many tasks.
     pub(super) fn new(
         problem: &Problem<'_>,
         fixed: &State<'_>,
         job: usize,
         tasks: &[usize],
         none_starts: bool,
+        forced: &[usize],
     ) -> Option<Self> {
         let sizes = fixed.sizes;
         let machines = sizes.machines;
@@ -116,6 +126,7 @@ impl Graph {
                 .iter()
                 .map(|task| problem.spared[*task] == 0)
                 .collect(),
+            forced: forced.iter().filter_map(|task| place(*task)).collect(),
             known: Vec::new(),
             tasks: Vec::new(),
         };
@@ -176,8 +187,10 @@ impl Graph {
             graph.links.push(links);
         }
         graph.tasks = moving;
-        let now = graph.homes.clone();
-        graph.know(problem, machines, now);
+        if graph.forced.is_empty() {
+            let now = graph.homes.clone();
+            graph.know(problem, machines, now);
+        }
         Some(graph)
     }
 
@@ -252,7 +265,8 @@ impl Graph {
 
     /// Return a lower bound of the cost with at most each number of moves, up to `most`; learn the cheapest placements.
     ///
-    /// `gains` is what the move of each running task saves at most, `start` the least cost if none moves.
+    /// `gains` is what the move of each running task saves at most, `start` the least cost if none moves. What costs not
+    /// less than `limit` by number of moves is of no use: the bound is at most that.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn price(
         &mut self,
@@ -263,6 +277,7 @@ impl Graph {
         most: usize,
         start: f64,
         gains: &[f64],
+        limits: &[f64],
         mut work: usize,
     ) -> (Vec<f64>, usize) {
         let machines = sizes.machines;
@@ -290,9 +305,11 @@ impl Graph {
         let mut bound: Vec<f64> = self
             .cheapest_known(most, prices)
             .iter()
-            .map(|known| known.0)
+            .zip(limits)
+            .map(|(known, limit)| known.0.min(*limit))
             .collect();
         let mut limit = vec![f64::INFINITY; most + 1];
+        let sets_most = if most <= FEW_MOVES { SETS_OF_FEW } else { SETS };
         for size in 0..=most.min(self.running) {
             let bar = bound[size];
             let credit =
@@ -304,7 +321,11 @@ impl Graph {
                 if cost >= bar - 1e-9 {
                     return Some(false);
                 }
-                if sets.len() >= SETS {
+                let moves = |member: &usize| set.iter().any(|place| order[*place] == *member);
+                if !self.forced.iter().all(moves) {
+                    return Some(true);
+                }
+                if sets.len() >= sets_most {
                     whole = false;
                     return None;
                 }

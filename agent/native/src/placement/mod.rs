@@ -5,9 +5,11 @@
 
 pub mod annealing;
 pub mod branching;
+pub mod by_job;
 pub mod costs;
 mod graphs;
 pub mod latency;
+mod making_room;
 pub mod problem;
 mod random;
 pub mod relaxation;

@@ -46,6 +46,8 @@ pub struct Problem<'a> {
     pub most_moves: usize,
     /// The same by job, shape (jobs,).
     pub most_moves_of: &'a [i64],
+    /// Tasks and the machine that each may not come to, shape (pairs, 2).
+    pub barred: &'a [i64],
 }
 
 /// Sizes of a problem.
@@ -85,6 +87,10 @@ impl Problem<'_> {
             && self.starts.len() == tasks + 1
             && self.weight.len() == links
             && self.most_moves_of.len() == jobs
+            && self.barred.len() % 2 == 0
+            && self.barred().all(|(task, machine)| {
+                (0..tasks as i64).contains(&task) && (0..machines as i64).contains(&machine)
+            })
             && below(self.at, -1, machines)
             && below(self.owner, 0, jobs)
             && below(self.curve, 0, rows)
@@ -103,6 +109,11 @@ impl Problem<'_> {
             levels,
             domains,
         })
+    }
+
+    /// Return the tasks and the machine that each may not come to.
+    pub(super) fn barred(&self) -> impl Iterator<Item = (i64, i64)> {
+        self.barred.chunks_exact(2).map(|pair| (pair[0], pair[1]))
     }
 
     pub(super) fn links(&self, task: usize) -> Range<usize> {

@@ -53,13 +53,13 @@ struct Star {
 }
 
 /// A job of any other form. Rows have an entry for each machine, infinite where the task may not run.
-struct Graph {
+pub(super) struct Graph {
     /// Tasks that run, and what each gains at most on a machine.
-    gains: Vec<(usize, Vec<f64>)>,
+    pub(super) gains: Vec<(usize, Vec<f64>)>,
     /// Tasks that wait, and what their links cost at least on a machine.
-    costs: Vec<(usize, Vec<f64>)>,
+    pub(super) costs: Vec<(usize, Vec<f64>)>,
     /// Cost of the links as they are.
-    present: f64,
+    pub(super) present: f64,
     /// Its job as a graph that is placed exactly; `None` where it is too large.
     exact: Option<graphs::Graph>,
 }
@@ -166,7 +166,6 @@ impl<'a> Relaxation<'a> {
                 continue;
             }
             let running = moving.iter().filter(|task| problem.at[**task] >= 0).count();
-            let own = problem.most_moves_of[job].clamp(0, running as i64) as usize;
             let root = center(problem, tasks);
             let shape = match root {
                 Some(root) => Shape::Star(star(problem, &state, root, tasks)),
@@ -174,14 +173,14 @@ impl<'a> Relaxation<'a> {
                     // Where spread limits leave none of the waiting tasks a place, they say so at once.
                     let waiting = moving.len() - running;
                     let none_starts = stuck(problem, &state, tasks) >= waiting;
-                    let exact = graphs::Graph::new(problem, &state, job, tasks, none_starts);
+                    let exact = graphs::Graph::new(problem, &state, job, tasks, none_starts, &[]);
                     Shape::Graph(graph(problem, &state, tasks, &least, exact, none_starts))
                 }
             };
             relaxation.jobs.push(Job {
                 tasks: moving,
                 root,
-                most_moves: own.min(problem.most_moves),
+                most_moves: most_moves(problem, tasks),
                 shape,
             });
         }
@@ -307,6 +306,7 @@ impl<'a> Relaxation<'a> {
                     job.most_moves,
                     start,
                     &gains,
+                    &vec![f64::INFINITY; job.most_moves + 1],
                     self.graph_work,
                 );
                 self.work.set(self.work.get() + work);
@@ -670,7 +670,8 @@ impl<'a> Relaxation<'a> {
             last |= round + 1 == rounds.max(1);
             let exact = last || round % EXACT_EVERY == 0;
             let tables = self.tables(exact);
-            let (inside, moves) = share_moves(&tables, self.problem.most_moves);
+            let costs: Vec<&[f64]> = tables.iter().map(|table| &table.cost[..]).collect();
+            let (inside, moves) = share_moves(&costs, self.problem.most_moves);
             let bound = self.outside() + inside;
             if exact && bound > best {
                 best = bound;
@@ -743,24 +744,19 @@ impl Star {
 }
 
 /// Return the least cost of all jobs with at most `most` moves in all, and the moves of each.
-fn share_moves(tables: &[Table], most: usize) -> (f64, Vec<usize>) {
-    let all: usize = tables.iter().map(|table| table.cost.len() - 1).sum();
+pub(super) fn share_moves(tables: &[&[f64]], most: usize) -> (f64, Vec<usize>) {
+    let all: usize = tables.iter().map(|table| table.len() - 1).sum();
     if all <= most {
         // Every table falls with the number of moves.
-        let cost = tables.iter().map(|table| least(&table.cost).1).sum();
-        return (
-            cost,
-            tables.iter().map(|table| least(&table.cost).0).collect(),
-        );
+        let cost = tables.iter().map(|table| least(table).1).sum();
+        return (cost, tables.iter().map(|table| least(table).0).collect());
     }
-    let rows = after_each(tables.iter().map(|table| &table.cost[..]), most);
+    let rows = after_each(tables.iter().copied(), most);
     let mut left = most;
     let mut moves = Vec::new();
     for (table, row) in tables.iter().zip(&rows[1..]) {
-        let count = (0..table.cost.len().min(left + 1))
-            .min_by(|a, b| {
-                (table.cost[*a] + row[left - a]).total_cmp(&(table.cost[*b] + row[left - b]))
-            })
+        let count = (0..table.len().min(left + 1))
+            .min_by(|a, b| (table[*a] + row[left - a]).total_cmp(&(table[*b] + row[left - b])))
             .unwrap_or(0);
         moves.push(count);
         left -= count;
@@ -834,7 +830,7 @@ pub(super) fn least_rows(problem: &Problem<'_>, machines: usize) -> Vec<f64> {
 }
 
 /// Return the cost of the links of a job's tasks where both ends run.
-fn present_cost(problem: &Problem<'_>, machines: usize, tasks: &[usize]) -> f64 {
+pub(super) fn present_cost(problem: &Problem<'_>, machines: usize, tasks: &[usize]) -> f64 {
     let mut total = 0.0;
     for task in tasks {
         for link in problem.links(*task) {
@@ -845,6 +841,16 @@ fn present_cost(problem: &Problem<'_>, machines: usize, tasks: &[usize]) -> f64 
         }
     }
     total
+}
+
+/// Return the most tasks of a job that may move.
+pub(super) fn most_moves(problem: &Problem<'_>, tasks: &[usize]) -> usize {
+    let moving = |task: &&usize| problem.movable[**task] != 0 && problem.at[**task] >= 0;
+    let running = tasks.iter().filter(moving).count() as i64;
+    let own = tasks.first().map_or(0, |task| {
+        problem.most_moves_of[problem.owner[*task] as usize].clamp(0, running)
+    });
+    problem.most_moves.min(own as usize)
 }
 
 /// Return the task that all links of a job have in common, if there is one.
@@ -887,6 +893,7 @@ fn star(problem: &Problem<'_>, fixed: &State<'_>, root: usize, tasks: &[usize]) 
             class.weight == weight
                 && need(class.task) == need(task)
                 && problem.spared[class.task] == problem.spared[task]
+                && fixed.barred(class.task) == fixed.barred(task)
         });
         let place = alike.unwrap_or_else(|| {
             star.classes.push(class(problem, fixed, task, weight));
@@ -970,7 +977,7 @@ fn class(problem: &Problem<'_>, fixed: &State<'_>, task: usize, weight: f64) -> 
     }
 }
 
-fn graph(
+pub(super) fn graph(
     problem: &Problem<'_>,
     fixed: &State<'_>,
     tasks: &[usize],
@@ -979,6 +986,8 @@ fn graph(
     none_starts: bool,
 ) -> Graph {
     let machines = fixed.sizes.machines;
+    let most = most_moves(problem, tasks);
+    let mut more: Vec<(usize, f64)> = Vec::new();
     let mut graph = Graph {
         gains: Vec::new(),
         costs: Vec::new(),
@@ -1002,28 +1011,33 @@ fn graph(
             }
             let half = least[curve * machines + machine] / 2.0;
             let mut total = 0.0;
+            more.clear();
             for link in problem.links(task) {
                 let peer = problem.other[link] as usize;
-                let (there, moves) = (problem.at[peer], problem.movable[peer] != 0);
-                let weight = problem.weight[link];
-                let near =
-                    (there >= 0).then(|| problem.pair(task, machines, machine as i64, there));
-                total += weight
-                    * match (home < 0, near) {
-                        (true, Some(near)) if moves => near.min(half),
-                        (true, Some(near)) => near,
-                        (false, Some(near)) => {
-                            let now = problem.pair(task, machines, home, there);
-                            if moves {
-                                (now - near).max(now / 2.0 - half)
-                            } else {
-                                now - near
-                            }
-                        }
-                        _ => 0.0,
-                    };
+                let (there, weight) = (problem.at[peer], problem.weight[link]);
+                if there < 0 {
+                    continue;
+                }
+                let near = problem.pair(task, machines, machine as i64, there);
+                let (alone, together) = if home < 0 {
+                    (near, near.min(half))
+                } else {
+                    let now = problem.pair(task, machines, home, there);
+                    (now - near, (now - near).max(now / 2.0 - half))
+                };
+                total += weight * alone;
+                if problem.movable[peer] != 0 {
+                    let extra = weight * (together - alone);
+                    match more.iter_mut().find(|(other, _)| *other == peer) {
+                        Some((_, sum)) => *sum += extra,
+                        None => more.push((peer, extra)),
+                    }
+                }
             }
-            total
+            // No more of its neighbours move with it than the budget allows.
+            more.sort_unstable_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+            let peers = most.saturating_sub(usize::from(home >= 0));
+            total + more.iter().take(peers).map(|(_, extra)| extra).sum::<f64>()
         });
         let row = row.collect();
         if home >= 0 {

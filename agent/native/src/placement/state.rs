@@ -27,6 +27,8 @@ pub(super) struct State<'a> {
     moved_of: Vec<i64>,
     /// Jobs that must not share a machine with each job.
     rivals: Vec<Vec<u32>>,
+    /// Machines that each task may not come to, whatever its job may.
+    barred: Vec<Vec<i64>>,
 }
 
 impl<'a> State<'a> {
@@ -47,8 +49,12 @@ impl<'a> State<'a> {
             place_of: vec![-1; sizes.tasks],
             moved_of: vec![0; sizes.jobs],
             rivals: rivals(problem, sizes.jobs),
+            barred: vec![Vec::new(); sizes.tasks],
             sizes,
         };
+        for (task, machine) in problem.barred() {
+            state.barred[task as usize].push(machine);
+        }
         let home = problem.at;
         for task in (0..home.len()).filter(|task| home[*task] >= 0) {
             state.put(task, home[task]);
@@ -180,6 +186,21 @@ impl<'a> State<'a> {
         self.has_room(task, machine) && self.is_allowed(task, machine)
     }
 
+    /// Return the machines that a task may not come to, whatever its job may.
+    pub(super) fn barred(&self, task: usize) -> &[i64] {
+        &self.barred[task]
+    }
+
+    /// Keep a task from a machine until the next call of `unbar` for it.
+    pub(super) fn bar(&mut self, task: usize, machine: i64) {
+        self.barred[task].push(machine);
+    }
+
+    /// Take back the latest `bar` of a task.
+    pub(super) fn unbar(&mut self, task: usize) {
+        self.barred[task].pop();
+    }
+
     /// Return how many more tasks of a job the failure domain of a machine may have.
     pub(super) fn left(&self, job: usize, level: usize, machine: usize) -> i64 {
         let load = self.load(job, level, machine);
@@ -206,6 +227,7 @@ impl<'a> State<'a> {
         let (problem, machines) = (self.problem, self.sizes.machines);
         let job = problem.owner[task] as usize;
         problem.allowed[job * machines + machine] != 0
+            && !self.barred[task].contains(&(machine as i64))
             && self.rivals[job]
                 .iter()
                 .all(|rival| self.present[*rival as usize * machines + machine] <= 0)

@@ -8,7 +8,7 @@ VMs, anti-affinity, spread limits, pins, move price and move budgets hold at eve
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,13 +25,17 @@ BOUND_ROUNDS = 201
 """Maximum number of rounds in which the relaxation raises the lower bound."""
 BRANCH_WORK = 20_000_000
 """Maximum number of machines that branch and bound looks at, over all tasks."""
+FEW_MOVES, FEW_MOVES_WORK = 3, 100_000_000
+"""Budget up to which sets of moves are searched, and the maximum number of machines that are looked at for it."""
+_FEW_MOVES_TASKS = 400
+"""Maximum number of movable tasks of which sets of moves are searched."""
 _TOLERANCE = 1e-9
 # Work to find whether all tasks can run: it is done for each limit that may be in their way.
 _START_PROPOSALS, _START_WORK = 50_000, 1_000_000
 # Annealing of few tasks ends in the first local optimum: several short runs find more than a long one. That of many
-# ends far from the bound: the best of some runs is nearer.
+# ends far from the bound: placing each application by itself, then together, finds more.
 _FEW_TASKS, _FEW_STARTS = 20, 8
-_MANY_TASKS, _MANY_STARTS = 40, 3
+_MANY_TASKS, _WORK_A_TASK = 40, 500_000
 _MANY_WORK = BRANCH_WORK // 4
 LEVELS = ("machine", "rack", "pod")
 """Failure domains of spread limits."""
@@ -78,6 +82,11 @@ class SearchProblem:
     most_moves: int
     most_moves_of: Ints
     """Most moves of each job, shape (jobs,)."""
+    barred: Ints = field(default_factory=lambda: np.empty((0, 2), np.int64))
+    """Tasks and the machine that each may not come to, shape (pairs, 2)."""
+
+
+Watch = Callable[[float, float], None]
 
 
 class Links(NamedTuple):
@@ -128,28 +137,41 @@ def solve(
     at, least, prices = problem.at, _total(problem, waiting_cost, problem.at), np.zeros(problem.room.shape)
     gap = 0.0
     if movers:
+        progress.report(0.3, f"local search over {movers} tasks", least)
+        watch = _watch(0.3, f"local search over {movers} tasks", least)
         default = min(max(PROPOSALS_LEAST, PROPOSALS_A_TASK * movers), PROPOSALS_MOST)
-        starts = _FEW_STARTS if movers <= _FEW_TASKS else _MANY_STARTS if movers > _MANY_TASKS else 1
+        starts = _FEW_STARTS if movers <= _FEW_TASKS else 1
+        count = (proposals or default) // starts
         for start in range(starts):
-            progress.report(0.3 + 0.2 * start / starts, f"local search over {movers} tasks", least)
-            count = (proposals or default) // (starts if movers <= _FEW_TASKS else 1)
-            watch = _watch(0.3 + 0.2 * start / starts, f"local search over {movers} tasks", least)
             found = sinemora_native.anneal(problem, links, waiting_cost, problem.at, count, seed + start, watch)
             if (total := _total(problem, waiting_cost, found)) < least:
                 at, least = found, total
+        few = problem.most_moves <= FEW_MOVES
+        if movers > _MANY_TASKS and not few:
+            watch = _watch(0.4, f"local search over {movers} tasks", least)
+            at, *_ = sinemora_native.place_by_job(problem, links, waiting_cost, at, _WORK_A_TASK * movers, watch)
+            least = _total(problem, waiting_cost, at)
         bound, flat = 0.0, prices.ravel()
         if rounds:
             progress.report(0.5, f"lower bound for {movers} tasks", least)
             watch = _watch(0.5, f"lower bound for {movers} tasks", least)
             bound, flat = sinemora_native.placement_bound(problem, links, waiting_cost, least, rounds, watch)
         prices = flat.reshape(problem.room.shape)
-        if least - bound > _TOLERANCE * max(abs(least), 1.0):
+        gap = _open(least, bound)
+        if gap > 0 and few and _MANY_TASKS < movers <= _FEW_MOVES_TASKS:
+            phase = f"sets of {problem.most_moves} moves of {movers} tasks"
+            progress.report(0.6, phase, least, bound)
+            watch = _watch(0.6, phase, least, bound)
+            at, lower = sinemora_native.place_by_job(problem, links, waiting_cost, at, FEW_MOVES_WORK, watch)
+            least = _total(problem, waiting_cost, at)
+            gap = _open(least, max(bound, lower))
+        elif gap > 0:
             progress.report(0.6, f"branch and bound over {movers} tasks", least, bound)
             most_work = min(work, _MANY_WORK) if movers > _MANY_TASKS else work
             watch = _watch(0.6, f"branch and bound over {movers} tasks", least, bound)
             at, proven = sinemora_native.branch(problem, links, waiting_cost, at, flat, most_work, watch)
             least = _total(problem, waiting_cost, at)
-            gap = 0.0 if proven else max(least - bound, 0.0)
+            gap = 0.0 if proven else _open(least, bound)
     moved = int(((at != problem.at) & (problem.at >= 0)).sum())
     return SearchSolution(
         at,
@@ -163,11 +185,18 @@ def solve(
     )
 
 
-def _watch(share: float, phase: str, least: float, lower: float | None = None) -> Callable[[float, float], None]:
+def _open(cost: float, bound: float) -> float:
+    """Return by how much a placement may cost less than the one found, 0 where that is rounding."""
+    return cost - bound if cost - bound > _TOLERANCE * max(abs(cost), 1.0) else 0.0
+
+
+def _watch(share: float, phase: str, least: float, lower: float | None = None) -> Watch:
     """Return what reports the progress of a native search, at the best cost and the bound known so far."""
+    listener = progress.listener()
 
     def report(cost: float, bound: float) -> None:
-        progress.report(share, phase, min(cost, least), bound if lower is None and np.isfinite(bound) else lower)
+        known = bound if lower is None and np.isfinite(bound) else lower
+        listener(progress.Progress(share, phase, min(cost, least), known))
 
     return report
 

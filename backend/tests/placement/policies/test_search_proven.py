@@ -1,6 +1,7 @@
 """Random problems with every kind of limit, solved to proven optimality, against every placement there is."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -97,6 +98,8 @@ def keeps(problem: SearchProblem, at: Ints) -> bool:
         rivals = np.isin(problem.owner, np.flatnonzero(problem.apart[job]))
         if not problem.allowed[job, at[task]] or (at[rivals] == at[task]).any():
             return False
+    if any(at[task] == machine and changed[task] for task, machine in problem.barred):
+        return False
     for job, limits in enumerate(problem.most):
         if (moved & (problem.owner == job)).sum() > problem.most_moves_of[job]:
             return False
@@ -161,9 +164,58 @@ def test_without_branch_and_bound_the_gap_holds_the_optimum(seed: int) -> None:
         assert waiting > truth[0] or solution.gap is None
 
 
+@pytest.mark.parametrize("seed", range(80, 110))
+def test_tasks_do_not_come_to_machines_they_are_barred_from(seed: int) -> None:
+    problem = world(seed)
+    rng = np.random.default_rng(seed)
+    pairs = np.argwhere(rng.random((len(problem.at), len(problem.room))) < 0.3)
+    problem = replace(problem, barred=pairs.astype(np.int64))
+    solution = search.solve(problem, proposals=8_000)
+    assert keeps(problem, solution.at)
+    assert solution.proven
+    assert value(problem, solution.at) == pytest.approx(best_of_all(problem), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(200, 320))
+def test_few_moves_placed_job_by_job_are_the_best_of_all(seed: int) -> None:
+    problem = replace(world(seed), most_moves=seed % 4)
+    links, waiting_cost = search._links(problem), search.waiting_cost_of(problem)
+    at, bound = sinemora_native.place_by_job(problem, links, waiting_cost, problem.at, 20_000_000)
+    waiting, cost = value(problem, at)
+    assert keeps(problem, at)
+    assert (waiting, cost) == pytest.approx(best_of_all(problem), abs=1e-9)
+    assert bound == pytest.approx(cost + waiting * waiting_cost, abs=1e-6)
+
+
+@pytest.mark.parametrize("work", [0, 1_000, 30_000])
+def test_without_the_work_for_it_the_bound_job_by_job_holds(work: int) -> None:
+    for seed in range(200, 230):
+        problem = replace(world(seed), most_moves=seed % 4)
+        links, waiting_cost = search._links(problem), search.waiting_cost_of(problem)
+        at, bound = sinemora_native.place_by_job(problem, links, waiting_cost, problem.at, work)
+        truth = best_of_all(problem)
+        assert keeps(problem, at)
+        assert bound <= truth[0] * waiting_cost + truth[1] + 1e-9
+
+
+def test_with_many_moves_nothing_is_proven_job_by_job() -> None:
+    for seed in range(200, 210):
+        problem = replace(world(seed), most_moves=NO_LIMIT)
+        links, waiting_cost = search._links(problem), search.waiting_cost_of(problem)
+        at, bound = sinemora_native.place_by_job(problem, links, waiting_cost, problem.at, 1_000_000)
+        assert keeps(problem, at)
+        assert bound == -np.inf
+        assert value(problem, at) <= value(problem, problem.at)
+
+
 def test_arrays_that_do_not_fit_are_refused() -> None:
     problem = world(1)
     links = search._links(problem)
+    for barred in (np.array([[0, 99]]), np.array([[99, 0]])):
+        with pytest.raises(ValueError, match="fit"):
+            sinemora_native.anneal(replace(problem, barred=barred), links, 10.0, problem.at, 1_000, 0)
+    with pytest.raises(ValueError, match="fit"):
+        sinemora_native.place_by_job(problem, links, 10.0, problem.at[:-1].copy(), 1_000)
     with pytest.raises(ValueError, match="fit"):
         sinemora_native.branch(problem, links, 10.0, problem.at[:-1].copy(), np.zeros(problem.room.size), 1_000)
     with pytest.raises(ValueError, match="fit"):
