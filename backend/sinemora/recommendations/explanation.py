@@ -204,9 +204,12 @@ def _optimality(options: Options, solution: Solution) -> OptimalityRead:
         return OptimalityRead(
             state=Optimality.HEURISTIC, gap=None, words=f"Best found, not proven: no bound is known {why}."
         )
-    rejected = any(group.rejected is not None for group in solution.groups)
-    before = " Some of its moves were rejected afterwards." if rejected else ""
+    rejected = sum(len(group.moves) for group in solution.groups if group.rejected is not None)
+    before = " Some of its moves were rejected afterwards." if rejected > solution.left_out else ""
     where = "within these limits, on the median round trips of the training windows"
+    if solution.left_out:
+        left_out = "1 move" if solution.left_out == 1 else f"{solution.left_out} moves"
+        where += f", without {left_out} that held-out windows did not confirm"
     if not gap:
         words = f"Optimal: no placement is better {where}.{before}"
         return OptimalityRead(state=Optimality.OPTIMAL, gap=0.0, words=words)

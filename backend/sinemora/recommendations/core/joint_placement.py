@@ -20,6 +20,8 @@ from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deploymen
 from sinemora.recommendations.core.tail_risk import RiskModel
 
 Int32s = npt.NDArray[np.int32]
+Barred = frozenset[tuple[tuple[int, int], int]]
+"""Tasks, each with a machine that it may not come to."""
 _ROUNDS = 8
 """Most rounds in which applications that do badly get more weight."""
 
@@ -59,9 +61,16 @@ def place_jointly(
     objective: Objective,
     least_gain: float,
     moves_max: int,
+    barred: Barred = frozenset(),
 ) -> SearchResult:
-    """Place `movers` with all other tasks fixed `at` their machines; a move has to gain `least_gain` for its task."""
+    """Place `movers` with all other tasks fixed `at` their machines; a move has to gain `least_gain` for its task.
+
+    No task comes to a machine that it is `barred` from.
+    """
     problem, tasks = _search_problem(instance, assumed, at, movers, objective, least_gain, moves_max)
+    row_of = {task: row for row, task in enumerate(tasks)}
+    pairs = sorted((row_of[task], machine) for task, machine in barred)
+    problem = replace(problem, barred=np.array(pairs, np.int64).reshape(-1, 2))
     with progress.describing(lambda cost, bound: _words(problem, objective, cost, bound)):
         if objective is Objective.worst_first:
             solution = _worst_first(problem, lambda weighted: search.solve(weighted, work=BRANCH_WORK // _ROUNDS))

@@ -38,7 +38,7 @@ from sinemora.recommendations.core.instance import (
     PerformanceSeries,
     impute,
 )
-from sinemora.recommendations.core.joint_placement import SearchResult, movable_tasks, place_jointly
+from sinemora.recommendations.core.joint_placement import Barred, SearchResult, movable_tasks, place_jointly
 from sinemora.recommendations.core.racks import RackSource, racks_of
 from sinemora.recommendations.core.split import BLOCKS_LEAST
 from sinemora.recommendations.core.tail_risk import RiskModel, link_performance
@@ -47,6 +47,8 @@ PROBABILITY = 0.9
 _NO_ORDER = "no feasible order: full VMs would swap tasks without a spare slot; free one slot anywhere"
 _ROUNDS = 2
 """Most times that many tasks are placed again, without moves that have no feasible order."""
+_SEARCHES, _SEARCHES_OF_MANY, _MANY_MOVERS = 3, 2, 40
+"""Most searches for moves that held-out windows confirm, and the number of tasks from which on there are fewer."""
 _FEW_MOVERS, _PLACED_MOST = 20, 40
 """Number of tasks that are placed again more often, and how often at most."""
 POINTS = 1000
@@ -74,6 +76,8 @@ class Group:
     moves: tuple[TaskMove, ...]
     gain: Gain | None
     rejected: str | None
+    unconfirmed: bool = False
+    """Rejected because held-out windows do not confirm the gain."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +102,8 @@ class Solution:
     """Unplaced tasks and the limit to blame."""
     racks_from: RackSource | None = None
     """Origin of the racks of the published flow network; None without it."""
+    left_out: int = 0
+    """Number of moves that `search` left out, because held-out windows did not confirm them."""
 
     @property
     def gap(self) -> float | None:
@@ -140,16 +146,20 @@ def solve(instance: Instance, options: Options) -> Solution:
         plan = nomora.solve(problem, options.published)
         proposed = task_moves(instance, stars, problem, plan)
     movers = movable_tasks(instance, stars)
-    search, groups, steps = _place_and_judge(instance, options, assumed, proposed, movers, least_gain, noise)
+
+    def place(tasks: set[tuple[int, int]], barred: Barred) -> Judged:
+        return _place_and_judge(instance, options, assumed, proposed, tasks, least_gain, noise, barred)
+
+    judged, barred = place(movers, frozenset()), Barred()
+    refused: list[Group] = []
+    if not options.published and instance.shortage is None:
+        judged, barred, refused = _place_confirmed(instance, place, movers, judged)
+    search, groups, steps = judged
     first = search
     if _blocked(groups) and not options.published:
-        placed = _place_reachably(
-            lambda tasks: _place_and_judge(instance, options, assumed, [], tasks, least_gain, noise),
-            movers,
-            (search, groups, steps),
-        )
-        search, again, steps = placed
+        search, again, steps = _place_reachably(lambda tasks: place(tasks, barred), movers, judged)
         groups = [*again, *(group for group in _blocked(groups) if group not in again)]
+    groups = [*groups, *refused]
     kept = [group for group in groups if group.rejected is None]
     after = apply_moves(here, [move for group in kept for move in group.moves])
     unplaced = []
@@ -159,8 +169,55 @@ def solve(instance: Instance, options: Options) -> Solution:
             raise why
         unplaced.append(str(why))
     return Solution(
-        steps, tuple(groups), tuple(kept), after, plan, problem, assumed, noise, first, tuple(unplaced), racks_from
+        steps,
+        tuple(groups),
+        tuple(kept),
+        after,
+        plan,
+        problem,
+        assumed,
+        noise,
+        first,
+        tuple(unplaced),
+        racks_from,
+        len(barred),
     )
+
+
+def _place_confirmed(
+    instance: Instance,
+    place: Callable[[set[tuple[int, int]], Barred], Judged],
+    movers: set[tuple[int, int]],
+    judged: Judged,
+) -> tuple[Judged, Barred, list[Group]]:
+    """Place tasks again without the moves that held-out windows did not confirm, as far as some searches go.
+
+    Return the result whose confirmed moves gain most, what it was barred from, and the groups that were left out.
+    """
+    best: tuple[Judged, Barred, list[Group]] = (judged, Barred(), [])
+    most = _confirmed_worth(instance, judged)
+    barred = Barred()
+    refused: list[Group] = []
+    for _ in range(1, _SEARCHES_OF_MANY if len(movers) > _MANY_MOVERS else _SEARCHES):
+        unconfirmed = [group for group in judged[1] if group.unconfirmed]
+        if not unconfirmed:
+            break
+        refused = [*refused, *unconfirmed]
+        barred |= {(move.task, move.target) for group in unconfirmed for move in group.moves}
+        judged = place(movers, barred)
+        worth = _confirmed_worth(instance, judged)
+        if worth >= most:
+            best, most = (judged, barred, refused), worth
+    return best
+
+
+def _confirmed_worth(instance: Instance, judged: Judged) -> tuple[int, float]:
+    """Return the number of starts among the moves that are kept, and the mean gain of all of them."""
+    here = tuple(application.at for application in instance.applications)
+    moves = [move for group in judged[1] if group.rejected is None for move in group.moves]
+    chosen = [place for place, application in enumerate(instance.applications) if application.chosen]
+    gain = expected_gain(instance, here, apply_moves(here, moves), chosen, 0.0) if moves else None
+    return sum(move.starts for move in moves), 0.0 if gain is None else gain.gain.mean
 
 
 def _place_reachably(
@@ -211,12 +268,13 @@ def _place_and_judge(
     movers: set[tuple[int, int]],
     least_gain: float,
     noise: float,
+    barred: Barred,
 ) -> Judged:
     """Place `movers` after the moves `proposed`; return the result, all groups, and the steps of those kept."""
     search = None
     if movers:
         at = apply_moves(tuple(application.at for application in instance.applications), proposed)
-        search = place_jointly(instance, assumed, at, movers, options.objective, least_gain, options.moves_max)
+        search = place_jointly(instance, assumed, at, movers, options.objective, least_gain, options.moves_max, barred)
         proposed = [*proposed, *search.moves]
     progress.report(0.8, f"judging {len(proposed)} moves on held-out windows")
     rerooted = {move.task[0] for move in proposed if move.task[1] == instance.applications[move.task[0]].root}
@@ -326,13 +384,14 @@ def _evaluate_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: 
     if instance.shortage is not None:
         return Group(moves, None, instance.shortage)
     if gain is None:
-        return Group(moves, None, "no hold-out window has all round trips before and after")
+        return Group(moves, None, "no hold-out window has all round trips before and after", unconfirmed=True)
     if gain.blocks < BLOCKS_LEAST:
         return Group(
             moves,
             gain,
             f"only {gain.blocks} of {np.unique(instance.holdout_blocks).size} held-out blocks of time have all round"
             f" trips before and after, {BLOCKS_LEAST} are needed",
+            unconfirmed=True,
         )
     if gain.probability < PROBABILITY:
         doubts = "".join(f"; {doubt}" for doubt in gain.doubts)
@@ -341,6 +400,7 @@ def _evaluate_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: 
             gain,
             f"probability that the gain exceeds its cost: {percent(gain.probability, 0)},"
             f" below {percent(PROBABILITY, 0)}{doubts}",
+            unconfirmed=True,
         )
     return Group(moves, gain, None)
 
