@@ -1,12 +1,18 @@
 """Jobs for scripts: wait for their end, then go to their result or their problem."""
 
+import socket
 import threading
 import time
 from uuid import uuid4
 
+import httpx2
+import pytest
+import uvicorn
+
 from sinemora.jobs import executor
 from sinemora.jobs.context import JobContext
 from sinemora.kit.db import engine
+from sinemora.main import create_app
 from tests.callers import Caller
 from tests.jobs.asking import ask
 
@@ -65,3 +71,46 @@ def test_the_result_of_a_job_with_a_file_is_the_file(owner: Caller, make_kind, s
     executor.run(owner.tenant_id, job_id)
     answer = owner.get(f"/v1/jobs/{job_id}/result", follow_redirects=False)
     assert owner.get(answer.headers["Location"]).content == b"a,b"
+
+
+def test_a_client_that_goes_away_while_it_waits_disturbs_nobody(
+    owner: Caller, make_kind, sent, redis, caplog: pytest.LogCaptureFixture
+):
+    """A real connection that is cut: others still wait for the same job, and nothing is held after its end."""
+    job_id = ask(owner, make_kind(lambda job: {"times": 2}))
+    app = create_app()
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = listener.getsockname()[1]
+    cookies = "; ".join(f"{name}={value}" for name, value in owner.cookies.items())
+    path = f"/v1/jobs/{job_id}?wait_s=25"
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", port)) as gone:
+            gone.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nCookie: {cookies}\r\n\r\n".encode())
+            time.sleep(0.05)
+    answers: list[httpx2.Response] = []
+
+    def wait() -> None:
+        answers.append(httpx2.get(f"http://127.0.0.1:{port}{path}", headers={"Cookie": cookies}, timeout=30))
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    time.sleep(1)
+    assert engine().pool.checkedout() == 0  # type: ignore[attr-defined]
+    executor.run(owner.tenant_id, job_id)
+    began = time.monotonic()
+    waiting.join(20)
+    assert time.monotonic() - began < 3
+    assert (answers[0].status_code, answers[0].json()["state"]) == (200, "succeeded")
+    until = time.monotonic() + 5
+    while app.state.job_watch._waiting and time.monotonic() < until:
+        time.sleep(0.05)
+    assert app.state.job_watch._waiting == {}
+    server.should_exit = True
+    thread.join(10)
+    assert not thread.is_alive()
+    assert [record for record in caplog.records if record.levelname in ("ERROR", "CRITICAL")] == []

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sinemora.recommendations import tasks
-from tests.callers import Caller, MeshWorld
+from tests.callers import Caller, MeshWorld, join
 from tests.recommendations.asking import NEAR, PATH, asked, declared, moved
 from tests.recommendations.measured_mesh import measured
 
@@ -140,3 +140,20 @@ def test_of_two_at_once_one_is_applied(mesh: MeshWorld, worker):
     assert "c-2" in refused["detail"]
     on_it = [place for one in (east, west) for place in places(mesh, one).values() if place == "c-2"]
     assert on_it == ["c-2"]
+
+
+def test_one_recommendation_that_is_applied_twice_at_once_is_applied_once(mesh: MeshWorld, worker):
+    application = declared(mesh)
+    measured(mesh, NEAR)
+    recommendation = asked(mesh, worker)
+    path = f"{PATH}/{recommendation['id']}"
+    colleague = join(mesh.owner, "editor")
+    callers = [Caller(one.http, one.headers, one.cookies) for one in (mesh.owner, colleague, mesh.owner, colleague)]
+    with ThreadPoolExecutor(4) as all_at_once:
+        answers = list(all_at_once.map(lambda caller: caller.post(f"{path}/apply"), callers))
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
+    assert {answer.json().get("code") for answer in answers} == {None, "recommendation_decided"}
+    targets = {step["task"]["name"]: step["target"]["name"] for step in recommendation["steps"]}
+    assert places(mesh, application) == {"cache-0": "a-1"} | targets
+    log = mesh.owner.get("/v1/audit-entries", params={"limit": 100}).json()["items"]
+    assert [entry["action"] for entry in log].count("recommendation.applied") == 1

@@ -1,7 +1,10 @@
 """Requests that can only fail are refused at once, not by a failed job."""
 
+import time
+
 import pytest
 
+from sinemora.applications.schemas import TASKS_MAX
 from tests.callers import MeshWorld
 from tests.recommendations.asking import NEAR, PATH, asked, declared
 from tests.recommendations.measured_mesh import measured
@@ -57,3 +60,42 @@ def test_a_limit_declared_after_the_request_is_named_by_the_job(mesh: MeshWorld,
     assert (problem["code"], problem["status"]) == ("policy_unsupported", 409)
     answer = mesh.owner.get(f"{job}/result")
     assert (answer.status_code, answer.json()["code"]) == (409, "policy_unsupported")
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"applications": ["cache"] * 1_001}, "#/applications"),
+        ({"moves_max": 10_001}, "#/moves_max"),
+        ({"moves_max": -1}, "#/moves_max"),
+        ({"minutes": 1_441}, "#/minutes"),
+        ({"move_cost": 1.01}, "#/move_cost"),
+        ({"mesh": "m" * 101}, "#/mesh"),
+    ],
+)
+def test_just_above_the_limits_a_request_is_refused(mesh: MeshWorld, worker, change, pointer):
+    declared(mesh)
+    answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **change})
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["errors"][0]["pointer"] == pointer
+    assert mesh.owner.get("/v1/jobs").json()["items"] == []
+
+
+def test_the_largest_request_is_answered(mesh: MeshWorld, worker):
+    """All limits at once: names of applications, look-back, moves, and an application of the most tasks on few VMs."""
+    tasks_of = [{"name": f"task-{at}", "vm": mesh.agents[at % 6].name, "root": at == 0} for at in range(TASKS_MAX)]
+    body = {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
+    for agent in mesh.agents:
+        slots = {"slots": TASKS_MAX // 6 + 100}
+        assert mesh.owner.patch(f"/v1/vms/{agent.vm_id}/capacity", json=slots).status_code == 200
+    too_many = [*tasks_of, {"name": "one-more", "vm": mesh.agents[0].name}]
+    refused = mesh.owner.post("/v1/applications", json={**body, "tasks": too_many})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "#/tasks")
+    mesh.owner.created("/v1/applications", body)
+    measured(mesh, NEAR)
+    began = time.process_time()
+    recommendation = asked(mesh, worker, applications=["cache"] * 1_000, minutes=1_440, moves_max=10_000, move_cost=0)
+    assert time.process_time() - began < 20
+    assert recommendation["steps"]
+    assert len(recommendation["steps"]) <= TASKS_MAX
+    assert recommendation["answer"]["optimality"]["state"] in ("optimal", "bounded")

@@ -22,9 +22,7 @@ def tenant(trips_us: dict[tuple[int, int], float], vms: int = 4, tasks: int = 1)
     at = [ROOT, *range(HOME, HOME + tasks)]
     pinned = [True, *[False] * tasks]
     links = [(0, task, 1.0) for task in range(1, tasks + 1)]
-    star = Star(
-        "a", "memcached-server", True, at, pinned, [(1, 0)] * (tasks + 1), links, (), (None, None), None, None
-    )
+    star = Star("a", "memcached-server", True, at, pinned, [(1, 0)] * (tasks + 1), links, (), (None, None), None, None)
     return Tenant([1] * vms, [None] * vms, trips, [star], "loss", 10)
 
 
