@@ -87,7 +87,7 @@ def _waits(kind: JobKind, jobs: Jobs) -> Floats:
     done_s = idle_s = 0.0
     while len(submitted) < len(at_s):
         place = len(submitted)
-        if done_s + idle_s >= at_s[place]:
+        if done_s + idle_s >= at_s[place] - 1e-9:
             params = {"seconds": float(took_s[place]), "expected_s": float(jobs.expected_s[place])}
             submitted.append(_submit(kind, jobs.tenants[place], params))
             continue

@@ -1,0 +1,75 @@
+"""Real agents bring each other a real file: published by the command, read on a VM, deleted everywhere."""
+
+import random
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sinemora.artifacts.command import blocks_of
+from sinemora.artifacts.models import Chunking
+from sinemora.kit import config
+from tests.callers import Member
+from tests.terminal import listening
+
+AGENT = Path(__file__).parents[3] / "agent" / "target" / "debug" / "sinemora-agent"
+
+
+@contextmanager
+def running_agents(url: str, tokens: list[str], folder: Path) -> Iterator[None]:
+    agents = []
+    for n, token in enumerate(tokens):
+        command = [AGENT, "run", "--backend", url, "--token", token, "--name", f"real-{n}", "--artifacts"]
+        command += ["--listen-address", f"127.0.88.{n + 1}", "--event-port", "20319", "--general-port", "20320"]
+        command += ["--metrics-listen", "off", "--cloud-metadata", "off", "--state-dir", folder / str(n)]
+        agents.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+    try:
+        yield
+    finally:
+        for agent in agents:
+            agent.terminate()
+        for agent in agents:
+            agent.wait()
+
+
+def until(condition: Callable[[], Any], within_s: float = 60) -> None:
+    end = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
+@pytest.mark.whole_store
+def test_a_file_spreads_between_agents(owner: Member, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
+    config.settings.cache_clear()
+    mesh = owner.created("/v1/meshes", {"name": "real", "window_s": 1})
+    settings = f"/v1/meshes/{mesh['id']}/artifact-settings"
+    assert owner.put(settings, json={"enabled": True, "rate_mbit": 100}).status_code == 200
+    tokens = [owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})["token"] for _ in range(3)]
+    file = tmp_path / "file"
+    file.write_bytes(random.Random(3).randbytes(6_000_000))
+    with listening(owner) as client, running_agents(client.url, tokens, tmp_path):
+        until(lambda: owner.get(settings).json()["serving"] == 3)
+        blocks = list(blocks_of(file, Chunking.CONTENT, 64 << 10))
+        with file.open("rb") as source:
+            for digest, _, size in blocks:
+                assert owner.put(f"/v1/artifacts/blocks/{digest}", content=source.read(size)).status_code == 204
+        body = {"name": "file", "release": "1", "mesh_id": mesh["id"], "chunking": "content"}
+        listed = [{"digest": digest, "size": size} for digest, _, size in blocks]
+        made = owner.created("/v1/artifacts", body | {"blocks": listed})
+        path = f"/v1/artifacts/{made['id']}"
+        until(lambda: owner.get(path).json()["complete"] == 3)
+        copies = owner.get(f"{path}/copies").json()
+        assert copies["peer_bytes"] + copies["backend_bytes"] == 18_000_000
+        assert copies["peer_bytes"] > 3_000_000
+        read = subprocess.run([AGENT, "read", "file", "--state-dir", tmp_path / "1"], capture_output=True, check=True)
+        assert read.stdout == file.read_bytes()
+        assert owner.delete(path).status_code == 204
+        held = tmp_path / "1" / "artifacts" / "blocks"
+        until(lambda: not [one for one in held.rglob("*") if one.is_file()])
+    config.settings.cache_clear()
