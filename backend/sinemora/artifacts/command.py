@@ -156,4 +156,4 @@ def _found(client: Terminal, artifact: str) -> Any:
 
 def _sources(copy: dict[str, Any]) -> str:
     total = sum(one["size_bytes"] for one in copy["sources"]) or 1
-    return ", ".join(f"{one['name']} {one['size_bytes'] / total:.0%}" for one in copy["sources"]) or "-"
+    return ", ".join(f"{one['name']} {percent(one['size_bytes'] / total, 0)}" for one in copy["sources"]) or "-"

@@ -12,6 +12,7 @@ from sinemora.artifacts.models import CopyState
 from sinemora.artifacts.schemas import MoveCostRead
 from sinemora.artifacts.service import get_artifact, read_settings
 from sinemora.kit.errors import ProductError
+from sinemora.kit.percent import percent
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
 from sinemora.measurements.schemas import By
@@ -66,4 +67,4 @@ def _words(cost: MoveCost) -> str:
     if cost.moved_bytes == 0:
         return f"brings nothing: all {cost.size_bytes / 1e6:,.0f} MB are there"
     seconds = f"about {cost.seconds:,.0f} s" if cost.seconds >= 1 else "less than a second"
-    return f"brings {cost.share:.0%} of {cost.size_bytes / 1e6:,.0f} MB, {seconds}"
+    return f"brings {percent(cost.share, 0)} of {cost.size_bytes / 1e6:,.0f} MB, {seconds}"

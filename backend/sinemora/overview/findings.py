@@ -14,6 +14,7 @@ from sinemora.advisors.transport.service import transport
 from sinemora.alerts.models import Incident
 from sinemora.applications.schemas import Named
 from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.percent import percent
 from sinemora.meshes.models import Mesh
 from sinemora.overview import queries
 from sinemora.overview.schemas import Advisor, AdvisorFinding
@@ -96,7 +97,8 @@ def _fairness(session: Session, mesh: Mesh) -> Iterator[AdvisorFinding]:
 
 def _unevenness(read: FairnessRead) -> str:
     least, most = read.members[0], read.members[-1]
-    return f"index {read.index:.3f}: {least.name} has {least.relative:.0%} of the mean, {most.name} {most.relative:.0%}"
+    shares = f"{least.name} has {percent(least.relative, 0)} of the mean, {most.name} {percent(most.relative, 0)}"
+    return f"index {read.index:.3f}: {shares}"
 
 
 def _tails(session: Session, mesh: Mesh) -> Iterator[AdvisorFinding]:

@@ -214,7 +214,7 @@ def test_the_cost_of_a_move_counts_only_what_the_target_lacks(owner: Member, mes
     assert (cost["source"], cost["size_bytes"], cost["moved_bytes"], cost["share"]) == (b.name, 1_000_000, 500_000, 0.5)
     assert cost["rate_mbit"] == 50
     assert cost["seconds"] == pytest.approx(500_000 * 8 / 50e6)
-    assert cost["words"] == "brings 50% of 1 MB, less than a second"
+    assert cost["words"] == "brings 50 % of 1 MB, less than a second"
     there = owner.get(f"{url}/{b.vm_id}").json()
     assert there["words"] == "brings nothing: all 1 MB are there"
 
