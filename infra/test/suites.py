@@ -82,6 +82,7 @@ SUITES = [
         env={"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"},  # it asks nobody
         lane=EITHER,
     ),
+    Suite("conformance", "backend", ("python", "-m", "lab.conformance"), lane=EITHER),
     Suite("types-drift", "frontend", ("npm", "run", "--silent", "gen:check"), lane=EITHER),
     Suite(
         "cargo-test",

@@ -233,3 +233,7 @@ def test_an_operator_helps_whoever_lost_all_factors(client: Caller, protected: P
     answer = attempt(client, owner.email, body["password"])
     assert answer.status_code == 200
     assert "second_factors.deleted" in actions(browser(client, answer))
+
+
+def test_rules_are_read_by_the_types_of_json(owner: Member):
+    assert owner.put("/v1/sign-in-policy", json={"second_factor_required": 0}).status_code == 422

@@ -6,7 +6,7 @@ numbers to booleans. Validated as JSON, strictly, a text is still read as a UUID
 
 from typing import Any
 
-from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute, _effective_route_context_var
 from pydantic import TypeAdapter
 from pydantic_core import ValidationError, to_json
 
@@ -31,8 +31,14 @@ class JsonAdapter:
             return self._adapter.validate_json(to_json(_with_integers(value)), strict=True)
 
 
-def validate_as_json(dependant: Dependant) -> None:
-    """Make a route validate its body as JSON."""
+def validate_as_json(route: APIRoute) -> None:
+    """Make a route validate its body as JSON. Called where FastAPI makes its handler.
+
+    FastAPI makes a handler for each router that includes the route, with parameters of its own. It hands them to the
+    handler by this context variable, and has no other access to them.
+    """
+    included = _effective_route_context_var.get()
+    dependant = route.dependant if included is None or included.original_route is not route else included.dependant
     for field in dependant.body_params:
         field._type_adapter = JsonAdapter(field._type_adapter)  # type: ignore[assignment]
 

@@ -81,11 +81,11 @@ class BoundedRoute(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         options["responses"] = {**(options.get("responses") or {}), 422: {"model": Problem}}
         super().__init__(path, endpoint, **options)
-        validate_as_json(self.dependant)
         self._is_versioned = etag.has_version(self.response_model)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return a handler that authenticates, then calls the route."""
+        validate_as_json(self)
         handler = super().get_route_handler()
         early = early_of(self)
         limit = body_limit(self.endpoint)
