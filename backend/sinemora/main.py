@@ -1,5 +1,6 @@
 """Composition of the API: routers of all features, error handling, start and stop."""
 
+import asyncio
 import signal
 import socket
 import sys
@@ -219,6 +220,10 @@ def _operation_id(route: APIRoute) -> str:
     return route.name
 
 
+_REQUEST_ARRIVES_S = 0.5
+"""Time that the request of a connection just accepted may take to arrive, when the server stops."""
+
+
 class Server(uvicorn.Server):
     """Server that ends the waits of agents for plans before it waits for open requests."""
 
@@ -227,7 +232,13 @@ class Server(uvicorn.Server):
         self.app = app
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop: first the waits for plans, then the server."""
+        """Stop: first accepting, then the waits for plans, then the server.
+
+        Uvicorn closes a connection that has not sent its request yet, and one just accepted has not.
+        """
+        for accepting in self.servers:
+            accepting.close()
+        await asyncio.sleep(_REQUEST_ARRIVES_S)
         await self.app.state.plan_watch.close()
         await self.app.state.job_watch.close()
         await super().shutdown(sockets)

@@ -75,7 +75,7 @@ def test_errors_are_reported_with_their_fields(client: Client, mesh: MeshWorld, 
     question = tmp_path / "question.yaml"
     question.write_text(yaml.safe_dump({"mesh": mesh.name, "changes": [{"kind": "drop_zone", "zone": "z"}]}))
     output = run_command(client, capsys, "what-if", "ask", str(question), code=1)
-    assert "422: Unknown zone on this mesh: z." in output
+    assert "404: Unknown zone on this mesh: z." in output
     assert "#/changes/0/zone" in output
     file = tmp_path / "applications.yaml"
     file.write_text("\n".join(MANIFEST.format(mesh=mesh.name).splitlines()[:-1]))

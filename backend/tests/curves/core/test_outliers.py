@@ -50,7 +50,7 @@ def test_noise_alone_has_no_outliers(seed):
 
 
 def test_performance_that_rises_is_refused_with_the_likely_reason():
-    with pytest.raises(ObservationError, match=r"rises with latency by \d+%; for durations name the column duration"):
+    with pytest.raises(ObservationError, match=r"rises with latency by \d+ %; for durations name the column duration"):
         demand_fall(sweep(lambda x: 1 + x / 1000, 0.01))
 
 

@@ -40,7 +40,7 @@ def test_cost_falls_and_the_bound_rises_while_the_search_runs() -> None:
     assert (np.diff(bounds) > -1e-9).all()
     assert max(bounds) <= min(costs) + 1e-9
     words = [report.words for report in seen if report.bound is not None]
-    assert all(re.search(r"mean performance \d+\.\d%, at most \d+\.\d%$", line) for line in words)
+    assert all(re.search(r"mean performance \d+\.\d %, at most \d+\.\d %$", line) for line in words)
     # Who listens does not change what is found.
     alone = optimize.solve(world(), OPTIONS)
     assert [move.task for group in alone.groups for move in group.moves] == [
