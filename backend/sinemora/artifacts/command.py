@@ -144,7 +144,7 @@ def _upload(client: Terminal, source: Any, blocks: list[tuple[str, int, int]], m
             continue
         left.remove(digest)
         source.seek(offset)
-        path = f"/v1/artifacts/blocks/{digest}"
+        path = f"/v1/artifact-blocks/{digest}"
         client.read(path, source.read(size), method="PUT", media_type="application/octet-stream")
         if sys.stderr.isatty():
             sys.stderr.write(f"\ruploaded {total - len(left)} of {total} blocks" + ("" if left else "\n"))

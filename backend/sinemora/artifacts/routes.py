@@ -80,7 +80,7 @@ def find_missing_blocks(body: BlockDigests, session: SessionDep, actor: Viewer) 
 
 
 @router.put(
-    "/artifacts/blocks/{digest}",
+    "/artifact-blocks/{digest}",
     status_code=204,
     dependencies=[Depends(uploaded)],
     responses=responses(409, 413, 422),

@@ -115,7 +115,7 @@ def publish(session: Session, actor: Actor, body: ArtifactCreate) -> ArtifactRea
             raise ProductError(
                 "blocks_missing",
                 409,
-                f"Block {one.digest.hex()} {what}. Upload it with PUT /v1/artifacts/blocks/{{digest}} first.",
+                f"Block {one.digest.hex()} {what}. Upload it with PUT /v1/artifact-blocks/{{digest}} first.",
                 errors=[{"pointer": f"#/blocks/{at}", "message": what}],
             )
     row_new = Artifact(

@@ -48,7 +48,7 @@ def switch(owner: Member, mesh: MeshWorld, **body: Any) -> dict[str, Any]:
 
 def store(owner: Member, *parts: bytes) -> list[dict[str, Any]]:
     for part in parts:
-        answer = owner.put(f"/v1/artifacts/blocks/{hashlib.sha256(part).hexdigest()}", content=part)
+        answer = owner.put(f"/v1/artifact-blocks/{hashlib.sha256(part).hexdigest()}", content=part)
         assert answer.status_code == 204, answer.text
     return [{"digest": hashlib.sha256(part).hexdigest(), "size": len(part)} for part in parts]
 
@@ -182,7 +182,7 @@ def test_tenants_share_neither_blocks_nor_names(owner: Member, other_owner: Memb
 
 def test_wrong_input_is_explained(owner: Member, mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch):
     digest = hashlib.sha256(b"x").hexdigest()
-    wrong = owner.put(f"/v1/artifacts/blocks/{digest}", content=b"y")
+    wrong = owner.put(f"/v1/artifact-blocks/{digest}", content=b"y")
     assert (wrong.status_code, wrong.json()["code"]) == (422, "block_mismatch")
     body = {"name": "n", "release": "1", "mesh_id": str(mesh.id), "chunking": "fixed"}
     missing = owner.post("/v1/artifacts", json=body | {"blocks": [{"digest": digest, "size": 1}]})
@@ -196,7 +196,7 @@ def test_wrong_input_is_explained(owner: Member, mesh: MeshWorld, monkeypatch: p
     assert (other.status_code, other.json()["code"]) == (409, "vm_not_in_mesh")
     monkeypatch.setenv("SINEMORA_QUOTA_ARTIFACT_MIB", "0")
     config.settings.cache_clear()
-    full = owner.put(f"/v1/artifacts/blocks/{hashlib.sha256(b'q').hexdigest()}", content=b"q")
+    full = owner.put(f"/v1/artifact-blocks/{hashlib.sha256(b'q').hexdigest()}", content=b"q")
     assert (full.status_code, full.json()["code"]) == (403, "quota_exceeded")
 
 

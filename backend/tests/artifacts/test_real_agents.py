@@ -58,7 +58,7 @@ def test_a_file_spreads_between_agents(owner: Member, tmp_path: Path, monkeypatc
         blocks = list(blocks_of(file, Chunking.CONTENT, 64 << 10))
         with file.open("rb") as source:
             for digest, _, size in blocks:
-                assert owner.put(f"/v1/artifacts/blocks/{digest}", content=source.read(size)).status_code == 204
+                assert owner.put(f"/v1/artifact-blocks/{digest}", content=source.read(size)).status_code == 204
         body = {"name": "file", "release": "1", "mesh_id": mesh["id"], "chunking": "content"}
         listed = [{"digest": digest, "size": size} for digest, _, size in blocks]
         made = owner.created("/v1/artifacts", body | {"blocks": listed})

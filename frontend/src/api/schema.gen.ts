@@ -1975,7 +1975,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/artifacts/blocks/{digest}": {
+    "/v1/artifact-blocks/{digest}": {
         parameters: {
             query?: never;
             header?: never;
@@ -21104,17 +21104,13 @@ export interface operations {
                  *       "zone": {
                  *         "provider": "p",
                  *         "region": "r",
-                 *         "name": "a",
-                 *         "placement_group": "x"
+                 *         "name": "a"
                  *       },
                  *       "probe_address": "10.0.0.1",
                  *       "event_port": 319,
                  *       "general_port": 320,
                  *       "agent_version": "0.1.0",
-                 *       "description": {},
-                 *       "something_newer": {
-                 *         "a": 1
-                 *       }
+                 *       "description": {}
                  *     }
                  */
                 "application/json": components["schemas"]["AgentEnrol"];
@@ -21953,8 +21949,7 @@ export interface operations {
                  *         },
                  *         {
                  *           "kind": "error",
-                 *           "at": "2026-11-20T12:00:01.123456789+01:00",
-                 *           "something_newer": 1
+                 *           "at": "2026-11-20T12:00:01.123456789+01:00"
                  *         }
                  *       ]
                  *     }
@@ -45341,18 +45336,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "ab1378ce-c2a3-45e3-89e3-73b40c4fdd8c",
+                     *       "id": "b2ae39d5-47ad-4ec1-b07e-aa2f0c17f169",
                      *       "mesh": {
-                     *         "id": "631b902f-390a-4ab4-b7a1-c228391dc923",
+                     *         "id": "5f02af8e-e517-46a2-bac2-035dffb49d73",
                      *         "name": "demo"
                      *       },
                      *       "state": "resolved",
                      *       "severity": "warning",
-                     *       "title": "egress of c-1",
+                     *       "title": "egress of c-1: delay increased",
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *           "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -45362,14 +45357,15 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T02:00:20Z",
-                     *       "opened_at": "2026-11-26T02:00:40Z",
-                     *       "seen_at": "2026-11-26T02:02:00Z",
+                     *       "onset_at": "2026-11-26T02:29:00Z",
+                     *       "opened_at": "2026-11-26T02:29:20Z",
+                     *       "seen_at": "2026-11-26T02:30:40Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
                      *       "silenced_by": null,
                      *       "merged_into": null,
+                     *       "recurrence": null,
                      *       "found_late_at": null,
                      *       "version": 2,
                      *       "evidence": {
@@ -45377,7 +45373,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -45390,7 +45386,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -45403,11 +45399,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "8bd8887f-a8a2-4149-bf8e-dd3bf2a2dd5f",
+                     *               "id": "97289529-5890-409f-9925-68782c73e505",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -45419,11 +45415,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "fc6816c5-a149-4722-bf77-ac5f1eea6050",
+                     *               "id": "2c437079-432b-4fd4-a9d3-7986549178b3",
                      *               "name": "b-1"
                      *             },
                      *             "words": "path c-1 to b-1",
@@ -45435,8 +45431,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "c30cc795-3366-44b7-b52c-c18097f2775c",
-                     *             "8bd8887f-a8a2-4149-bf8e-dd3bf2a2dd5f"
+                     *             "2c866f03-6b55-42c4-820f-53e5de76b104",
+                     *             "97289529-5890-409f-9925-68782c73e505"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -45467,11 +45463,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "8bd8887f-a8a2-4149-bf8e-dd3bf2a2dd5f",
+                     *                 "id": "97289529-5890-409f-9925-68782c73e505",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -45480,11 +45476,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "fc6816c5-a149-4722-bf77-ac5f1eea6050",
+                     *                 "id": "2c437079-432b-4fd4-a9d3-7986549178b3",
                      *                 "name": "b-1"
                      *               },
                      *               "value": 5000070,
@@ -45493,11 +45489,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "225310d5-5b07-4d2e-97bf-1e90cd1bcc52",
+                     *                 "id": "f3453718-0d60-4e72-a03b-096aeb11524e",
                      *                 "name": "b-2"
                      *               },
                      *               "value": 5000070,
@@ -45506,11 +45502,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "699315d0-380e-44d4-8e23-a90b54801031",
+                     *                 "id": "9891b990-1b9d-4219-a182-a1109342dda6",
                      *                 "name": "c-2"
                      *               },
                      *               "value": 5000070,
@@ -45549,15 +45545,21 @@ export interface operations {
                      *         }
                      *       ],
                      *       "applications": [],
+                     *       "episodes": [
+                     *         {
+                     *           "started_at": "2026-11-26T02:29:00Z",
+                     *           "ended_at": null
+                     *         }
+                     *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T02:00:40Z",
+                     *           "at": "2026-11-26T02:29:20Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
-                     *           "text": "egress of c-1: Above a millisecond"
+                     *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:13:05.110690Z",
+                     *           "at": "2026-11-26T02:41:32.382206Z",
                      *           "kind": "resolved",
                      *           "actor": "owner@sinemora.example",
                      *           "text": ""
@@ -45565,18 +45567,18 @@ export interface operations {
                      *       ],
                      *       "similar": [
                      *         {
-                     *           "id": "2106ae5c-400e-47ad-9ed2-1555916a83b0",
+                     *           "id": "a21cf0f9-fd9e-43db-9140-61a2e2b9ae66",
                      *           "mesh": {
-                     *             "id": "631b902f-390a-4ab4-b7a1-c228391dc923",
+                     *             "id": "5f02af8e-e517-46a2-bac2-035dffb49d73",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
                      *           "severity": "warning",
-                     *           "title": "egress of c-1",
+                     *           "title": "egress of c-1: delay increased",
                      *           "culprit": {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -45586,21 +45588,19 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T01:52:40Z",
-                     *           "opened_at": "2026-11-26T01:53:00Z",
-                     *           "seen_at": "2026-11-26T01:54:20Z",
-                     *           "ended_at": "2026-11-26T00:54:20Z",
+                     *           "onset_at": "2026-11-26T02:21:20Z",
+                     *           "opened_at": "2026-11-26T02:21:40Z",
+                     *           "seen_at": "2026-11-26T02:23:00Z",
+                     *           "ended_at": "2026-11-24T02:23:00Z",
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
                      *           "merged_into": null,
+                     *           "recurrence": null,
                      *           "found_late_at": null,
-                     *           "version": 2,
-                     *           "recurrence": null
+                     *           "version": 2
                      *         }
-                     *       ],
-                     *       "recurrence": null,
-                     *       "episodes": []
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["IncidentRead"];
@@ -45711,18 +45711,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "fbdea674-af33-4ef6-b0b0-f00345147f5f",
+                     *       "id": "1e85fdc0-5062-4236-8f3b-b847ab6392d5",
                      *       "mesh": {
-                     *         "id": "aeb7a47d-4c95-422b-b68a-9e61ef32c685",
+                     *         "id": "82948eda-1b2e-46e7-994a-74bb35a3dd54",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
                      *       "severity": "warning",
-                     *       "title": "egress of c-1",
+                     *       "title": "egress of c-1: delay increased",
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *           "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -45732,14 +45732,15 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T01:53:10Z",
-                     *       "opened_at": "2026-11-26T01:53:30Z",
-                     *       "seen_at": "2026-11-26T01:53:40Z",
+                     *       "onset_at": "2026-11-26T02:21:30Z",
+                     *       "opened_at": "2026-11-26T02:21:50Z",
+                     *       "seen_at": "2026-11-26T02:22:00Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
                      *       "silenced_by": null,
                      *       "merged_into": null,
+                     *       "recurrence": null,
                      *       "found_late_at": null,
                      *       "version": 2,
                      *       "evidence": {
@@ -45747,7 +45748,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -45760,7 +45761,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -45773,11 +45774,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "298752e9-095c-460e-bb46-4cf521378d67",
+                     *               "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -45789,11 +45790,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "a2d76038-d05b-44c6-b139-b02778afed73",
+                     *               "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -45805,8 +45806,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "298752e9-095c-460e-bb46-4cf521378d67",
-                     *             "a2d76038-d05b-44c6-b139-b02778afed73"
+                     *             "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
+                     *             "0c1a67ec-0758-41cc-ad76-3ad1c100f303"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -45837,11 +45838,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "298752e9-095c-460e-bb46-4cf521378d67",
+                     *                 "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -45850,11 +45851,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "a2d76038-d05b-44c6-b139-b02778afed73",
+                     *                 "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -45893,23 +45894,27 @@ export interface operations {
                      *         }
                      *       ],
                      *       "applications": [],
+                     *       "episodes": [
+                     *         {
+                     *           "started_at": "2026-11-26T02:21:30Z",
+                     *           "ended_at": null
+                     *         }
+                     *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T01:53:30Z",
+                     *           "at": "2026-11-26T02:21:50Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
-                     *           "text": "egress of c-1: Above a millisecond"
+                     *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:13:19.481306Z",
+                     *           "at": "2026-11-26T02:41:36.665480Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
                      *         }
                      *       ],
-                     *       "similar": [],
-                     *       "recurrence": null,
-                     *       "episodes": []
+                     *       "similar": []
                      *     }
                      */
                     "application/json": components["schemas"]["IncidentRead"];
@@ -46068,18 +46073,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "ab1378ce-c2a3-45e3-89e3-73b40c4fdd8c",
+                     *       "id": "b2ae39d5-47ad-4ec1-b07e-aa2f0c17f169",
                      *       "mesh": {
-                     *         "id": "631b902f-390a-4ab4-b7a1-c228391dc923",
+                     *         "id": "5f02af8e-e517-46a2-bac2-035dffb49d73",
                      *         "name": "demo"
                      *       },
                      *       "state": "resolved",
                      *       "severity": "warning",
-                     *       "title": "egress of c-1",
+                     *       "title": "egress of c-1: delay increased",
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *           "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -46089,14 +46094,15 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T02:00:20Z",
-                     *       "opened_at": "2026-11-26T02:00:40Z",
-                     *       "seen_at": "2026-11-26T02:02:00Z",
+                     *       "onset_at": "2026-11-26T02:29:00Z",
+                     *       "opened_at": "2026-11-26T02:29:20Z",
+                     *       "seen_at": "2026-11-26T02:30:40Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
                      *       "silenced_by": null,
                      *       "merged_into": null,
+                     *       "recurrence": null,
                      *       "found_late_at": null,
                      *       "version": 2,
                      *       "evidence": {
@@ -46104,7 +46110,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -46117,7 +46123,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -46130,11 +46136,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "8bd8887f-a8a2-4149-bf8e-dd3bf2a2dd5f",
+                     *               "id": "97289529-5890-409f-9925-68782c73e505",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -46146,11 +46152,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "fc6816c5-a149-4722-bf77-ac5f1eea6050",
+                     *               "id": "2c437079-432b-4fd4-a9d3-7986549178b3",
                      *               "name": "b-1"
                      *             },
                      *             "words": "path c-1 to b-1",
@@ -46162,8 +46168,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "c30cc795-3366-44b7-b52c-c18097f2775c",
-                     *             "8bd8887f-a8a2-4149-bf8e-dd3bf2a2dd5f"
+                     *             "2c866f03-6b55-42c4-820f-53e5de76b104",
+                     *             "97289529-5890-409f-9925-68782c73e505"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -46194,11 +46200,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "8bd8887f-a8a2-4149-bf8e-dd3bf2a2dd5f",
+                     *                 "id": "97289529-5890-409f-9925-68782c73e505",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -46207,11 +46213,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "fc6816c5-a149-4722-bf77-ac5f1eea6050",
+                     *                 "id": "2c437079-432b-4fd4-a9d3-7986549178b3",
                      *                 "name": "b-1"
                      *               },
                      *               "value": 5000070,
@@ -46220,11 +46226,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "225310d5-5b07-4d2e-97bf-1e90cd1bcc52",
+                     *                 "id": "f3453718-0d60-4e72-a03b-096aeb11524e",
                      *                 "name": "b-2"
                      *               },
                      *               "value": 5000070,
@@ -46233,11 +46239,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "699315d0-380e-44d4-8e23-a90b54801031",
+                     *                 "id": "9891b990-1b9d-4219-a182-a1109342dda6",
                      *                 "name": "c-2"
                      *               },
                      *               "value": 5000070,
@@ -46276,15 +46282,21 @@ export interface operations {
                      *         }
                      *       ],
                      *       "applications": [],
+                     *       "episodes": [
+                     *         {
+                     *           "started_at": "2026-11-26T02:29:00Z",
+                     *           "ended_at": null
+                     *         }
+                     *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T02:00:40Z",
+                     *           "at": "2026-11-26T02:29:20Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
-                     *           "text": "egress of c-1: Above a millisecond"
+                     *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:13:05.110690Z",
+                     *           "at": "2026-11-26T02:41:32.382206Z",
                      *           "kind": "resolved",
                      *           "actor": "owner@sinemora.example",
                      *           "text": ""
@@ -46292,18 +46304,18 @@ export interface operations {
                      *       ],
                      *       "similar": [
                      *         {
-                     *           "id": "2106ae5c-400e-47ad-9ed2-1555916a83b0",
+                     *           "id": "a21cf0f9-fd9e-43db-9140-61a2e2b9ae66",
                      *           "mesh": {
-                     *             "id": "631b902f-390a-4ab4-b7a1-c228391dc923",
+                     *             "id": "5f02af8e-e517-46a2-bac2-035dffb49d73",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
                      *           "severity": "warning",
-                     *           "title": "egress of c-1",
+                     *           "title": "egress of c-1: delay increased",
                      *           "culprit": {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "787ad906-ae59-41e8-b349-474d176918e8",
+                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -46313,21 +46325,19 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T01:52:40Z",
-                     *           "opened_at": "2026-11-26T01:53:00Z",
-                     *           "seen_at": "2026-11-26T01:54:20Z",
-                     *           "ended_at": "2026-11-26T00:54:20Z",
+                     *           "onset_at": "2026-11-26T02:21:20Z",
+                     *           "opened_at": "2026-11-26T02:21:40Z",
+                     *           "seen_at": "2026-11-26T02:23:00Z",
+                     *           "ended_at": "2026-11-24T02:23:00Z",
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
                      *           "merged_into": null,
+                     *           "recurrence": null,
                      *           "found_late_at": null,
-                     *           "version": 2,
-                     *           "recurrence": null
+                     *           "version": 2
                      *         }
-                     *       ],
-                     *       "recurrence": null,
-                     *       "episodes": []
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["IncidentRead"];
@@ -46490,18 +46500,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "fbdea674-af33-4ef6-b0b0-f00345147f5f",
+                     *       "id": "1e85fdc0-5062-4236-8f3b-b847ab6392d5",
                      *       "mesh": {
-                     *         "id": "aeb7a47d-4c95-422b-b68a-9e61ef32c685",
+                     *         "id": "82948eda-1b2e-46e7-994a-74bb35a3dd54",
                      *         "name": "demo"
                      *       },
                      *       "state": "open",
                      *       "severity": "warning",
-                     *       "title": "egress of c-1",
+                     *       "title": "egress of c-1: delay increased",
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *           "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -46511,14 +46521,15 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T01:53:10Z",
-                     *       "opened_at": "2026-11-26T01:53:30Z",
-                     *       "seen_at": "2026-11-26T01:53:40Z",
+                     *       "onset_at": "2026-11-26T02:21:30Z",
+                     *       "opened_at": "2026-11-26T02:21:50Z",
+                     *       "seen_at": "2026-11-26T02:22:00Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
                      *       "silenced_by": null,
                      *       "merged_into": null,
+                     *       "recurrence": null,
                      *       "found_late_at": null,
                      *       "version": 5,
                      *       "evidence": {
@@ -46526,7 +46537,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -46539,7 +46550,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -46552,11 +46563,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "298752e9-095c-460e-bb46-4cf521378d67",
+                     *               "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -46568,11 +46579,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "a2d76038-d05b-44c6-b139-b02778afed73",
+                     *               "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -46584,8 +46595,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "298752e9-095c-460e-bb46-4cf521378d67",
-                     *             "a2d76038-d05b-44c6-b139-b02778afed73"
+                     *             "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
+                     *             "0c1a67ec-0758-41cc-ad76-3ad1c100f303"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -46616,11 +46627,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "298752e9-095c-460e-bb46-4cf521378d67",
+                     *                 "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -46629,11 +46640,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "a2d76038-d05b-44c6-b139-b02778afed73",
+                     *                 "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -46672,23 +46683,27 @@ export interface operations {
                      *         }
                      *       ],
                      *       "applications": [],
+                     *       "episodes": [
+                     *         {
+                     *           "started_at": "2026-11-26T02:21:30Z",
+                     *           "ended_at": null
+                     *         }
+                     *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T01:53:30Z",
+                     *           "at": "2026-11-26T02:21:50Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
-                     *           "text": "egress of c-1: Above a millisecond"
+                     *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:13:19.481306Z",
+                     *           "at": "2026-11-26T02:41:36.665480Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
                      *         }
                      *       ],
-                     *       "similar": [],
-                     *       "recurrence": null,
-                     *       "episodes": []
+                     *       "similar": []
                      *     }
                      */
                     "application/json": components["schemas"]["IncidentRead"];
@@ -46849,18 +46864,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "fbdea674-af33-4ef6-b0b0-f00345147f5f",
+                     *       "id": "1e85fdc0-5062-4236-8f3b-b847ab6392d5",
                      *       "mesh": {
-                     *         "id": "aeb7a47d-4c95-422b-b68a-9e61ef32c685",
+                     *         "id": "82948eda-1b2e-46e7-994a-74bb35a3dd54",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
                      *       "severity": "warning",
-                     *       "title": "egress of c-1",
+                     *       "title": "egress of c-1: delay increased",
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *           "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -46870,14 +46885,15 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T01:53:10Z",
-                     *       "opened_at": "2026-11-26T01:53:30Z",
-                     *       "seen_at": "2026-11-26T01:53:40Z",
+                     *       "onset_at": "2026-11-26T02:21:30Z",
+                     *       "opened_at": "2026-11-26T02:21:50Z",
+                     *       "seen_at": "2026-11-26T02:22:00Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
                      *       "silenced_by": null,
                      *       "merged_into": null,
+                     *       "recurrence": null,
                      *       "found_late_at": null,
                      *       "version": 3,
                      *       "evidence": {
@@ -46885,7 +46901,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -46898,7 +46914,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -46911,11 +46927,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "298752e9-095c-460e-bb46-4cf521378d67",
+                     *               "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -46927,11 +46943,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "a2d76038-d05b-44c6-b139-b02778afed73",
+                     *               "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -46943,8 +46959,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "298752e9-095c-460e-bb46-4cf521378d67",
-                     *             "a2d76038-d05b-44c6-b139-b02778afed73"
+                     *             "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
+                     *             "0c1a67ec-0758-41cc-ad76-3ad1c100f303"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -46975,11 +46991,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "298752e9-095c-460e-bb46-4cf521378d67",
+                     *                 "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -46988,11 +47004,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "a2d76038-d05b-44c6-b139-b02778afed73",
+                     *                 "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -47031,35 +47047,39 @@ export interface operations {
                      *         }
                      *       ],
                      *       "applications": [],
+                     *       "episodes": [
+                     *         {
+                     *           "started_at": "2026-11-26T02:21:30Z",
+                     *           "ended_at": null
+                     *         }
+                     *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T01:53:30Z",
+                     *           "at": "2026-11-26T02:21:50Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
-                     *           "text": "egress of c-1: Above a millisecond"
+                     *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:13:19.481306Z",
+                     *           "at": "2026-11-26T02:41:36.665480Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:13:20.028255Z",
+                     *           "at": "2026-11-26T02:41:36.704329Z",
                      *           "kind": "assigned",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "kim"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:13:20.135254Z",
+                     *           "at": "2026-11-26T02:41:36.745022Z",
                      *           "kind": "note",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "switch replaced"
                      *         }
                      *       ],
-                     *       "similar": [],
-                     *       "recurrence": null,
-                     *       "episodes": []
+                     *       "similar": []
                      *     }
                      */
                     "application/json": components["schemas"]["IncidentRead"];
@@ -47206,18 +47226,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "fbdea674-af33-4ef6-b0b0-f00345147f5f",
+                     *       "id": "1e85fdc0-5062-4236-8f3b-b847ab6392d5",
                      *       "mesh": {
-                     *         "id": "aeb7a47d-4c95-422b-b68a-9e61ef32c685",
+                     *         "id": "82948eda-1b2e-46e7-994a-74bb35a3dd54",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
                      *       "severity": "warning",
-                     *       "title": "egress of c-1",
+                     *       "title": "egress of c-1: delay increased",
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *           "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -47227,14 +47247,15 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T01:53:10Z",
-                     *       "opened_at": "2026-11-26T01:53:30Z",
-                     *       "seen_at": "2026-11-26T01:53:40Z",
+                     *       "onset_at": "2026-11-26T02:21:30Z",
+                     *       "opened_at": "2026-11-26T02:21:50Z",
+                     *       "seen_at": "2026-11-26T02:22:00Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
                      *       "silenced_by": null,
                      *       "merged_into": null,
+                     *       "recurrence": null,
                      *       "found_late_at": null,
                      *       "version": 3,
                      *       "evidence": {
@@ -47242,7 +47263,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -47255,7 +47276,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -47268,11 +47289,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "298752e9-095c-460e-bb46-4cf521378d67",
+                     *               "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -47284,11 +47305,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "a2d76038-d05b-44c6-b139-b02778afed73",
+                     *               "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -47300,8 +47321,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "298752e9-095c-460e-bb46-4cf521378d67",
-                     *             "a2d76038-d05b-44c6-b139-b02778afed73"
+                     *             "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
+                     *             "0c1a67ec-0758-41cc-ad76-3ad1c100f303"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -47332,11 +47353,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "298752e9-095c-460e-bb46-4cf521378d67",
+                     *                 "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -47345,11 +47366,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "f61a3419-5cee-4578-b744-3f69ea4b93f8",
+                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "a2d76038-d05b-44c6-b139-b02778afed73",
+                     *                 "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -47388,29 +47409,33 @@ export interface operations {
                      *         }
                      *       ],
                      *       "applications": [],
+                     *       "episodes": [
+                     *         {
+                     *           "started_at": "2026-11-26T02:21:30Z",
+                     *           "ended_at": null
+                     *         }
+                     *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T01:53:30Z",
+                     *           "at": "2026-11-26T02:21:50Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
-                     *           "text": "egress of c-1: Above a millisecond"
+                     *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:13:19.481306Z",
+                     *           "at": "2026-11-26T02:41:36.665480Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:13:20.028255Z",
+                     *           "at": "2026-11-26T02:41:36.704329Z",
                      *           "kind": "assigned",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "kim"
                      *         }
                      *       ],
-                     *       "similar": [],
-                     *       "recurrence": null,
-                     *       "episodes": []
+                     *       "similar": []
                      *     }
                      */
                     "application/json": components["schemas"]["IncidentRead"];
@@ -50055,7 +50080,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "2181c7d1-4b90-4698-a308-68c54cdac8cc",
+                     *       "id": "f54aa4e5-fb00-4cd9-ab30-7d8892dfb161",
                      *       "name": "webhook",
                      *       "kind": "webhook",
                      *       "settings": {
@@ -50063,7 +50088,7 @@ export interface operations {
                      *       },
                      *       "has_secret": true,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T02:13:40.719835Z"
+                     *       "created_at": "2026-11-26T02:41:39.824713Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ReceiverRead"];
@@ -50821,7 +50846,8 @@ export interface operations {
                      *       "due_at": "2026-11-26T02:00:48.371577Z",
                      *       "sent_at": null,
                      *       "answer": null,
-                     *       "created_at": "2026-11-26T02:00:48.368392Z"
+                     *       "created_at": "2026-11-26T02:00:48.368392Z",
+                     *       "title": null
                      *     }
                      */
                     "application/json": components["schemas"]["DeliveryRead"];
@@ -50942,7 +50968,8 @@ export interface operations {
                      *       "due_at": "2026-11-26T02:00:54.513873Z",
                      *       "sent_at": null,
                      *       "answer": null,
-                     *       "created_at": "2026-11-26T02:00:53.308617Z"
+                     *       "created_at": "2026-11-26T02:00:53.308617Z",
+                     *       "title": null
                      *     }
                      */
                     "application/json": components["schemas"]["DeliveryRead"];
@@ -51066,7 +51093,8 @@ export interface operations {
                      *           "due_at": "2026-11-26T02:00:48.371577Z",
                      *           "sent_at": "2026-11-26T02:00:48.572205Z",
                      *           "answer": "accepted",
-                     *           "created_at": "2026-11-26T02:00:48.368392Z"
+                     *           "created_at": "2026-11-26T02:00:48.368392Z",
+                     *           "title": null
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -54085,30 +54113,30 @@ export interface operations {
                      * @example {
                      *       "meshes": [
                      *         {
-                     *           "id": "158998a7-7b65-4e33-9371-e3e9138cea97",
+                     *           "id": "b222933c-c30b-405c-9e55-572b62c942fe",
                      *           "name": "demo",
                      *           "vms": 6,
                      *           "zones": [
                      *             {
-                     *               "id": "d20310d4-3938-406d-80de-de24b331d03c",
+                     *               "id": "bf5177e9-ee47-464b-a9fb-3703a71686d5",
                      *               "name": "a",
                      *               "first": 0,
                      *               "count": 2
                      *             },
                      *             {
-                     *               "id": "d274f7b1-07d6-4b51-a831-4ba7bd44b686",
+                     *               "id": "25192895-c444-4316-9e58-063ff49127a4",
                      *               "name": "b",
                      *               "first": 2,
                      *               "count": 2
                      *             },
                      *             {
-                     *               "id": "24097554-56dc-4b60-b0b4-6d66b85ef300",
+                     *               "id": "b62e8643-3505-4184-a205-a65769b77d4c",
                      *               "name": "c",
                      *               "first": 4,
                      *               "count": 2
                      *             }
                      *           ],
-                     *           "ended_at": "2026-11-26T01:53:30Z",
+                     *           "ended_at": "2026-11-26T02:35:10Z",
                      *           "paths": {
                      *             "planned": 30,
                      *             "measured": 0,
@@ -54122,51 +54150,44 @@ export interface operations {
                      *             "silent": 0,
                      *             "enrolled": 0
                      *           },
-                     *           "open_incidents": 1,
-                     *           "worst_incidents": [
-                     *             {
-                     *               "id": "fe8932a7-855a-4bb8-92ae-fc209fb236e5",
-                     *               "severity": "warning",
-                     *               "state": "open",
-                     *               "title": "egress of c-1",
-                     *               "culprit": {
-                     *                 "suspect": "egress",
-                     *                 "at": {
-                     *                   "id": "6a7821a4-8bac-425a-862e-1ba813359af3",
-                     *                   "name": "c-1"
-                     *                 },
-                     *                 "other": null,
-                     *                 "words": "egress of c-1"
-                     *               },
-                     *               "paths": 5,
-                     *               "onset_at": "2026-11-26T01:53:10Z",
-                     *               "applications": [],
-                     *               "seen_at": "2026-11-25T22:00:00Z",
-                     *               "recurrence": null
-                     *             }
-                     *           ],
+                     *           "open_incidents": 0,
+                     *           "worst_incidents": [],
                      *           "recent_incidents": [
                      *             {
-                     *               "id": "fe8932a7-855a-4bb8-92ae-fc209fb236e5",
+                     *               "id": "ad235988-db6e-4eba-b26c-7f00125fa9d0",
                      *               "severity": "warning",
-                     *               "title": "egress of c-1",
-                     *               "onset_at": "2026-11-26T01:53:10Z",
-                     *               "ended_at": null
+                     *               "title": "egress of c-1: delay increased",
+                     *               "onset_at": "2026-11-25T23:30:40Z",
+                     *               "ended_at": "2026-11-25T23:32:10Z"
+                     *             },
+                     *             {
+                     *               "id": "ad235988-db6e-4eba-b26c-7f00125fa9d0",
+                     *               "severity": "warning",
+                     *               "title": "egress of c-1: delay increased",
+                     *               "onset_at": "2026-11-25T20:26:10Z",
+                     *               "ended_at": "2026-11-25T20:27:40Z"
+                     *             },
+                     *             {
+                     *               "id": "ad235988-db6e-4eba-b26c-7f00125fa9d0",
+                     *               "severity": "warning",
+                     *               "title": "egress of c-1: delay increased",
+                     *               "onset_at": "2026-11-25T17:21:40Z",
+                     *               "ended_at": "2026-11-25T17:23:10Z"
                      *             }
                      *           ],
-                     *           "last_incident_ended_at": null,
+                     *           "last_incident_ended_at": "2026-11-25T23:32:10Z",
                      *           "alert_rules": 1,
-                     *           "evaluated_since": "2026-11-26T02:13:07.161629Z",
-                     *           "evaluated_until": "2026-11-26T01:53:30Z",
-                     *           "proposed": null,
+                     *           "evaluated_since": "2026-11-26T02:41:43.632158Z",
+                     *           "evaluated_until": "2026-11-26T02:35:10Z",
                      *           "learning": {
                      *             "settling_paths": 0,
                      *             "settled_s": 0,
                      *             "settling_s": 0,
                      *             "unlearnt_paths": 0,
                      *             "learnt_s": 0,
-                     *             "baseline_s": 0
-                     *           }
+                     *             "baseline_s": 1200
+                     *           },
+                     *           "proposed": null
                      *         }
                      *       ],
                      *       "attention": {
@@ -54409,6 +54430,55 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "advisor": "transport",
+                     *         "mesh": {
+                     *           "id": "1ee6589b-4a68-4146-9ac2-a6d21d37aeb0",
+                     *           "name": "demo"
+                     *         },
+                     *         "about": "c-1 → a-1",
+                     *         "measurement": "both VMs are on one host",
+                     *         "rule": "R1: source and destination are on one host",
+                     *         "advice": "Shared memory or a local socket",
+                     *         "source": "c-1",
+                     *         "target": "a-1",
+                     *         "of": null,
+                     *         "incident_id": "3c023eff-6b46-46cc-8dfa-216f24f6bf14"
+                     *       },
+                     *       {
+                     *         "advisor": "transport",
+                     *         "mesh": {
+                     *           "id": "1ee6589b-4a68-4146-9ac2-a6d21d37aeb0",
+                     *           "name": "demo"
+                     *         },
+                     *         "about": "c-1 → a-1",
+                     *         "measurement": "median round trip 13.0 times the smallest, loss 0.00 %",
+                     *         "rule": "R13: the round trips of VMs are inflated without loss",
+                     *         "advice": "Choose VMs with dedicated processors; acknowledgement offload (vSnoop, vFlood) needs the provider",
+                     *         "source": "c-1",
+                     *         "target": "a-1",
+                     *         "of": null,
+                     *         "incident_id": "3c023eff-6b46-46cc-8dfa-216f24f6bf14"
+                     *       },
+                     *       {
+                     *         "advisor": "fairness",
+                     *         "mesh": {
+                     *           "id": "1ee6589b-4a68-4146-9ac2-a6d21d37aeb0",
+                     *           "name": "demo"
+                     *         },
+                     *         "about": "6 VMs",
+                     *         "measurement": "index 0.858: c-1 has 9% of the mean, c-2 118%",
+                     *         "rule": "Jain's index below 0.883",
+                     *         "advice": null,
+                     *         "source": null,
+                     *         "target": null,
+                     *         "of": "vms",
+                     *         "incident_id": null
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["AdvisorFinding"][];
                 };
             };
@@ -54512,6 +54582,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "advisor": "transport",
+                     *         "mesh": {
+                     *           "id": "1ee6589b-4a68-4146-9ac2-a6d21d37aeb0",
+                     *           "name": "demo"
+                     *         },
+                     *         "about": "c-1 → a-1",
+                     *         "measurement": "both VMs are on one host",
+                     *         "rule": "R1: source and destination are on one host",
+                     *         "advice": "Shared memory or a local socket",
+                     *         "source": "c-1",
+                     *         "target": "a-1",
+                     *         "of": null,
+                     *         "incident_id": "3c023eff-6b46-46cc-8dfa-216f24f6bf14"
+                     *       },
+                     *       {
+                     *         "advisor": "transport",
+                     *         "mesh": {
+                     *           "id": "1ee6589b-4a68-4146-9ac2-a6d21d37aeb0",
+                     *           "name": "demo"
+                     *         },
+                     *         "about": "c-1 → a-1",
+                     *         "measurement": "median round trip 13.0 times the smallest, loss 0.00 %",
+                     *         "rule": "R13: the round trips of VMs are inflated without loss",
+                     *         "advice": "Choose VMs with dedicated processors; acknowledgement offload (vSnoop, vFlood) needs the provider",
+                     *         "source": "c-1",
+                     *         "target": "a-1",
+                     *         "of": null,
+                     *         "incident_id": "3c023eff-6b46-46cc-8dfa-216f24f6bf14"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["AdvisorFinding"][];
                 };
             };

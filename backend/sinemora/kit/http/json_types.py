@@ -40,7 +40,7 @@ def validate_as_json(route: APIRoute) -> None:
     included = _effective_route_context_var.get()
     dependant = route.dependant if included is None or included.original_route is not route else included.dependant
     for field in dependant.body_params:
-        field._type_adapter = JsonAdapter(field._type_adapter)  # type: ignore[assignment]
+        field._type_adapter = JsonAdapter(field._type_adapter)
 
 
 def _with_integers(value: Any) -> Any:
