@@ -33,7 +33,7 @@ const AVOIDED_FOR: Duration = Duration::from_secs(600);
 const BLOCK_LIMIT: Duration = Duration::from_secs(60);
 pub const BACKEND: &str = "backend";
 
-/// What the fetches of this agent share.
+/// State that all fetches of this agent share.
 #[derive(Debug)]
 pub struct Fetcher {
     pub client: Client,

@@ -34,7 +34,7 @@ pub struct BlockServer {
     shared: Arc<Shared>,
 }
 
-/// What the connections share.
+/// State that all connections share.
 #[derive(Debug)]
 pub struct Shared {
     pub store: Arc<BlockStore>,

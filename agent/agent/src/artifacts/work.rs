@@ -1,4 +1,4 @@
-//! What the backend asks this agent to hold, and what this agent reports of it (`POST /v1/agents/self/artifacts`).
+//! Artifacts that this agent holds by order of the backend, and the report of them (`POST /v1/agents/self/artifacts`).
 
 use std::collections::BTreeMap;
 

@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 const STEP: Duration = Duration::from_millis(100);
 const AGAIN_RANGE_S: (f64, f64) = (0.5, 300.0);
 
-/// Where and how this agent takes part.
+/// Settings of this agent for artifacts.
 #[derive(Debug, Clone)]
 pub struct Limits {
     pub address: std::net::IpAddr,
