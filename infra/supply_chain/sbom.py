@@ -1,19 +1,21 @@
 """Write software bills of materials in CycloneDX from the lock files: `make sbom`, and `make packages`.
 
-Python by cyclonedx-py, the front end by `npm sbom`, the agent by cargo-cyclonedx; only what is distributed, no tools of
-development. Each file is validated against the published schema of its version before it is kept.
+Python by cyclonedx-py, the front end by `npm sbom`, the agent from `cargo metadata`; only what is distributed, no
+tools of development. Each file is validated against the published schema of its version before it is kept.
 """
 
 import json
+import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from supply import ROOT, cargo_tool, npm, python_tool, run
+from supply import ROOT, npm, python_tool, run
 
 DIST = ROOT / "agent" / "dist"
 SUFFIX = ".cdx.json"
+TARGET = f"{platform.machine()}-unknown-linux-gnu"
 _VALIDATE = (
     "import sys;"
     "from cyclonedx.schema import SchemaVersion as V;"
@@ -83,26 +85,15 @@ def _is_development(component: dict[str, Any]) -> bool:
 
 def agent() -> str:
     """Return the bill of the agent's binary."""
-    written = ROOT / "agent" / "agent" / "sinemora-agent-sbom.json"
-    options = ["--format", "json", "--spec-version", "1.5", "--override-filename", written.stem, "--no-build-deps"]
-    try:
-        _printed(
-            [cargo_tool("cargo-cyclonedx"), "cyclonedx", *options, "--manifest-path", "agent/Cargo.toml"],
-            ROOT / "agent",
-        )
-        # References to our own crates contain the folder they were built in, which is nobody's business.
-        return written.read_text("utf-8").replace(str(ROOT), "/sinemora")
-    except OSError as error:
-        raise SbomError(f"cargo-cyclonedx wrote nothing: {error}") from None
-    finally:
-        # It writes one next to the manifest of each member of the workspace.
-        for depth in ("*", "*/*"):
-            for path in (ROOT / "agent").glob(f"{depth}/{written.name}"):
-                path.unlink()
+    folder = ROOT / "agent"
+    options = ["--locked", "--format-version", "1", "--filter-platform", TARGET]
+    metadata = _printed(["cargo", "metadata", *options], folder)
+    script = Path(__file__).with_name("cargo_bill.py")
+    return _printed([python_tool("python"), script, "sinemora-agent", TARGET, folder / "Cargo.lock"], given=metadata)
 
 
-def _printed(command: list[str | Path], folder: Path) -> str:
-    done = run(command, folder)
+def _printed(command: list[str | Path], folder: Path = ROOT, given: str | None = None) -> str:
+    done = run(command, folder, given=given)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["no message"]
         raise SbomError(f"{Path(command[0]).name} failed: {lines[-1]}")

@@ -31,15 +31,20 @@ def npm() -> Path:
     return TOOLS / "node" / "bin" / "npm"
 
 
-def run(command: Sequence[str | Path], folder: Path = ROOT, limit_s: float = 600) -> subprocess.CompletedProcess[str]:
-    """Run a tool and return its outcome. A tool that is missing or takes too long ends with 127."""
+def run(
+    command: Sequence[str | Path], folder: Path = ROOT, limit_s: float = 600, given: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a tool, which reads what is `given`, and return its outcome.
+
+    A tool that is missing or takes too long ends with 127.
+    """
     # npm's own audit is off for installs; here it is the purpose.
     env = environment() | {"npm_config_audit": "true", "npm_config_loglevel": "error"}
     if cargo := remembered().get("cargo"):
         env["PATH"] = os.pathsep.join([str(Path(cargo).parent), env["PATH"]])
     try:
         return subprocess.run(
-            command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=limit_s
+            command, cwd=folder, env=env, input=given, capture_output=True, text=True, check=False, timeout=limit_s
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(list(command), 127, "", f"{command[0]}: {error}")

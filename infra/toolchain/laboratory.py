@@ -71,11 +71,6 @@ def cargo_generate_rpm(log: Log) -> str:
     return _of_cargo("cargo-generate-rpm", log)
 
 
-def cargo_cyclonedx(log: Log) -> str:
-    """Build cargo-cyclonedx, which writes the agent's bill of materials, likewise."""
-    return _of_cargo("cargo-cyclonedx", log)
-
-
 def cargo_audit(log: Log) -> str:
     """Build cargo-audit, which looks for vulnerable crates, likewise."""
     return _of_cargo("cargo-audit", log)

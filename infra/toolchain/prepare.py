@@ -63,7 +63,6 @@ RPM = _programs("rpm", "rpm")
 GO = Step("Go", "go", tools.go, ("uv",))
 PTP4U = Step("ptp4u", "ptp4u", laboratory.ptp4u, ("go",))
 CARGO_DEB = Step("cargo-deb", "cargo-deb", laboratory.cargo_deb, ("rust",))
-CARGO_CYCLONEDX = Step("cargo-cyclonedx", "cargo-cyclonedx", laboratory.cargo_cyclonedx, ("rust",))
 CARGO_AUDIT = Step("cargo-audit", "cargo-audit", laboratory.cargo_audit, ("rust",))
 SUPPLY_CHAIN = Step("pip-audit and cyclonedx-py", "supply-chain", laboratory.supply_chain, ("uv",))
 CARGO_RPM = Step("cargo-generate-rpm", "cargo-generate-rpm", laboratory.cargo_generate_rpm, ("rust",))
@@ -71,7 +70,7 @@ CARGO_RPM = Step("cargo-generate-rpm", "cargo-generate-rpm", laboratory.cargo_ge
 GOALS = {
     "uv": [UV],
     "backend": [UV, BACKEND, RUST, NATIVE],
-    "test-backend": [UV, BACKEND, RUST, NATIVE, AGENT, CURL, NETWORK, REDIS, DNS],
+    "test-backend": [UV, BACKEND, RUST, NATIVE, AGENT, CURL, NETWORK, REDIS, DNS, NODE, SUPPLY_CHAIN],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT, OPENSSL],
     "agent-build": [RUST, AGENT],
@@ -80,8 +79,8 @@ GOALS = {
     "bench-agent": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, DAEMONS],
     "bench-ui": [UV, BACKEND, RUST, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "fuzz-agent": [RUST, CXX],
-    "packages": [RUST, CARGO_DEB, CARGO_RPM, OPENSSL, UV, NODE, SUPPLY_CHAIN, CARGO_CYCLONEDX],
-    "sbom": [UV, NODE, RUST, SUPPLY_CHAIN, CARGO_CYCLONEDX],
+    "packages": [RUST, CARGO_DEB, CARGO_RPM, OPENSSL, UV, NODE, SUPPLY_CHAIN],
+    "sbom": [UV, NODE, RUST, SUPPLY_CHAIN],
     "audit": [UV, NODE, RUST, SUPPLY_CHAIN, CARGO_AUDIT],
     "test-packages": [RPM],
     "screenshots": [UV, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
