@@ -1,4 +1,4 @@
-"""Runs the project's checks and tests in two lanes and adds them up: `suites.py [--lint | --check] [NAME …]`.
+"""Runs the project's checks and tests in lanes and adds them up: `suites.py [--lint | --check] [NAME …]`.
 
 The last line is `N passed, N failed`. A check that fails counts as one failed test; so does a suite that dies, takes
 too long or runs no test at all. The exit code is 0 only when nothing failed. Each suite's output is kept in
@@ -41,6 +41,8 @@ PYTHON = (".", "../infra", "../migrations", "../agent/bench", "../agent/fuzz", "
 # cores both end at about the same time.
 OTHERS = "others"
 EITHER = "either"
+# A lane of its own for tests in real time: they wait for packets and need a tenth of a processor.
+WAITING = "waiting"
 NO_NAMESPACES = "not run: this machine gives users no network namespaces; run it as root"
 NO_TAPS = "not run: this machine gives users no TAP interfaces; run them as root"
 TAP = Path("/dev/net/tun")
@@ -106,7 +108,7 @@ SUITES = [
         "junit",
         AGENT,
         PYTEST_AGAIN,
-        lane=OTHERS,
+        lane=WAITING,
         namespaces=True,
     ),
     Suite(
@@ -167,21 +169,24 @@ def main(arguments: list[str]) -> int:
 def run_all(chosen: list[Suite]) -> dict[str, Tally]:
     """Run the suites of each lane one after the other, the lanes side by side; return what came of each.
 
-    A lane that has ended takes the suites of `EITHER`, one at a time.
+    A lane that has ended takes the suites of `EITHER`, one at a time. That of `WAITING` takes none: two busy lanes are
+    enough for two cores.
     """
     listed = running.listed_tests()
     allowed, taps = namespaces_allowed(), taps_allowed()
     results: dict[str, Tally] = {}
     shared = deque(suite for suite in chosen if suite.lane == EITHER)
 
-    def turns(suites: list[Suite]) -> Iterator[Suite]:
+    def turns(name: str, suites: list[Suite]) -> Iterator[Suite]:
         yield from suites
+        if name == WAITING:
+            return
         with suppress(IndexError):  # the other lane took the last one
             while True:
                 yield shared.popleft()
 
-    def lane(suites: list[Suite]) -> None:
-        for suite in turns(suites):
+    def lane(name: str, suites: list[Suite]) -> None:
+        for suite in turns(name, suites):
             if running.is_stopping():
                 return
             results[suite.name] = _run(suite if taps else without_namespaces(suite), listed, len(chosen) == 1, allowed)
@@ -191,7 +196,7 @@ def run_all(chosen: list[Suite]) -> dict[str, Tally]:
         if suite.lane != EITHER:
             lanes.setdefault(suite.lane, []).append(suite)
     with ThreadPoolExecutor(len(lanes)) as pool:
-        futures = [pool.submit(lane, suites) for suites in lanes.values()]
+        futures = [pool.submit(lane, name, suites) for name, suites in lanes.items()]
         try:
             for future in futures:
                 future.result()
