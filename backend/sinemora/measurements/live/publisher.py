@@ -3,7 +3,8 @@
 Events are also kept for a while in a short Redis stream per mesh. The id of the entry is published with the event, so
 that a listener can resume after the last event it received (`hub`).
 
-Publishing has a separate thread: a hanging Redis must not delay reports. While Redis is away events are lost.
+Publishing has a separate thread: a hanging Redis must not delay reports. While Redis is away windows wait for it, the
+newest `_WAITING_MAX` of them.
 """
 
 import json
@@ -20,6 +21,7 @@ from sinemora.measurements.live.events import WindowSeen
 log = structlog.get_logger(__name__)
 
 _WAITING_MAX = 10_000
+_RETRY_S = 1.0
 CHANNELS = "sinemora:windows:"
 STREAMS = "sinemora:events:"
 # A mesh of 1,000 agents that report one after the other in each window of 10 s: some minutes.
@@ -38,7 +40,8 @@ class Publisher:
     """Publisher that publishes each window of a mesh once, however many agents reported it since the last time."""
 
     def __init__(self) -> None:
-        self._waiting: set[WindowSeen] = set()
+        # Ordered: a window must not be announced before one that was stored earlier.
+        self._waiting: dict[WindowSeen, None] = {}
         self._changed = threading.Condition()
         self._stopping = False
         self._unavailable = False
@@ -48,9 +51,9 @@ class Publisher:
     def publish(self, seen: Iterable[WindowSeen]) -> None:
         """Queue windows to be published, best effort."""
         with self._changed:
-            if len(self._waiting) < _WAITING_MAX:
-                self._waiting.update(seen)
-                self._changed.notify()
+            self._waiting.update(dict.fromkeys(seen))
+            self._waiting = _newest(self._waiting)
+            self._changed.notify()
 
     def close(self) -> None:
         """Stop without publishing the rest."""
@@ -66,10 +69,15 @@ class Publisher:
                     self._changed.wait()
                 if self._stopping:
                     return
-                seen, self._waiting = self._waiting, set()
-            self._send(seen)
+                seen, self._waiting = self._waiting, {}
+            if self._send(seen):
+                continue
+            with self._changed:
+                self._waiting = _newest(seen | self._waiting)
+                self._changed.wait_for(lambda: self._stopping, _RETRY_S)
 
-    def _send(self, seen: set[WindowSeen]) -> None:
+    def _send(self, seen: Iterable[WindowSeen]) -> bool:
+        """Publish windows; return whether Redis took them."""
         try:
             with client().pipeline(transaction=False) as pipe:
                 for window in seen:
@@ -90,6 +98,12 @@ class Publisher:
             self._unavailable = True
         else:
             self._unavailable = False
+        return not self._unavailable
+
+
+def _newest(waiting: dict[WindowSeen, None]) -> dict[WindowSeen, None]:
+    """Return the newest windows that may wait."""
+    return dict.fromkeys(list(waiting)[-_WAITING_MAX:]) if len(waiting) > _WAITING_MAX else waiting
 
 
 def announce(mesh_id: UUID, name: str, data: dict[str, object]) -> None:
