@@ -7,6 +7,7 @@ import numpy as np
 
 from lab.incidents.events import Scenario
 from lab.incidents.network import EXCHANGES, Mesh, Windows
+from lab.incidents.notices import NoticeLog
 from lab.incidents.weeks import OwnEvent, Timescale, Week
 from sinemora.alerts.evaluation.baseline import Floats, Ints
 from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window, step
@@ -55,6 +56,7 @@ class _Followed:
 
     spells: dict[str, list[_Spell]] = field(default_factory=dict)
     severities: dict[str, Severity] = field(default_factory=dict)
+    log: NoticeLog = field(default_factory=NoticeLog)
 
     def opened(self, track: Track, detection: Detection, ended_at_s: int, notified: int) -> None:
         """Add a spell."""
@@ -67,24 +69,34 @@ class _Followed:
         if change.transition is Transition.MERGED and change.into is not None:
             merged = self.spells[track.id].pop()
             self.spells[change.into][-1].notified += merged.notified
+            self.log.end(track, self.severities[track.id], told=False)
             return
         raised = 0
         known = self.severities.get(track.id)
         if detection is not None:
             raised = known is not None and SEVERITIES.index(detection.severity) > SEVERITIES.index(known)
             self.severities[track.id] = max(detection.severity, known or detection.severity, key=SEVERITIES.index)
+        severity = self.severities[track.id]
+        if change.transition in (Transition.OPENED, Transition.REOPENED):
+            self.log.begin(track.id, ended_at_s)
+        elif change.transition is Transition.ENDED:
+            self.log.end(track, severity, told=True)
         if change.transition is Transition.OPENED and detection is not None:
             self.opened(track, detection, ended_at_s, 1)
+            self.log.add(track, severity, ended_at_s, begins=True)
         elif change.transition is Transition.REOPENED and detection is not None:
             assert before is not None
             assert before.ended_at_s is not None
             told = ended_at_s - before.ended_at_s > quiet_s(before.returns, known or detection.severity)
+            if told or raised:
+                self.log.add(track, severity, ended_at_s, begins=told)
             if returned(before, ended_at_s):
                 self.opened(track, detection, ended_at_s, int(told or raised))
             else:
                 self.spells[track.id][-1].notified += raised
         elif raised:
             self.spells[track.id][-1].notified += 1
+            self.log.add(track, severity, ended_at_s, begins=False)
         spell = self.spells[track.id][-1]
         spell.track = track
         if detection is not None:
@@ -93,6 +105,11 @@ class _Followed:
 
 def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
     """Return the incidents of a mesh over its windows, each return by itself, in order."""
+    return run_and_notify(mesh, windows, rules)[0]
+
+
+def run_and_notify(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> tuple[list[Incident], int]:
+    """Return the incidents of a mesh, and the number of notifications that a receiver with default settings gets."""
     size = mesh.size
     state = EvaluationState(np.arange(size))
     planned = ~np.eye(size, dtype=bool)
@@ -120,7 +137,7 @@ def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
             if change.transition is Transition.MERGED:
                 del tracks[change.track.id]
     spells = [(id, spell) for id, of_one in followed.spells.items() for spell in of_one]
-    return [
+    incidents = [
         Incident(
             id,
             spell.opened_s // mesh.window_s - 1,
@@ -133,6 +150,7 @@ def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
         )
         for id, spell in sorted(spells, key=lambda one: one[1].opened_s)
     ]
+    return incidents, followed.log.sent(windows.median_ns.shape[0] * mesh.window_s)
 
 
 def _packets(windows: Windows, at: int) -> tuple[Floats, Floats]:

@@ -237,7 +237,11 @@ class AlertRouting(Versioned, TenantOwned, Base):
 
 
 class Delivery(Identified, TenantOwned, Base):
-    """One notification to one receiver, and its result. `about`: opened, returned, repeated, resolved, late or test."""
+    """One notice to one receiver, and its result. `about`: opened, returned, repeated, resolved, late or test.
+
+    Notices of a `group_key` are grouped (`notifications/grouping.py`): those that are `held` are sent together when
+    due. `hold_s`: how long later notices of the group are held after this one, at most `hold_max_s`.
+    """
 
     __tablename__ = "deliveries"
     __table_args__ = (
@@ -246,6 +250,14 @@ class Delivery(Identified, TenantOwned, Base):
         Index(None, "tenant_id", "created_at", "id"),
         Index(None, "tenant_id", "incident_id"),
         Index("ix_deliveries_due", "due_at", postgresql_where=text("state = 'waiting'")),
+        Index(
+            "ix_deliveries_group",
+            "tenant_id",
+            "receiver_id",
+            "group_key",
+            "due_at",
+            postgresql_where=text("group_key IS NOT NULL"),
+        ),
         CheckConstraint("state IN ('waiting', 'sent', 'failed')", name="state"),
     )
 
@@ -257,3 +269,7 @@ class Delivery(Identified, TenantOwned, Base):
     due_at: Mapped[datetime]
     sent_at: Mapped[datetime | None]
     answer: Mapped[str | None]
+    group_key: Mapped[str | None]
+    held: Mapped[bool] = mapped_column(server_default=text("false"))
+    hold_s: Mapped[int] = mapped_column(server_default=text("0"))
+    hold_max_s: Mapped[int] = mapped_column(server_default=text("0"))

@@ -6412,7 +6412,9 @@ export interface components {
         Delivery: "email" | "link";
         /**
          * DeliveryRead
-         * @description One notification to one receiver; `title` is that of its incident, null of a test.
+         * @description One notice to one receiver; `title` is that of its incident, null of a test.
+         *
+         *     `held`: it waits until `due_at`, or was sent, with other notices about single paths.
          */
         DeliveryRead: {
             /**
@@ -6445,6 +6447,8 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
+            /** Held */
+            held: boolean;
         };
         /**
          * DeliveryState
@@ -11521,7 +11525,9 @@ export interface components {
          * Route
          * @description A route: matching incidents go to its receivers, or to those of its first matching child route.
          *
-         *     With `continue_`, later siblings are tried as well. Without matchers all incidents match.
+         *     With `continue_`, later siblings are tried as well. Without matchers all incidents match. `repeat_s`, `resolved` and
+         *     `hold_s` are inherited where they are null. `hold_s`: longest time for which notices about single paths are held and
+         *     sent together; 0 sends each by itself.
          */
         "Route-Input": {
             /** Matchers */
@@ -11532,6 +11538,8 @@ export interface components {
             repeat_s?: number | null;
             /** Resolved */
             resolved?: boolean | null;
+            /** Hold S */
+            hold_s?: number | null;
             /**
              * Continue
              * @default false
@@ -11544,7 +11552,9 @@ export interface components {
          * Route
          * @description A route: matching incidents go to its receivers, or to those of its first matching child route.
          *
-         *     With `continue_`, later siblings are tried as well. Without matchers all incidents match.
+         *     With `continue_`, later siblings are tried as well. Without matchers all incidents match. `repeat_s`, `resolved` and
+         *     `hold_s` are inherited where they are null. `hold_s`: longest time for which notices about single paths are held and
+         *     sent together; 0 sends each by itself.
          */
         "Route-Output": {
             /** Matchers */
@@ -11555,6 +11565,8 @@ export interface components {
             repeat_s?: number | null;
             /** Resolved */
             resolved?: boolean | null;
+            /** Hold S */
+            hold_s?: number | null;
             /**
              * Continue
              * @default false
@@ -50479,6 +50491,7 @@ export interface operations {
                      *         ],
                      *         "repeat_s": null,
                      *         "resolved": null,
+                     *         "hold_s": null,
                      *         "continue_": false,
                      *         "routes": [
                      *           {
@@ -50489,6 +50502,7 @@ export interface operations {
                      *             ],
                      *             "repeat_s": null,
                      *             "resolved": null,
+                     *             "hold_s": null,
                      *             "continue_": false,
                      *             "routes": []
                      *           }
@@ -50624,6 +50638,7 @@ export interface operations {
                      *         "receivers": [],
                      *         "repeat_s": null,
                      *         "resolved": null,
+                     *         "hold_s": null,
                      *         "continue_": false,
                      *         "routes": [
                      *           {
@@ -50631,6 +50646,7 @@ export interface operations {
                      *             "receivers": [],
                      *             "repeat_s": null,
                      *             "resolved": null,
+                     *             "hold_s": null,
                      *             "continue_": false,
                      *             "routes": [
                      *               {
@@ -50638,6 +50654,7 @@ export interface operations {
                      *                 "receivers": [],
                      *                 "repeat_s": null,
                      *                 "resolved": null,
+                     *                 "hold_s": null,
                      *                 "continue_": false,
                      *                 "routes": [
                      *                   {
@@ -50645,6 +50662,7 @@ export interface operations {
                      *                     "receivers": [],
                      *                     "repeat_s": null,
                      *                     "resolved": null,
+                     *                     "hold_s": null,
                      *                     "continue_": false,
                      *                     "routes": [
                      *                       {
@@ -50652,6 +50670,7 @@ export interface operations {
                      *                         "receivers": [],
                      *                         "repeat_s": null,
                      *                         "resolved": null,
+                     *                         "hold_s": null,
                      *                         "continue_": false,
                      *                         "routes": [
                      *                           {
@@ -50659,6 +50678,7 @@ export interface operations {
                      *                             "receivers": [],
                      *                             "repeat_s": null,
                      *                             "resolved": null,
+                     *                             "hold_s": null,
                      *                             "continue_": false,
                      *                             "routes": [
                      *                               {
@@ -50666,6 +50686,7 @@ export interface operations {
                      *                                 "receivers": [],
                      *                                 "repeat_s": null,
                      *                                 "resolved": null,
+                     *                                 "hold_s": null,
                      *                                 "continue_": false,
                      *                                 "routes": [
                      *                                   {
@@ -50673,6 +50694,7 @@ export interface operations {
                      *                                     "receivers": [],
                      *                                     "repeat_s": null,
                      *                                     "resolved": null,
+                     *                                     "hold_s": null,
                      *                                     "continue_": false,
                      *                                     "routes": [
                      *                                       {
@@ -50680,6 +50702,7 @@ export interface operations {
                      *                                         "receivers": [],
                      *                                         "repeat_s": null,
                      *                                         "resolved": null,
+                     *                                         "hold_s": null,
                      *                                         "continue_": false,
                      *                                         "routes": []
                      *                                       }
@@ -50843,6 +50866,7 @@ export interface operations {
                      *       "about": "test",
                      *       "state": "waiting",
                      *       "attempts": 0,
+                     *       "held": false,
                      *       "due_at": "2026-11-26T02:00:48.371577Z",
                      *       "sent_at": null,
                      *       "answer": null,
@@ -50965,6 +50989,7 @@ export interface operations {
                      *       "about": "test",
                      *       "state": "waiting",
                      *       "attempts": 0,
+                     *       "held": false,
                      *       "due_at": "2026-11-26T02:00:54.513873Z",
                      *       "sent_at": null,
                      *       "answer": null,
@@ -51090,6 +51115,7 @@ export interface operations {
                      *           "about": "test",
                      *           "state": "sent",
                      *           "attempts": 1,
+                     *           "held": false,
                      *           "due_at": "2026-11-26T02:00:48.371577Z",
                      *           "sent_at": "2026-11-26T02:00:48.572205Z",
                      *           "answer": "accepted",

@@ -91,7 +91,9 @@ def product() -> Iterator[tuple[Product, Listener]]:
             with tenant_session(stack.tenant_id) as session:
                 url = f"http://127.0.0.1:{listener.server_address[1]}/"
                 receiver = Receiver(name="bench", kind=ReceiverKind.webhook, settings={"url": url})
-                session.add_all([receiver, AlertRouting(id=uuid4(), tree={"root": {"receivers": ["bench"]}})])
+                session.add_all(
+                    [receiver, AlertRouting(id=uuid4(), tree={"root": {"receivers": ["bench"], "hold_s": 0}})]
+                )
                 session.flush()
                 session.add(_test(receiver.id))
             _wait(listener, started)

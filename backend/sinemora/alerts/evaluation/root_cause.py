@@ -50,6 +50,7 @@ class Suspect(StrEnum):
 
 
 OF_VM = (Suspect.EGRESS, Suspect.INGRESS, Suspect.VM, Suspect.CLOCK, Suspect.AGENT)
+OF_PAIR = (Suspect.PATH, Suspect.PAIR)
 OF_ZONES = (Suspect.ZONE, Suspect.ZONE_PAIR)
 # Of two suspects that explain the same paths, the simpler one wins.
 _COMPLEXITY = {

@@ -8,7 +8,7 @@ import numpy as np
 
 from sinemora.alerts.evaluation.baseline import Flags, Ints
 from sinemora.alerts.evaluation.engine import Detection
-from sinemora.alerts.evaluation.root_cause import OF_VM, Culprit, Suspect, explains
+from sinemora.alerts.evaluation.root_cause import OF_PAIR, OF_VM, Culprit, explains
 from sinemora.alerts.evaluation.rule import Severity, Symptom
 
 SETTLED_S = 180
@@ -24,7 +24,6 @@ _PART = 0.5
 # Windows in which a new incident may change its culprit freely; later only on much better evidence.
 _YOUNG_WINDOWS = 6
 _MUCH_BETTER = 1.5
-_OF_PAIR = (Suspect.PATH, Suspect.PAIR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +209,7 @@ def _same_vm(one: Culprit, other: Culprit) -> bool:
 
 def _same_pair(one: Culprit, other: Culprit) -> bool:
     """Return whether two culprits are directions of the same pair of VMs, or the pair."""
-    of_pair = one.suspect in _OF_PAIR and other.suspect in _OF_PAIR
+    of_pair = one.suspect in OF_PAIR and other.suspect in OF_PAIR
     return of_pair and {one.at, one.other} == {other.at, other.other}
 
 

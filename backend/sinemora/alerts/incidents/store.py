@@ -234,6 +234,7 @@ def _seen(
     else:
         about = "opened" if rose or (before and not row.silenced_by) else "repeated"
     dispatch.notify(session, row, mesh, about, now)
+    dispatch.release_if_lasting(session, row, at)
     return announce or before != row.silenced_by
 
 
@@ -254,6 +255,7 @@ def _ended(session: Session, row: Incident, mesh: MeshState, change: Change, at:
     session.execute(update(Incident).where(Incident.id == row.id).values(**columns))
     session.refresh(row)
     if into is not None:
+        dispatch.withdraw_held(session, row)
         add_event(session, row.id, at, "merged", "Part of another incident.")
         return
     if row.occurrences <= _OCCURRENCES_TOLD:

@@ -1,6 +1,7 @@
 """Deliver notifications: one task each, retried with growing back-off; the log records every attempt."""
 
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -9,8 +10,8 @@ import structlog
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import AlertRule, Delivery, DeliveryState, Incident, Receiver, ReceiverKind
-from sinemora.alerts.notifications import messages, queries
-from sinemora.alerts.notifications.messages import Notification
+from sinemora.alerts.notifications import groups, messages, queries
+from sinemora.alerts.notifications.messages import Notification, digest
 from sinemora.alerts.recurrence import recurrence_of
 from sinemora.kit import egress_policy, encryption, mail
 from sinemora.kit.celery import ROUTES, celery
@@ -51,31 +52,52 @@ def attempt(tenant_id: UUID, delivery_id: UUID) -> None:
     """Try a due delivery and store the result."""
     try:
         with tenant_session(tenant_id) as session:
+            queries.lock_group(session, delivery_id)
             row = queries.locked_delivery(session, delivery_id)
             now = datetime.now(UTC)
             if row is None or row.state != DeliveryState.waiting or row.due_at > now:
                 return
-            row.attempts += 1
-            try:
-                row.answer = transmit(session, row)
-                row.state, row.sent_at = DeliveryState.sent, datetime.now(UTC)
-            except RetryableError as error:
-                row.answer = str(error)[:500]
-                if row.attempts > len(BACKOFF_S):
-                    row.state = DeliveryState.failed
-                else:
-                    backoff_s = max(BACKOFF_S[row.attempts - 1], min(error.after_s or 0, 3600))
-                    row.due_at = now + timedelta(seconds=backoff_s)
-            except (PermanentError, ProductError) as error:
-                row.answer, row.state = str(error)[:500], DeliveryState.failed
+            if groups.is_to_be_placed(row):
+                groups.place(session, row, now)
+                if row.due_at > now:
+                    return
+            receiver = session.get_one(Receiver, row.receiver_id)
+            rows = groups.collect(session, row, ReceiverKind(receiver.kind), now)
+            if rows:
+                _store_result(session, receiver, rows, now)
     except LookupError:  # the tenant was deleted
         return
 
 
-def transmit(session: Session, row: Delivery) -> str:
-    """Send a delivery; return the answer. Raises `RetryableError`, `PermanentError`, ProductError of secrets."""
-    receiver = session.get_one(Receiver, row.receiver_id)
-    content = notification(session, row)
+def _store_result(session: Session, receiver: Receiver, rows: Sequence[Delivery], now: datetime) -> None:
+    """Send notices together and store the result with each."""
+    for row in rows:
+        row.attempts += 1
+    answer, state, due_at, sent_at = "", DeliveryState.waiting, None, None
+    try:
+        answer, state = transmit(session, receiver, rows), DeliveryState.sent
+        sent_at = datetime.now(UTC)
+    except RetryableError as error:
+        answer = str(error)
+        attempts = max(row.attempts for row in rows)
+        if attempts > len(BACKOFF_S):
+            state = DeliveryState.failed
+        else:
+            due_at = now + timedelta(seconds=max(BACKOFF_S[attempts - 1], min(error.after_s or 0, 3600)))
+    except (PermanentError, ProductError) as error:
+        answer, state = str(error), DeliveryState.failed
+    for row in rows:
+        row.answer, row.state, row.sent_at, row.due_at = answer[:500], state, sent_at, due_at or row.due_at
+
+
+def transmit(session: Session, receiver: Receiver, rows: Sequence[Delivery]) -> str:
+    """Send notices as one message; return the answer.
+
+    Raises `RetryableError`, `PermanentError`, ProductError of secrets.
+    """
+    content = notification(session, rows[-1])
+    if len({row.incident_id for row in rows}) > 1:
+        content = digest([notification(session, row) for row in rows])
     secret = encryption.decrypt(receiver.secret)
     match ReceiverKind(receiver.kind):
         case ReceiverKind.email:

@@ -6,9 +6,13 @@ from uuid import UUID
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
+from sinemora.alerts.evaluation.root_cause import Suspect
+from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState, ReceiverKind
+from sinemora.alerts.notifications import groups, queries
 from sinemora.alerts.notifications.delivery import deliver
+from sinemora.alerts.notifications.grouping import LASTS_S, group_key, is_grouped
 from sinemora.alerts.receivers import queries as receiver_queries
 from sinemora.alerts.receivers import routing
 from sinemora.kit.jobs import enqueue
@@ -21,7 +25,8 @@ def notify(
     """Notify the receivers of an incident, at once or when due.
 
     `about`: opened, returned (after its end was told), repeated, resolved, or late (found after its end). PagerDuty
-    receivers get no late notifications: no one is paged for the past.
+    receivers get no late notifications: no one is paged for the past. Notices about single paths are grouped
+    (`grouping`), except the end that a person decided.
     """
     if row.silenced_by is not None or (about == "resolved" and row.notified_at is None):
         return
@@ -45,9 +50,18 @@ def notify(
         receivers = {
             name: destination for name, destination in receivers.items() if destination.kind != ReceiverKind.pagerduty
         }
+    grouped = is_grouped(Suspect(row.suspect), Severity(row.severity)) and about != "late"
+    unheard: set[UUID] = set()
+    if about == "resolved" and due_at is None:
+        grouped, unheard = False, queries.withdraw_held(session, row.id)
+    key = group_key(mesh.id, row.evidence.get("symptoms", ())) if grouped else None
     for destination in destinations:
-        if destination.receiver in receivers:
-            send(session, receivers[destination.receiver].id, row.id, about, due_at)
+        receiver = receivers.get(destination.receiver)
+        if receiver is None or receiver.id in unheard:
+            continue
+        # Events of PagerDuty end by themselves as soon as they may.
+        groups_it = destination.hold_s > 0 and not (about == "resolved" and receiver.kind == ReceiverKind.pagerduty)
+        send(session, receiver.id, row.id, about, due_at, key if groups_it else None, destination.hold_s)
     if destinations and about != "resolved":
         session.execute(update(Incident).where(Incident.id == row.id).values(notified_at=at))
         session.refresh(row)
@@ -65,10 +79,34 @@ def withdraw_end(session: Session, row: Incident) -> None:
     )
 
 
+def withdraw_held(session: Session, row: Incident) -> None:
+    """Withdraw the held notices of an incident that has become part of another one."""
+    queries.withdraw_held(session, row.id)
+
+
+def release_if_lasting(session: Session, row: Incident, at: datetime) -> None:
+    """Send the held notices of an incident that lasts by themselves: it is no spike."""
+    if not row.episodes or at.timestamp() - row.episodes[-1][0] < LASTS_S:
+        return
+    for delivery in queries.held_beginnings(session, row.id):
+        delivery.held, delivery.hold_s, delivery.due_at = False, 0, datetime.now(UTC)
+        session.flush()
+        enqueue(session, deliver, tenant_id=str(delivery.tenant_id), delivery_id=str(delivery.id))
+
+
 def send(
-    session: Session, receiver_id: UUID, incident_id: UUID | None, about: str, due_at: datetime | None = None
+    session: Session,
+    receiver_id: UUID,
+    incident_id: UUID | None,
+    about: str,
+    due_at: datetime | None = None,
+    key: str | None = None,
+    hold_max_s: int = 0,
 ) -> Delivery:
-    """Enqueue one notification to one receiver; it leaves with the commit, or when due."""
+    """Enqueue one notice to one receiver; it leaves with the commit, when due, or with the notices of its group.
+
+    `key`: its group; notices of ends find their place in it when they are due.
+    """
     now = datetime.now(UTC)
     row = Delivery(
         receiver_id=receiver_id,
@@ -76,7 +114,13 @@ def send(
         about=about,
         state=DeliveryState.waiting,
         due_at=now if due_at is None else max(now, due_at),
+        group_key=key,
+        held=False,
+        hold_s=0,
+        hold_max_s=hold_max_s if key else 0,
     )
+    if key is not None and about != "resolved":
+        groups.place(session, row, now)
     session.add(row)
     session.flush()
     if row.due_at <= now:
@@ -87,6 +131,7 @@ def send(
 def resend(session: Session, row: Delivery) -> None:
     """Enqueue an ended delivery once more, with all of its attempts; it leaves with the commit."""
     row.state, row.attempts, row.sent_at, row.answer = DeliveryState.waiting, 0, None, None
+    row.held, row.group_key, row.hold_s = False, None, 0  # asked for by itself
     row.due_at = datetime.now(UTC)
     session.flush()
     enqueue(session, deliver, tenant_id=str(row.tenant_id), delivery_id=str(row.id))

@@ -12,23 +12,30 @@ import hmac
 import json
 import struct
 import zlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
 from typing import Any
 
+from sinemora.alerts.evaluation.rule import SEVERITIES
+
 _PAGERDUTY_SEVERITY = {"info": "info", "warning": "warning", "critical": "critical"}
 _COLOURS = {"info": "#4c6ef5", "warning": "#f08c00", "critical": "#c92a2a"}
 _CELL = 12
+_NEWS = {"opened": "new", "returned": "returned", "repeated": "ongoing", "resolved": "ended"}
+# Slack cuts a text at 3,000 characters.
+_LINES_MAX = 15
+_INCIDENTS_MAX = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A notification of an incident. `about`: opened, returned, repeated, resolved, late or test; times as RFC 3339.
+    """A notification of an incident. `about`: opened, returned, repeated, resolved, late, digest or test.
 
-    `others`: number of other incidents found in the same late data. `recurrence`: how often a recurring incident was
-    seen.
+    Times as RFC 3339. `others`: number of other incidents found in the same late data. `recurrence`: how often a
+    recurring incident was seen. `incidents`: of a digest, each incident once, with its newest notice.
     """
 
     id: str
@@ -49,16 +56,19 @@ class Notification:
     heatmap: tuple[tuple[float | None, ...], ...] = ()
     others: int = 0
     recurrence: str | None = None
+    incidents: tuple["Notification", ...] = ()
 
     def headline(self) -> str:
         """Return the headline, one line."""
         labels = {"resolved": "Resolved", "test": "Test", "late": "Detected late, ended"}
-        labels |= {"repeated": "Ongoing", "returned": "Returned"}
+        labels |= {"repeated": "Ongoing", "returned": "Returned", "digest": "Digest"}
         label = labels.get(self.about, self.severity.capitalize())
         return f"[{label}] {self.mesh}: {self.title}"
 
     def lines(self) -> list[str]:
         """Return the facts, one a line."""
+        if self.incidents:
+            return self._digest_lines()
         lines = [f"Onset: {self.onset_at}, paths: {self.paths}, rules: {', '.join(self.rules) or '–'}"]
         if self.recurrence:
             lines.append(f"Recurs: {self.recurrence}")
@@ -71,11 +81,56 @@ class Notification:
         lines += [f"Affected application: {one}" for one in self.applications]
         return lines + [f"Runbook: {one}" for one in self.runbooks]
 
+    def _digest_lines(self) -> list[str]:
+        """Return an incident a line, those that continue first."""
+        shown = sorted(self.incidents, key=lambda one: one.ended_at is not None)[:_LINES_MAX]
+        lines = [f"{one.severity.capitalize()}, {_NEWS[one.about]}: {one.title}. {one.times()}" for one in shown]
+        more = len(self.incidents) - len(shown)
+        return [*lines, *([f"{more} more."] if more else []), "Notices about single paths are sent together."]
+
+    def times(self) -> str:
+        """Return when it began and ended, and how it recurs."""
+        ended = f", ended: {self.ended_at}" if self.ended_at else ", continues"
+        return f"Onset: {self.onset_at}{ended}" + (f"; {self.recurrence}" if self.recurrence else "")
+
     def fields(self) -> dict[str, Any]:
         """Return the notification as JSON."""
         names = ("id", "incident_id", "about", "title", "severity", "mesh", "suspect", "rules", "paths")
         times = ("onset_at", "opened_at", "ended_at", "applications", "runbooks", "url", "others")
-        return {name: getattr(self, name) for name in (*names, *times, "recurrence")}
+        fields = {name: getattr(self, name) for name in (*names, *times, "recurrence")}
+        return fields | {"incidents": [one.fields() for one in self.incidents[:_INCIDENTS_MAX]]}
+
+
+def digest(notices: Sequence[Notification]) -> Notification:
+    """Return one notification for notices about several incidents of a mesh, oldest first."""
+    newest = {notice.incident_id: notice for notice in notices}
+    incidents = tuple(newest.values())
+    counts = Counter(_NEWS[one.about] for one in incidents)
+    news = ", ".join(f"{count} {word}" for word, count in counts.items())
+    severity = next(one for one in reversed(SEVERITIES) if any(one == incident.severity for incident in incidents))
+    first = incidents[0]
+    return Notification(
+        id=notices[0].id,
+        incident_id=None,
+        about="digest",
+        title=f"{len(incidents)} incidents about single paths: {news}",
+        severity=str(severity),
+        mesh=first.mesh,
+        suspect="path",
+        rules=_each_once(one.rules for one in incidents),
+        paths=sum(one.paths for one in incidents),
+        onset_at=min(one.onset_at for one in incidents),
+        opened_at=min(one.opened_at for one in incidents),
+        ended_at=None,
+        applications=_each_once(one.applications for one in incidents),
+        runbooks=_each_once(one.runbooks for one in incidents),
+        url=f"{first.url.rpartition('/')[0]}?show=all",
+        incidents=incidents,
+    )
+
+
+def _each_once(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for some in names for name in some))
 
 
 def webhook(content: Notification, key: str | None, at_s: int) -> tuple[bytes, dict[str, str]]:

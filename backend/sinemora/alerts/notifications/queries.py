@@ -3,13 +3,16 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select, text
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import (
     Delivery,
+    DeliveryState,
     Incident,
 )
+
+_IS_HELD = (Delivery.held, Delivery.state == DeliveryState.waiting)
 
 
 def found_late_with(session: Session, incident: Incident) -> int:
@@ -44,3 +47,59 @@ def locked_delivery(session: Session, delivery_id: UUID) -> Delivery | None:
     return session.scalars(
         select(Delivery).where(Delivery.id == delivery_id).with_for_update(skip_locked=True)
     ).one_or_none()
+
+
+def lock_group(session: Session, delivery_id: UUID) -> None:
+    """Wait for other processes that send or place notices of the group of a delivery, until the transaction ends."""
+    row = session.execute(
+        select(Delivery.receiver_id, Delivery.group_key).where(
+            Delivery.id == delivery_id, Delivery.group_key.is_not(None)
+        )
+    ).one_or_none()
+    if row is not None:
+        name = f"{row.receiver_id} {row.group_key}"
+        session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name})
+
+
+def newest_of_group(session: Session, row: Delivery) -> Delivery | None:
+    """Return the newest notification of the group of a notice, which may still be waiting."""
+    query = select(Delivery).where(
+        Delivery.receiver_id == row.receiver_id,
+        Delivery.group_key == row.group_key,
+        Delivery.hold_s > 0,
+        Delivery.id != row.id,
+    )
+    return session.scalars(query.order_by(Delivery.due_at.desc()).limit(1)).one_or_none()
+
+
+def held_with(session: Session, row: Delivery, at: datetime) -> list[Delivery]:
+    """Return the due held notices of the group of one, itself included, oldest first."""
+    query = select(Delivery).where(
+        Delivery.receiver_id == row.receiver_id, Delivery.group_key == row.group_key, Delivery.due_at <= at, *_IS_HELD
+    )
+    return list(session.scalars(query.order_by(Delivery.created_at, Delivery.id).with_for_update()))
+
+
+def held_beginnings(session: Session, incident_id: UUID) -> list[Delivery]:
+    """Return the held notices that an incident began or returned."""
+    query = select(Delivery).where(
+        Delivery.incident_id == incident_id, Delivery.about.in_(("opened", "returned")), *_IS_HELD
+    )
+    return list(session.scalars(query.with_for_update(skip_locked=True)))
+
+
+def withdraw_held(session: Session, incident_id: UUID) -> set[UUID]:
+    """Delete the held notices of an incident; return the receivers that will not hear of it."""
+    held = delete(Delivery).where(Delivery.incident_id == incident_id, *_IS_HELD)
+    return set(session.scalars(held.returning(Delivery.receiver_id)))
+
+
+def has_begun(session: Session, row: Delivery) -> bool:
+    """Return whether the receiver of a notice hears or has heard that its incident began."""
+    query = select(Delivery.id).where(
+        Delivery.incident_id == row.incident_id,
+        Delivery.receiver_id == row.receiver_id,
+        Delivery.about != "resolved",
+        ~(Delivery.held & (Delivery.state == DeliveryState.waiting)),
+    )
+    return session.scalars(query.limit(1)).first() is not None

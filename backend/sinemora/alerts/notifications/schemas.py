@@ -8,7 +8,10 @@ from sinemora.kit.schemas import Read
 
 
 class DeliveryRead(Read):
-    """One notification to one receiver; `title` is that of its incident, null of a test."""
+    """One notice to one receiver; `title` is that of its incident, null of a test.
+
+    `held`: it waits until `due_at`, or was sent, with other notices about single paths.
+    """
 
     id: UUID
     incident_id: UUID | None
@@ -21,3 +24,4 @@ class DeliveryRead(Read):
     sent_at: datetime | None
     answer: str | None
     created_at: datetime
+    held: bool

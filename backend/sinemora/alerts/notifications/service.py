@@ -45,5 +45,5 @@ def deliveries_read(session: Session, rows: Sequence[Delivery]) -> list[Delivery
 def delivery_read(session: Session, row: Delivery, receiver: str) -> DeliveryRead:
     """Return a delivery as its schema."""
     title = session.scalar(select(Incident.title).where(Incident.id == row.incident_id))
-    names = ("id", "incident_id", "about", "state", "attempts", "due_at", "sent_at", "answer", "created_at")
+    names = ("id", "incident_id", "about", "state", "attempts", "due_at", "sent_at", "answer", "created_at", "held")
     return DeliveryRead(**{name: getattr(row, name) for name in names}, title=title, receiver=receiver)

@@ -47,13 +47,16 @@ class ReceiverRead(Read):
 class Route(Write):
     """A route: matching incidents go to its receivers, or to those of its first matching child route.
 
-    With `continue_`, later siblings are tried as well. Without matchers all incidents match.
+    With `continue_`, later siblings are tried as well. Without matchers all incidents match. `repeat_s`, `resolved` and
+    `hold_s` are inherited where they are null. `hold_s`: longest time for which notices about single paths are held and
+    sent together; 0 sends each by itself.
     """
 
     matchers: list[Matcher] = Field(default_factory=list)
     receivers: list[Name] = Field(default_factory=list)
     repeat_s: Annotated[int | None, Field(ge=300, le=604_800)] = None
     resolved: bool | None = None
+    hold_s: Annotated[int | None, Field(ge=0, le=86_400)] = None
     continue_: bool = False
     routes: list["Route"] = Field(default_factory=list)
 

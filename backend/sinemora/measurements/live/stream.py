@@ -79,7 +79,9 @@ async def newest(client: Redis, mesh_id: str) -> Position:
 def each_window_once(entries: Sequence[Entry]) -> list[Event]:
     """Return entries as events, in their order; of each window only the newest."""
     last = {entry.started_at_s: entry.position for entry in entries}
-    return [entry.event() for entry in entries if entry.started_at_s is None or last[entry.started_at_s] == entry.position]
+    return [
+        entry.event() for entry in entries if entry.started_at_s is None or last[entry.started_at_s] == entry.position
+    ]
 
 
 def position_of(event_id: str | bytes) -> Position | None:

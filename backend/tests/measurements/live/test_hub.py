@@ -12,7 +12,6 @@ from sinemora.measurements.live.hub import LiveHub
 from sinemora.measurements.live.publisher import Publisher, announce
 
 
-
 async def signed_in() -> bool:
     return True
 

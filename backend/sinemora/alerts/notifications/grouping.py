@@ -1,0 +1,50 @@
+"""Grouping of notifications: when the next notification of a group is sent. Pure.
+
+Notices about single paths that come in numbers are one notification in a while instead of one each. The first of a
+group is sent at once. Those that follow within the hold are sent together when it ends, and the next hold is twice as
+long, up to the longest. Without notices it becomes shorter again, by half for each hold that passed. Chronic trouble
+is therefore a notification every few hours, and a new one is told at once (cf. `group_interval` of Alertmanager).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sinemora.alerts.evaluation.root_cause import OF_PAIR, Suspect
+from sinemora.alerts.evaluation.rule import Severity, Symptom
+
+FIRST_HOLD_S = 900
+"""The shortest hold, after the first notification of a group."""
+LASTS_S = 900
+"""An incident that lasts this long is no spike: its notice is no longer held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """A notification of a group: when it is sent, and for how long later notices are held."""
+
+    at_s: int
+    hold_s: int
+
+
+def is_grouped(suspect: Suspect, severity: Severity) -> bool:
+    """Return whether notices of an incident are grouped: it is about a single path or pair, and not critical."""
+    return suspect in OF_PAIR and severity is not Severity.CRITICAL
+
+
+def group_key(mesh_id: object, symptoms: Iterable[Symptom | str]) -> str:
+    """Return the name of a group: incidents of a mesh with the same symptoms."""
+    return f"{mesh_id} {'+'.join(sorted(map(str, symptoms)))}"
+
+
+def next_sending(last: Sending | None, at_s: int, longest_s: int) -> Sending:
+    """Return the notification that a notice at a time is part of. `last`: the newest one, which may be waiting."""
+    first_s = min(FIRST_HOLD_S, longest_s)
+    if last is None:
+        return Sending(at_s, first_s)
+    if at_s < last.at_s:
+        return last
+    free_s = last.at_s + last.hold_s
+    if at_s < free_s:
+        return Sending(free_s, min(2 * last.hold_s, longest_s))
+    halvings = 1 + (at_s - free_s) // max(last.hold_s, 1)
+    return Sending(at_s, max(first_s, last.hold_s >> min(halvings, 30)))

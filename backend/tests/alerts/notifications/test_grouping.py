@@ -1,0 +1,182 @@
+"""Notices about single paths: the first at once, those that follow together, with real receivers."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from sinemora.alerts.detection import tasks
+from sinemora.alerts.evaluation.root_cause import Suspect
+from sinemora.alerts.evaluation.rule import Severity
+from sinemora.alerts.models import Delivery
+from sinemora.alerts.notifications.grouping import Sending, is_grouped, next_sending
+from sinemora.kit.db import system_session
+from tests.alerts.conftest import SLOW_NS, Watched, egress
+from tests.alerts.notifications.servers import Hooks, receiver
+
+pytestmark = pytest.mark.whole_store
+
+MIN, HOUR = 60, 3600
+
+
+@pytest.mark.parametrize(
+    ("last", "at_s", "sending"),
+    [
+        (None, 0, (0, 15 * MIN)),  # the first is sent at once
+        ((0, 15 * MIN), 5 * MIN, (15 * MIN, 30 * MIN)),  # the next one waits for the end of the hold
+        ((15 * MIN, 30 * MIN), 8 * MIN, (15 * MIN, 30 * MIN)),  # and a third joins it
+        ((0, 4 * HOUR), 5, (4 * HOUR, 4 * HOUR)),  # never held for longer than the route allows
+        ((0, 15 * MIN), 16 * MIN, (16 * MIN, 15 * MIN)),  # none for a whole hold: at once
+        ((0, 4 * HOUR), 5 * HOUR, (5 * HOUR, 2 * HOUR)),  # the hold halves …
+        ((0, 4 * HOUR), 9 * HOUR, (9 * HOUR, HOUR)),  # … for each that passed
+        ((0, 4 * HOUR), 40 * HOUR, (40 * HOUR, 15 * MIN)),
+    ],
+)
+def test_a_group_sends_the_first_notice_at_once_and_then_less_and_less_often(
+    last: tuple[int, int] | None, at_s: int, sending: tuple[int, int]
+):
+    assert next_sending(None if last is None else Sending(*last), at_s, 4 * HOUR) == Sending(*sending)
+
+
+def test_a_notice_a_minute_for_a_week_is_some_dozen_notifications():
+    last, sent = None, 0
+    for at_s in range(0, 7 * 24 * HOUR, MIN):
+        sending = next_sending(last, at_s, 4 * HOUR)
+        sent += sending is not last
+        last = sending
+    assert 40 <= sent <= 48
+
+
+@pytest.mark.parametrize(
+    ("suspect", "severity", "grouped"),
+    [
+        (Suspect.PATH, Severity.WARNING, True),
+        (Suspect.PAIR, Severity.INFO, True),
+        (Suspect.PATH, Severity.CRITICAL, False),
+        (Suspect.EGRESS, Severity.WARNING, False),
+        (Suspect.ZONE_PAIR, Severity.INFO, False),
+        (Suspect.APPLICATION, Severity.WARNING, False),
+    ],
+)
+def test_only_single_paths_that_are_not_critical_are_grouped(suspect: Suspect, severity: Severity, grouped: bool):
+    assert is_grouped(suspect, severity) is grouped
+
+
+@pytest.fixture
+def noisy(local: None, watched: Watched, hooks: Hooks) -> Watched:
+    """A mesh with a first slow path, of which a webhook and PagerDuty have heard."""
+    for kind in ("webhook", "pagerduty"):
+        receiver(watched.owner, kind, hooks)
+    route(watched, None)
+    watched.slow = {(0, 1): SLOW_NS}
+    watched.windows(3)
+    assert heard(hooks) == [("opened", 0)]
+    assert len(pages(hooks)) == 1
+    return watched
+
+
+def route(watched: Watched, hold_s: int | None) -> None:
+    root = {"receivers": ["webhook", "pagerduty"], "hold_s": hold_s}
+    assert watched.owner.put("/v1/alert-routes", json={"root": root}).status_code == 200
+
+
+def bodies(hooks: Hooks, path: str) -> list[dict[str, Any]]:
+    tasks.deliver_due()
+    return [json.loads(raw) for at, _, raw in hooks.got if at.partition("?")[0] == path]
+
+
+def heard(hooks: Hooks) -> list[tuple[str, int]]:
+    """Send what is due; return what the webhook has heard so far: about, and number of incidents of a digest."""
+    return [(body["about"], len(body["incidents"])) for body in bodies(hooks, "/hook")]
+
+
+def pages(hooks: Hooks) -> list[tuple[str, str]]:
+    """Return the events of PagerDuty so far: action and key."""
+    return [(body["event_action"], body["dedup_key"]) for body in bodies(hooks, "/v2/enqueue")]
+
+
+def end_of_hold() -> None:
+    with system_session() as session:
+        session.execute(update(Delivery).where(Delivery.held).values(due_at=datetime.now(UTC)))
+
+
+def waiting(watched: Watched) -> list[dict[str, Any]]:
+    rows = watched.owner.get("/v1/deliveries").json()["items"]
+    return [row for row in rows if row["state"] == "waiting"]
+
+
+def test_notices_that_follow_are_one_notification(noisy: Watched, hooks: Hooks):
+    noisy.slow |= {(2, 3): SLOW_NS, (4, 5): SLOW_NS}
+    noisy.windows(3)
+    assert len(noisy.incidents()) == 3
+    assert heard(hooks) == [("opened", 0)]
+    held = waiting(noisy)
+    assert [row["held"] for row in held] == [True] * 4
+    first = min(row["created_at"] for row in noisy.owner.get("/v1/deliveries").json()["items"])
+    assert {row["due_at"] for row in held} == {max(row["due_at"] for row in held)}
+    wait = datetime.fromisoformat(held[0]["due_at"]) - datetime.fromisoformat(first)
+    assert abs(wait - timedelta(minutes=15)) < timedelta(seconds=10)
+    end_of_hold()
+    assert heard(hooks) == [("opened", 0), ("digest", 2)]
+    digest = bodies(hooks, "/hook")[-1]
+    assert digest["title"] == "2 incidents about single paths: 2 new"
+    assert {one["incident_id"] for one in digest["incidents"]} < {one["id"] for one in noisy.incidents()}
+    assert len(pages(hooks)) == 3  # each is an alert of its own, since both continue
+    assert waiting(noisy) == []
+
+
+def test_spikes_that_have_ended_page_nobody(noisy: Watched, hooks: Hooks):
+    noisy.slow |= {(2, 3): SLOW_NS, (4, 5): SLOW_NS}
+    noisy.windows(3)
+    noisy.slow = {(0, 1): SLOW_NS}
+    noisy.windows(25)
+    end_of_hold()
+    assert heard(hooks) == [("opened", 0), ("digest", 2)]
+    assert all(one["ended_at"] for one in bodies(hooks, "/hook")[-1]["incidents"])
+    assert [action for action, _ in pages(hooks)] == ["trigger"]
+
+
+def test_the_end_of_an_incident_is_part_of_the_next_digest(noisy: Watched, hooks: Hooks):
+    noisy.slow |= {(2, 3): SLOW_NS}
+    noisy.windows(3)
+    noisy.slow = {}
+    noisy.windows(25)
+    with system_session() as session:  # the quarter of an hour after the ends has passed
+        ends = update(Delivery).where(Delivery.about == "resolved").values(due_at=datetime.now(UTC))
+        session.execute(ends)
+    assert heard(hooks) == [("opened", 0)]
+    end_of_hold()
+    assert heard(hooks) == [("opened", 0), ("digest", 2)]
+    assert [one["about"] for one in bodies(hooks, "/hook")[-1]["incidents"]] == ["resolved", "resolved"]
+    # PagerDuty ends what it was told of, at once.
+    assert [action for action, _ in pages(hooks)][:2] == ["trigger", "resolve"]
+
+
+def test_an_incident_that_lasts_is_told_by_itself(noisy: Watched, hooks: Hooks):
+    noisy.slow |= {(2, 3): SLOW_NS}
+    noisy.windows(85)
+    assert heard(hooks) == [("opened", 0)]
+    noisy.windows(8)
+    assert heard(hooks) == [("opened", 0), ("opened", 0)]
+    assert waiting(noisy) == []
+
+
+def test_broad_faults_and_routes_without_a_hold_are_told_at_once(noisy: Watched, hooks: Hooks):
+    noisy.slow |= egress(noisy, 3)
+    noisy.windows(3)
+    assert heard(hooks)[1:] == [("opened", 0)]
+    route(noisy, 0)
+    noisy.slow |= {(4, 5): SLOW_NS}
+    noisy.windows(3)
+    assert heard(hooks)[2:] == [("opened", 0)]
+
+
+def test_a_person_who_resolves_a_held_incident_withdraws_it(noisy: Watched, hooks: Hooks):
+    noisy.slow |= {(2, 3): SLOW_NS}
+    noisy.windows(3)
+    newest = max(noisy.incidents(), key=lambda one: one["opened_at"])
+    assert noisy.owner.post(f"/v1/incidents/{newest['id']}/resolve", json={}).status_code == 200
+    assert heard(hooks) == [("opened", 0)]
+    assert waiting(noisy) == []
