@@ -10,6 +10,7 @@ import { createRoot } from 'react-dom/client'
 import { sessionQuery } from '~/api/access'
 import { whenSecondFactorDue, whenSignedOut } from '~/api/client'
 import { connection } from '~/api/connection'
+import { sessionEnd } from '~/api/sessionEnd'
 import { passes } from '~/lib/problem'
 import { focusPages } from '~/ui/pageFocus'
 import { schemeManager, theme, variables } from '~/ui/theme'
@@ -62,6 +63,11 @@ focusPages(router)
 whenSignedOut(() => {
   const { pathname, href } = router.state.location
   if (pathname === '/sign-in' || pathname === '/embed' || pathname === '/invitation') return
+  // What the person has entered on a page stays on it until they have signed in again.
+  if (router.state.matches.some(({ routeId, status }) => routeId === '/_app' && status === 'success')) {
+    sessionEnd.set(true)
+    return
+  }
   queryClient.removeQueries({ queryKey: ['session'] })
   void router.navigate({ to: '/sign-in', search: { next: href, ended: true }, replace: true })
 })

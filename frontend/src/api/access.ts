@@ -5,10 +5,13 @@ import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
 import type { Factor, Scope, Session } from './types'
 
+/** Return the session of this browser; null without a session. */
+export const readSession = async (): Promise<Session | null> => (await unwrap(client.GET('/v1/auth/status'))).session
+
 /** The session of this browser; null without a session. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async (): Promise<Session | null> => (await unwrap(client.GET('/v1/auth/status'))).session,
+  queryFn: readSession,
   staleTime: 5 * 60_000,
 })
 

@@ -3,6 +3,7 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { inTurn, type Watch } from '~/lib/inTurn'
+import { Problem } from '~/lib/problem'
 import { randomKey } from './client'
 
 interface Handlers<Output> {
@@ -39,6 +40,8 @@ export function useAction<Input, Output>(act: (input: Input, key: string) => Pro
       return refresh()
     },
     onError: (error, { onError }) => {
+      // Somebody else has changed the object: show what it is now.
+      if (error instanceof Problem && error.status === 412) void refresh()
       if (present.current) onError?.(error)
     },
   })

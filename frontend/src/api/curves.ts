@@ -136,7 +136,7 @@ export interface CurveWords {
 
 export const useUpdateCurve = (curveId: string, etag: string) =>
   useAction(
-    (body: CurveWords) =>
+    (body: Partial<CurveWords>) =>
       unwrap(
         client.PATCH('/v1/curves/{curve_id}', {
           params: { path: { curve_id: curveId } },

@@ -57,7 +57,13 @@ export const useCreateReceiver = () =>
 
 export const useChangeReceiver = () =>
   useAction(
-    ({ receiver: { id, version }, changes }: { receiver: Receiver; changes: Partial<Omit<ReceiverInput, 'kind'>> }) =>
+    ({
+      receiver: { id, version },
+      changes,
+    }: {
+      receiver: Pick<Receiver, 'id' | 'version'>
+      changes: Partial<Omit<ReceiverInput, 'kind'>>
+    }) =>
       unwrap(
         client.PATCH('/v1/receivers/{receiver_id}', {
           params: { path: { receiver_id: id } },

@@ -56,7 +56,7 @@ export const useCreateRule = (meshId: string) =>
 
 export const useChangeRule = () =>
   useAction(
-    ({ rule: { id, version }, changes }: { rule: Rule; changes: Partial<RuleInput> }) =>
+    ({ rule: { id, version }, changes }: { rule: Pick<Rule, 'id' | 'version'>; changes: Partial<RuleInput> }) =>
       unwrap(
         client.PATCH('/v1/alert-rules/{rule_id}', {
           params: { path: { rule_id: id } },

@@ -28,6 +28,7 @@ function fieldName(pointer: string): string {
 
 /** Return the text for people. The detail of a refused request only refers to its errors, so they replace it. */
 function textOf({ code, detail, title, errors }: ProblemBody): string | undefined {
+  if (code === 'version_changed') return strings.versionChanged
   if (code !== 'request_invalid' || !errors?.length) return detail ?? title
   return errors
     .map(({ pointer, message }) => [fieldName(pointer), message].filter((part) => part !== '').join(': '))

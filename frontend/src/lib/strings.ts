@@ -86,6 +86,8 @@ export const strings = {
   note: 'Note',
   serverAnswered: (status: number) => `The server responded with status ${status}.`,
   notStarted: 'Not started.',
+  versionChanged:
+    'Somebody else has just changed this. The page shows their version now: repeat your change if you still want it.',
   unreachable: 'Sinemora cannot be reached at the moment.',
   last5Minutes: 'Last 5 minutes',
   last15Minutes: 'Last 15 minutes',

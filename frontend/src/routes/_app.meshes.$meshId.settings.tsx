@@ -14,7 +14,7 @@ function MeshSettingsRoute() {
   const { meshId } = Route.useParams()
   const { data } = useSuspenseQuery(meshQuery(meshId))
   return (
-    <MeshSettingsPage key={`${meshId} ${data.etag}`} mesh={data.mesh} etag={data.etag}>
+    <MeshSettingsPage key={meshId} mesh={data.mesh} etag={data.etag}>
       <ProbePlan mesh={data.mesh} etag={data.etag} />
     </MeshSettingsPage>
   )

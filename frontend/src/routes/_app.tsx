@@ -1,6 +1,8 @@
 import { createFileRoute, redirect, retainSearchParams } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { sessionQuery } from '~/api/access'
 import { meshesQuery } from '~/api/meshes'
+import { useSessionEnded } from '~/api/sessionEnd'
 import { Shell } from '~/features/shell/Shell'
 import { appSearch, RETAINED } from '~/lib/searchParams'
 import { Loading } from '~/ui/State'
@@ -17,7 +19,23 @@ export const Route = createFileRoute('/_app')({
     throw redirect({ to: '/sign-in', search: location.pathname === '/' ? {} : { next: location.href } })
   },
   loader: ({ context }) => context.queryClient.ensureQueryData(meshesQuery),
-  component: Shell,
+  component: App,
   // A page has a heading only inside the shell.
   pendingComponent: () => <Loading what="the page" />,
 })
+
+const SessionEnded = lazy(() => import('~/features/session/SessionEnded'))
+
+function App() {
+  const hasEnded = useSessionEnded()
+  return (
+    <>
+      <Shell />
+      {hasEnded && (
+        <Suspense>
+          <SessionEnded />
+        </Suspense>
+      )}
+    </>
+  )
+}

@@ -7,10 +7,11 @@ import { vmsQuery, zonesQuery } from '~/api/inventory'
 import { meshesQuery } from '~/api/meshes'
 import { ANNOTATION_KINDS, KIND_NAMES } from '~/lib/annotations'
 import { Problem } from '~/lib/problem'
+import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Dialog } from '~/ui/Dialog'
 import { FormActions } from '~/ui/FormActions'
 import { pageStyles } from '~/ui/Page'
-import { ActionError } from '~/ui/State'
+import { useEdited } from '~/ui/useEdited'
 import { type Draft, draftOf, inputOf, SCOPES, type ScopeKind } from './draft'
 import { strings } from './strings'
 
@@ -29,16 +30,25 @@ const SCOPE_NAMES: Record<ScopeKind, string> = {
   applications: strings.applications,
 }
 
-const NEW = { id: '', version: 0 }
-
 /** Add or change an annotation. */
 export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
   const create = useCreateAnnotation()
-  const update = useUpdateAnnotation(annotation ?? NEW)
-  const save = annotation ? update : create
-  const [draft, setDraft] = useState<Draft>(() => draftOf(annotation, meshId))
-  const [isIncomplete, setIncomplete] = useState(false)
   const { data: meshes } = useQuery(meshesQuery)
+  const meshName = (id: string) => meshes?.find((mesh) => mesh.id === id)?.name ?? strings.allMeshes
+  const edited = useEdited(draftOf(annotation, meshId), String(annotation?.version ?? 0), (fields) => ({
+    [strings.text]: fields.text,
+    [strings.kind]: KIND_NAMES[fields.kind],
+    [strings.start]: fields.starts,
+    [strings.end]: fields.ends,
+    [strings.mesh]: meshName(fields.meshId),
+    [strings.scope]: `${SCOPE_NAMES[fields.scope]}${fields.scope === 'all' ? '' : `, ${fields.ids.length}`}`,
+    [strings.source]: fields.source,
+    [strings.link]: fields.url,
+  }))
+  const update = useUpdateAnnotation({ id: annotation?.id ?? '', version: Number(edited.version) })
+  const save = annotation ? update : create
+  const [draft, setDraft] = useState<Draft>(edited.initial)
+  const [isIncomplete, setIncomplete] = useState(false)
   const set = (patch: Partial<Draft>) => setDraft((old) => ({ ...old, ...patch }))
   const wrong = (name: string) => (save.error instanceof Problem ? save.error.field(name) : undefined)
   const field = (name: 'text' | 'starts' | 'ends' | 'source' | 'url') => ({
@@ -129,7 +139,12 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
           error={wrong('url')}
           {...field('url')}
         />
-        <ActionError error={save.error} />
+        <ChangedMeanwhile
+          changes={edited.changes}
+          error={save.error}
+          onKeep={() => setDraft(edited.keep(draft))}
+          onTake={() => setDraft(edited.take())}
+        />
         <FormActions onCancel={onClose} saving={save.isPending} />
       </form>
     </Dialog>

@@ -1,11 +1,13 @@
 import { Textarea, TextInput } from '@mantine/core'
-import type { FormEvent } from 'react'
+import { type FormEvent, Fragment, useRef } from 'react'
 import { useUpdateCurve } from '~/api/curves'
 import type { CurveDetail } from '~/api/types'
+import { changedFields } from '~/lib/edited'
 import { Problem } from '~/lib/problem'
+import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Dialog } from '~/ui/Dialog'
 import { FormActions } from '~/ui/FormActions'
-import { ActionError } from '~/ui/State'
+import { useEdited } from '~/ui/useEdited'
 import { strings } from './strings'
 
 interface Props {
@@ -17,47 +19,67 @@ interface Props {
 
 /** Edit name and description of a curve; its measurements stay unchanged. */
 export function Rename({ curve, etag, opened, onClose }: Props) {
-  const update = useUpdateCurve(curve.id, etag)
+  return (
+    <Dialog title={strings.editName(curve.name)} opened={opened} onClose={onClose}>
+      <Form curve={curve} etag={etag} close={onClose} />
+    </Dialog>
+  )
+}
+
+const wordsOf = ({ name, unit, description }: CurveDetail) => ({ name, unit, description })
+
+function Form({ curve, etag, close }: { curve: CurveDetail; etag: string; close: () => void }) {
+  const form = useRef<HTMLFormElement>(null)
+  const edited = useEdited(wordsOf(curve), etag, ({ name, unit, description }) => ({
+    [strings.application]: name,
+    [strings.unit]: unit,
+    [strings.configuration]: description,
+  }))
+  const update = useUpdateCurve(curve.id, edited.version)
   const problem = update.error instanceof Problem ? update.error : null
   const taken = problem?.code === 'curve_name_taken' ? problem.message : undefined
 
-  function close() {
-    update.reset()
-    onClose()
+  function typed() {
+    const data = new FormData(form.current ?? undefined)
+    const text = (name: string) => String(data.get(name)).trim()
+    return { name: text('name'), unit: text('unit'), description: text('description') }
   }
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    const form = new FormData(event.currentTarget)
-    const text = (name: string) => String(form.get(name)).trim()
-    update.mutate({ name: text('name'), unit: text('unit'), description: text('description') }, { onSuccess: close })
+    update.mutate(changedFields(edited.before, typed()), { onSuccess: close })
   }
 
   return (
-    <Dialog title={strings.editName(curve.name)} opened={opened} onClose={close}>
-      <form onSubmit={submit}>
+    <form onSubmit={submit} ref={form}>
+      <Fragment key={edited.formKey}>
         <TextInput
           name="name"
           label={strings.application}
           required
           maxLength={100}
-          defaultValue={curve.name}
+          defaultValue={edited.initial.name}
           error={taken ?? problem?.field('name')}
           data-autofocus
         />
-        <TextInput name="unit" label={strings.unit} maxLength={40} defaultValue={curve.unit} mt="sm" />
+        <TextInput name="unit" label={strings.unit} maxLength={40} defaultValue={edited.initial.unit} mt="sm" />
         <Textarea
           name="description"
           label={strings.configuration}
           autosize
           minRows={2}
           maxLength={2000}
-          defaultValue={curve.description}
+          defaultValue={edited.initial.description}
           mt="sm"
         />
-        <ActionError error={taken || problem?.errors.length ? null : update.error} />
-        <FormActions onCancel={close} saving={update.isPending} />
-      </form>
-    </Dialog>
+      </Fragment>
+      <ChangedMeanwhile
+        changes={edited.changes}
+        error={taken || problem?.errors.length ? null : update.error}
+        onKeep={() => edited.keep(typed())}
+        onTake={edited.take}
+      />
+      <FormActions onCancel={close} saving={update.isPending} />
+    </form>
   )
 }

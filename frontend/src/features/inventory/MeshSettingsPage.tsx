@@ -1,12 +1,14 @@
 import { Anchor, Button, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, Fragment, type ReactNode, useRef, useState } from 'react'
 import { vmsQuery } from '~/api/inventory'
-import { rosterQuery, useAddVm, useDeleteMesh, useRemoveVm, useUpdateMesh } from '~/api/meshes'
+import { type MeshInput, rosterQuery, useAddVm, useDeleteMesh, useRemoveVm, useUpdateMesh } from '~/api/meshes'
 import type { Mesh, Roster } from '~/api/types'
+import { changedFields } from '~/lib/edited'
 import { idsOf } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
+import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Confirm } from '~/ui/Confirm'
 import { MeshFields, meshOf } from '~/ui/MeshFields'
 import { NumberField } from '~/ui/NumberField'
@@ -14,16 +16,21 @@ import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
+import { strings as shared } from '~/ui/strings'
+import { useEdited } from '~/ui/useEdited'
 import { strings } from './strings'
 
 /** The probing settings and members of a mesh; `children` stand between them. */
 export function MeshSettingsPage({ mesh, etag, children }: { mesh: Mesh; etag: string; children?: ReactNode }) {
-  const update = useUpdateMesh(mesh.id, etag)
+  const edited = useEdited(measurementOf(mesh), etag, measurementLines)
+  const update = useUpdateMesh(mesh.id, edited.version)
+  const form = useRef<HTMLFormElement>(null)
   const field = (name: string) => (update.error instanceof Problem ? update.error.field(name) : undefined)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    update.mutate({ ...meshOf(event.currentTarget), ...evidenceOf(event.currentTarget) })
+    const fields = typedIn(event.currentTarget)
+    update.mutate(changedFields(edited.before, fields), { onSuccess: () => edited.saved(fields) })
   }
 
   return (
@@ -36,15 +43,27 @@ export function MeshSettingsPage({ mesh, etag, children }: { mesh: Mesh; etag: s
       }
     >
       <Panel title={strings.measurement}>
-        <form className={pageStyles.form} onSubmit={submit}>
-          <MeshFields name={mesh.name} windowS={mesh.window_s} rateHz={mesh.rate_hz} problem={field} />
-          <EvidenceFields mesh={mesh} problem={field} />
+        <form className={pageStyles.form} onSubmit={submit} ref={form}>
+          <Fragment key={edited.formKey}>
+            <MeshFields
+              name={edited.initial.name}
+              windowS={edited.initial.window_s}
+              rateHz={edited.initial.rate_hz}
+              problem={field}
+            />
+            <EvidenceFields mesh={edited.initial} problem={field} />
+          </Fragment>
           <Button type="submit" size="sm" loading={update.isPending}>
             {strings.save}
           </Button>
         </form>
         {update.isSuccess && <Notice tone="good">{strings.saved}</Notice>}
-        <ActionError error={update.error} />
+        <ChangedMeanwhile
+          changes={edited.changes}
+          error={update.error}
+          onKeep={() => form.current && edited.keep(typedIn(form.current))}
+          onTake={edited.take}
+        />
       </Panel>
       {children}
       <Members mesh={mesh} />
@@ -53,7 +72,7 @@ export function MeshSettingsPage({ mesh, etag, children }: { mesh: Mesh; etag: s
 }
 
 /** From when agents keep a delay as evidence, and count an exchange as lost. */
-function EvidenceFields({ mesh, problem }: { mesh: Mesh; problem: (name: string) => string | undefined }) {
+function EvidenceFields({ mesh, problem }: { mesh: Measurement; problem: (name: string) => string | undefined }) {
   return (
     <>
       <NumberField
@@ -84,6 +103,27 @@ function EvidenceFields({ mesh, problem }: { mesh: Mesh; problem: (name: string)
     </>
   )
 }
+
+type Measurement = ReturnType<typeof measurementOf>
+
+/** The settings that the form edits. */
+const measurementOf = ({ name, window_s, rate_hz, spike_threshold_ns, loss_deadline_ms }: Mesh) => ({
+  name,
+  window_s,
+  rate_hz: rate_hz as MeshInput['rate_hz'],
+  spike_threshold_ns,
+  loss_deadline_ms,
+})
+
+const measurementLines = (mesh: Measurement) => ({
+  [strings.name]: mesh.name,
+  [shared.windowSeconds]: String(mesh.window_s),
+  [shared.rateHertz]: String(mesh.rate_hz),
+  [strings.spikeThreshold]: String(mesh.spike_threshold_ns / 1_000),
+  [strings.lossDeadline]: String(mesh.loss_deadline_ms),
+})
+
+const typedIn = (form: HTMLFormElement): Measurement => ({ ...meshOf(form), ...evidenceOf(form) })
 
 function evidenceOf(form: HTMLFormElement) {
   const data = new FormData(form)

@@ -3,10 +3,13 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { type FormEvent, useState } from 'react'
 import { type PlanSettings, useUpdateMesh } from '~/api/meshes'
 import type { Mesh, Strategy } from '~/api/types'
+import { changedFields } from '~/lib/edited'
 import { Problem } from '~/lib/problem'
+import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
-import { ActionError, Notice } from '~/ui/State'
+import { Notice } from '~/ui/State'
+import { useEdited } from '~/ui/useEdited'
 import { Adoption } from './Adoption'
 import { Comparison } from './Comparison'
 import { strings } from './strings'
@@ -22,6 +25,19 @@ interface Fields {
   betweenZones: string
   betweenRegions: string
 }
+
+/** The settings that are saved; prices only serve the comparison. */
+const planOf = (mesh: Mesh): Pick<Fields, 'strategy' | 'period' | 'representatives'> => ({
+  strategy: mesh.strategy,
+  period: String(mesh.period_windows),
+  representatives: String(mesh.representatives),
+})
+
+const planLines = ({ strategy, period, representatives }: ReturnType<typeof planOf>) => ({
+  [strings.strategy]: strings.strategies[strategy],
+  [strings.period]: period,
+  [strings.representatives]: representatives,
+})
 
 const inRange = (text: string, low: number, high: number, otherwise: number) => {
   const value = Number(text)
@@ -46,11 +62,10 @@ function settingsOf(mesh: Mesh, fields: Fields): PlanSettings {
 
 /** Which pairs a mesh measures in which window: the choice, its cost before it is applied, and who follows it. */
 export function ProbePlan({ mesh, etag }: { mesh: Mesh; etag: string }) {
-  const update = useUpdateMesh(mesh.id, etag)
+  const edited = useEdited(planOf(mesh), etag, planLines)
+  const update = useUpdateMesh(mesh.id, edited.version)
   const [fields, setFields] = useState<Fields>({
-    strategy: mesh.strategy,
-    period: String(mesh.period_windows),
-    representatives: String(mesh.representatives),
+    ...edited.initial,
     ownPrices: false,
     betweenZones: '0.01',
     betweenRegions: '0.02',
@@ -62,7 +77,20 @@ export function ProbePlan({ mesh, etag }: { mesh: Mesh; etag: string }) {
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
     const { period_windows, representatives } = settingsOf(mesh, fields)
-    update.mutate({ strategy: fields.strategy, period_windows, representatives })
+    const plan = {
+      strategy: fields.strategy,
+      period: String(period_windows),
+      representatives: String(representatives),
+    }
+    const { strategy, period, representatives: count } = changedFields(edited.before, plan)
+    update.mutate(
+      {
+        ...(strategy && { strategy }),
+        ...(period && { period_windows }),
+        ...(count && { representatives }),
+      },
+      { onSuccess: () => edited.saved(plan) },
+    )
   }
 
   const number = (name: 'period' | 'representatives' | 'betweenZones' | 'betweenRegions') => ({
@@ -110,7 +138,15 @@ export function ProbePlan({ mesh, etag }: { mesh: Mesh; etag: string }) {
         </Button>
       </form>
       {update.isSuccess && <Notice tone="good">{strings.saved}</Notice>}
-      <ActionError error={update.error} />
+      <ChangedMeanwhile
+        changes={edited.changes}
+        error={update.error}
+        onKeep={() => {
+          const { strategy, period, representatives } = fields
+          set(edited.keep({ strategy, period, representatives }))
+        }}
+        onTake={() => set(edited.take())}
+      />
       <Adoption meshId={mesh.id} />
       <div className={pageStyles.form}>
         <Checkbox

@@ -10,12 +10,13 @@ import { strings } from './strings'
 
 interface Props {
   search: SignInSearch
+  keepsPage: boolean
   onSignedIn: (session: Session) => void
   onFactorNeeded: (factors: Factor[]) => void
   onForgotten: () => void
 }
 
-export function PasswordStep({ search, onSignedIn, onFactorNeeded, onForgotten }: Props) {
+export function PasswordStep({ search, keepsPage, onSignedIn, onFactorNeeded, onForgotten }: Props) {
   const attempt = useMutation({
     mutationFn: ({ email, password }: { email: string; password: string }) => signIn(email, password),
     onSuccess: (result) => ('factors' in result ? onFactorNeeded(result.factors) : onSignedIn(result)),
@@ -27,7 +28,9 @@ export function PasswordStep({ search, onSignedIn, onFactorNeeded, onForgotten }
       title={strings.title}
       onSubmit={(value) => attempt.mutate({ email: value('email').trim(), password: value('password') })}
     >
-      {search.ended && !attempt.error && <Notice tone="info">{strings.sessionEnded}</Notice>}
+      {search.ended && !attempt.error && (
+        <Notice tone="info">{keepsPage ? strings.sessionEndedHere : strings.sessionEnded}</Notice>
+      )}
       {search.failed && !attempt.error && (
         <Notice tone="bad">{strings.providerFailures[search.failed] ?? strings.providerFailed}</Notice>
       )}
@@ -53,8 +56,14 @@ export function PasswordStep({ search, onSignedIn, onFactorNeeded, onForgotten }
         {strings.signIn}
       </Button>
       {provider.data?.name && (
-        <Button variant="default" size="sm" component="a" href={providerUrl(search.next)}>
-          {strings.continueWith(provider.data.name)}
+        <Button
+          variant="default"
+          size="sm"
+          component="a"
+          href={providerUrl(search.next)}
+          {...(keepsPage && { target: '_blank', rel: 'opener' })}
+        >
+          {keepsPage ? strings.continueInTab(provider.data.name) : strings.continueWith(provider.data.name)}
         </Button>
       )}
       {passkeysSupported() && (

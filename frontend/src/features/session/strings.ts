@@ -3,12 +3,14 @@
 export const strings = {
   title: 'Sign in to Sinemora',
   sessionEnded: 'Your session has ended. Sign in to continue.',
+  sessionEndedHere: 'Your session has ended. Sign in to continue: what you have entered on this page is kept.',
   email: 'E-mail',
   password: 'Password',
   showPassword: 'Show password',
   signIn: 'Sign in',
   usePasskey: 'Use a passkey',
   continueWith: (provider: string) => `Continue with ${provider}`,
+  continueInTab: (provider: string) => `Continue with ${provider} in a new tab`,
   providerFailures: {
     provider_refused: 'The provider has not signed you in.',
     provider_no_role: 'None of your groups has a role here. Ask an administrator of your tenant.',

@@ -3,10 +3,12 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { scenariosQuery, useChangeScenario, useDeleteScenario, useKeepScenario } from '~/api/scenarios'
 import type { Scenario } from '~/api/types'
-import type { Change } from '~/lib/changes'
+import { type Change, changeWords } from '~/lib/changes'
+import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Confirm } from '~/ui/Confirm'
 import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
+import { useEdited } from '~/ui/useEdited'
 import { strings } from './strings'
 
 interface Props {
@@ -24,7 +26,6 @@ export function SavedScenarios({ mesh, changes, place, scenario, onOpen }: Props
   const ofMesh = (all ?? []).filter((scenario) => scenario.mesh.id === mesh)
   const open = ofMesh.find(({ id }) => id === scenario)
   const keep = useKeepScenario()
-  const change = useChangeScenario()
   const forget = useDeleteScenario()
   const [asking, setAsking] = useState(false)
 
@@ -45,13 +46,7 @@ export function SavedScenarios({ mesh, changes, place, scenario, onOpen }: Props
         />
         {open && (
           <>
-            <Button
-              variant="default"
-              loading={change.isPending}
-              onClick={() => change.mutate({ id: open.id, version: open.version, changes, place_waiting: place })}
-            >
-              {strings.saveChanges}
-            </Button>
+            <SaveChanges key={open.id} scenario={open} changes={changes} place={place} onOpen={onOpen} />
             <Button variant="default" onClick={() => setAsking(true)}>
               {strings.deleteEllipsis}
             </Button>
@@ -68,7 +63,7 @@ export function SavedScenarios({ mesh, changes, place, scenario, onOpen }: Props
           {strings.save}
         </Button>
       </form>
-      <ActionError error={keep.error ?? change.error} />
+      <ActionError error={keep.error} />
       {open && (
         <Confirm
           title={strings.deleteName(open.name)}
@@ -81,6 +76,47 @@ export function SavedScenarios({ mesh, changes, place, scenario, onOpen }: Props
           {strings.deleteEffect}
         </Confirm>
       )}
+    </>
+  )
+}
+
+interface SaveProps extends Pick<Props, 'changes' | 'place' | 'onOpen'> {
+  scenario: Scenario
+}
+
+/** Save the changes of the page under the open scenario, unless somebody else has changed it meanwhile. */
+function SaveChanges({ scenario, changes, place, onOpen }: SaveProps) {
+  const change = useChangeScenario()
+  const stored = {
+    changes: (scenario.question.changes ?? []) as Change[],
+    place: scenario.question.place_waiting ?? false,
+  }
+  const edited = useEdited(stored, String(scenario.version), (fields) => ({
+    [strings.changes]: fields.changes.map(changeWords).join('; '),
+  }))
+  return (
+    <>
+      <Button
+        variant="default"
+        loading={change.isPending}
+        onClick={() =>
+          change.mutate(
+            { id: scenario.id, version: Number(edited.version), changes, place_waiting: place },
+            { onSuccess: () => edited.saved({ changes, place }) },
+          )
+        }
+      >
+        {strings.saveChanges}
+      </Button>
+      <ChangedMeanwhile
+        changes={edited.changes}
+        error={change.error}
+        onKeep={() => edited.keep({ changes, place })}
+        onTake={() => {
+          edited.take()
+          onOpen(scenario)
+        }}
+      />
     </>
   )
 }

@@ -1,13 +1,14 @@
 import { Checkbox, Group, NativeSelect } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { Route } from '~/api/receivers'
+import type { Difference } from '~/lib/edited'
+import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Dialog } from '~/ui/Dialog'
 import { FormActions } from '~/ui/FormActions'
 import { pageStyles } from '~/ui/Page'
-import { ActionError } from '~/ui/State'
 import { MatcherFields } from '../MatcherFields'
 import { strings } from '../strings'
-import { REPEATS } from './routeTree'
+import { HOLDS, REPEATS, withPresent } from './routeTree'
 
 interface Props {
   /** The edited branch; null while there is none. */
@@ -15,6 +16,10 @@ interface Props {
   isNew: boolean
   receivers: string[]
   saving: { isPending: boolean; error: unknown }
+  /** What somebody else has changed in the tree since the form opened. */
+  changes: Difference[]
+  /** Note that the person has read these changes. */
+  onRead: () => void
   onSave: (route: Route) => void
   onClose: () => void
 }
@@ -27,11 +32,8 @@ const TOLD = [
 const resolvedOf = (value: string) => (value === '' ? null : value === 'yes')
 
 /** Edit one route: matchers, receivers and options. */
-export function BranchEditor({ branch, isNew, receivers, saving, onSave, onClose }: Props) {
+export function BranchEditor({ branch, isNew, receivers, saving, changes, onRead, onSave, onClose }: Props) {
   const [matchers, setMatchers] = useState((branch?.matchers ?? []).map((matcher, id) => ({ ...matcher, id })))
-  const repeats = REPEATS.some(({ value }) => value === String(branch?.repeat_s ?? ''))
-    ? REPEATS
-    : [...REPEATS, { value: String(branch?.repeat_s), label: strings.everySeconds(branch?.repeat_s ?? 0) }]
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -42,6 +44,7 @@ export function BranchEditor({ branch, isNew, receivers, saving, onSave, onClose
       receivers: receivers.filter((name) => form.getAll('receivers').includes(name)),
       repeat_s: Number(form.get('repeat')) || null,
       resolved: resolvedOf(String(form.get('resolved'))),
+      hold_s: form.get('hold') === '' ? null : Number(form.get('hold')),
       continue_: form.get('continue') !== null,
       routes: branch.routes ?? [],
     })
@@ -64,7 +67,7 @@ export function BranchEditor({ branch, isNew, receivers, saving, onSave, onClose
               name="repeat"
               label={strings.repeatUntilAcknowledged}
               defaultValue={String(branch.repeat_s ?? '')}
-              data={repeats}
+              data={withPresent(REPEATS, branch.repeat_s, strings.everySeconds)}
             />
             <NativeSelect
               name="resolved"
@@ -73,8 +76,15 @@ export function BranchEditor({ branch, isNew, receivers, saving, onSave, onClose
               data={TOLD}
             />
           </div>
+          <NativeSelect
+            name="hold"
+            label={strings.groupSinglePaths}
+            description={strings.groupHelp}
+            defaultValue={String(branch.hold_s ?? '')}
+            data={withPresent(HOLDS, branch.hold_s, strings.atMostSeconds)}
+          />
           <Checkbox name="continue" defaultChecked={branch.continue_} label={strings.continueToNext} />
-          <ActionError error={saving.error} />
+          <ChangedMeanwhile changes={changes} error={saving.error} onKeep={onRead} onTake={onClose} />
           <FormActions onCancel={onClose} saving={saving.isPending} />
         </form>
       )}

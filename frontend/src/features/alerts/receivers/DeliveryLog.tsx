@@ -63,8 +63,10 @@ export function DeliveryLog() {
 }
 
 /** The state; of a notification that is held back, until when. */
-function State({ delivery: { state, attempts, due_at } }: { delivery: Delivery }) {
+function State({ delivery: { state, attempts, due_at, held } }: { delivery: Delivery }) {
   const clock = useClock()
+  if (held && state === 'sent') return strings.sentTogether(DELIVERY_STATES[state])
+  if (held && state === 'waiting') return strings.heldUntil(formatShortMoment(due_at, clock, serverNow()))
   const isHeld = state === 'waiting' && attempts === 0 && Date.parse(due_at) > serverNow() + HELD_MS
   return isHeld
     ? strings.waitsUntil(DELIVERY_STATES[state], formatShortMoment(due_at, clock, serverNow()))

@@ -60,7 +60,7 @@ export function bodyOf(
 }
 
 /** Return a setting as text; empty for a secret. */
-export function typedOf({ settings }: Receiver, { name, part }: ReceiverField): string {
+export function typedOf({ settings }: Pick<Receiver, 'settings'>, { name, part }: ReceiverField): string {
   if (part === 'secret') return ''
   const value = settings[name]
   return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : ''

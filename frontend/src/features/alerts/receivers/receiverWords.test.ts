@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Route } from '~/api/receivers'
 import { atRoot, receivedIncidents } from './receiverWords'
 
-const leaf = { matchers: [], routes: [], repeat_s: null, resolved: null, continue_: false }
+const leaf = { matchers: [], routes: [], repeat_s: null, resolved: null, hold_s: null, continue_: false }
 const TREE: Route = {
   ...leaf,
   receivers: ['mail'],

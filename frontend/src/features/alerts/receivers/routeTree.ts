@@ -16,6 +16,7 @@ export const NEW_BRANCH: Route = {
   receivers: [],
   repeat_s: null,
   resolved: null,
+  hold_s: null,
   continue_: false,
   routes: [],
 }
@@ -76,12 +77,34 @@ export const REPEATS = [
   { value: `${168 * HOUR_S}`, label: strings.everyWeek },
 ]
 
+export const HOLDS = [
+  { value: '', label: strings.inherited },
+  { value: '0', label: strings.eachByItself },
+  { value: `${HOUR_S}`, label: strings.atMost1Hour },
+  { value: `${4 * HOUR_S}`, label: strings.atMost4Hours },
+  { value: `${24 * HOUR_S}`, label: strings.atMost1Day },
+]
+
+/** Return choices of a time in seconds that include the present one. */
+export const withPresent = (
+  choices: { value: string; label: string }[],
+  seconds: number | null | undefined,
+  label: (seconds: number) => string,
+) =>
+  choices.some(({ value }) => value === String(seconds ?? ''))
+    ? choices
+    : [...choices, { value: String(seconds), label: label(seconds ?? 0) }]
+
 /** Describe the options of a route that differ from its parent, and whether later routes are tried too. */
-export function terms({ repeat_s, resolved, continue_ }: Route): string {
-  const repeat = REPEATS.find(({ value }) => value === String(repeat_s))?.label ?? strings.everySeconds(repeat_s ?? 0)
+export function terms({ repeat_s, resolved, hold_s, continue_ }: Route): string {
+  const labelOf = (choices: typeof REPEATS, seconds: number | null | undefined) =>
+    choices.find(({ value }) => value === String(seconds ?? ''))?.label ?? ''
+  const repeat = labelOf(withPresent(REPEATS, repeat_s, strings.everySeconds), repeat_s)
+  const hold = labelOf(withPresent(HOLDS, hold_s, strings.atMostSeconds), hold_s)
   const parts = [
     repeat_s ? strings.repeats(repeat.toLowerCase()) : '',
     resolved === false ? strings.resolvedSilent : resolved ? strings.resolvedNotified : '',
+    hold_s === 0 ? strings.singlePathsAtOnce : hold_s ? strings.groups(hold.toLowerCase()) : '',
     continue_ ? strings.continues : '',
   ].filter(Boolean)
   return parts.join('; ')

@@ -1,21 +1,24 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useMemo, useState } from 'react'
 import { useEdits } from '~/api/access'
 import { type Rule, ruleQuery, useChangeRule, useCreateRule } from '~/api/rules'
+import { changedFields } from '~/lib/edited'
 import { Problem } from '~/lib/problem'
+import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { PendingPage } from '~/ui/PendingPage'
-import { ActionError, Failed } from '~/ui/State'
+import { Failed } from '~/ui/State'
 import { SEVERITIES } from '~/ui/severity'
+import { useEdited } from '~/ui/useEdited'
 import { strings } from '../strings'
 import { BackTest } from './BackTest'
 import { ConditionFields } from './ConditionFields'
 import { type Draft, draftOf, inputOf, NAME_MAX, NEW_RULE, type PartProps } from './draft'
 import { EvaluationFields } from './EvaluationFields'
 import { RulePreview } from './RulePreview'
-import { conditionWords, scopeWords } from './ruleWords'
+import { conditionWords, ruleLines, scopeWords } from './ruleWords'
 import { ScopeFields } from './ScopeFields'
 
 /** An existing rule, to read or edit. */
@@ -25,7 +28,7 @@ export function RulePage({ ruleId }: { ruleId: string }) {
     return <Failed what={strings.theRule} error={rule.error} retry={() => void rule.refetch()} />
   }
   if (!rule.data) return <PendingPage />
-  return <RuleEditor key={rule.data.version} meshId={rule.data.mesh_id} rule={rule.data} />
+  return <RuleEditor key={ruleId} meshId={rule.data.mesh_id} rule={rule.data} />
 }
 
 interface Props {
@@ -41,7 +44,12 @@ export function RuleEditor({ meshId, rule, initial }: Props) {
   const edits = useEdits()
   const create = useCreateRule(meshId)
   const change = useChangeRule()
-  const [draft, setDraft] = useState(() => (rule ? draftOf(rule) : (initial ?? NEW_RULE)))
+  const edited = useEdited(
+    useMemo(() => (rule ? draftOf(rule) : (initial ?? NEW_RULE)), [rule, initial]),
+    String(rule?.version ?? ''),
+    ruleLines,
+  )
+  const [draft, setDraft] = useState(edited.initial)
   const saving = rule ? change : create
   const part: PartProps = {
     draft,
@@ -53,8 +61,9 @@ export function RuleEditor({ meshId, rule, initial }: Props) {
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    if (rule) change.mutate({ rule, changes: input }, { onSuccess })
-    else create.mutate(input, { onSuccess })
+    if (!rule) return create.mutate(input, { onSuccess })
+    const changes = changedFields(inputOf(edited.before), input)
+    change.mutate({ rule: { id: rule.id, version: Number(edited.version) }, changes }, { onSuccess })
   }
 
   return (
@@ -95,7 +104,12 @@ export function RuleEditor({ meshId, rule, initial }: Props) {
         <ConditionFields {...part} />
         <ScopeFields {...part} meshId={meshId} />
         <EvaluationFields {...part} />
-        <ActionError error={saving.error} />
+        <ChangedMeanwhile
+          changes={edited.changes}
+          error={saving.error}
+          onKeep={() => setDraft(edited.keep(draft))}
+          onTake={() => setDraft(edited.take())}
+        />
         {edits && (
           <Group>
             <Button type="submit" loading={saving.isPending}>

@@ -3,7 +3,9 @@
 import type { Condition, Rule, RuleInput, Scope } from '~/api/rules'
 import { title } from '~/lib/metrics'
 import { formatDelay, formatRatio } from '~/lib/units'
+import { SEVERITIES } from '~/ui/severity'
 import { strings } from '../strings'
+import { type Draft, inputOf } from './draft'
 
 export const KINDS: Record<Condition['kind'], string> = {
   threshold: strings.kindThreshold,
@@ -69,6 +71,23 @@ export function scopeWords(
   const all =
     kind === 'silent' ? strings.allAgents : kind === 'performance' ? strings.allApplications : strings.allPaths
   return parts.length > 0 ? parts.join('; ') : all
+}
+
+/** Describe what the form of a rule edits, by field. */
+export function ruleLines(draft: Draft): Record<string, string> {
+  const { name, severity, condition, scope, runbook_url } = inputOf(draft)
+  return {
+    [strings.name]: name,
+    [strings.severity]: SEVERITIES[severity].word,
+    [strings.runbook]: runbook_url ?? '',
+    [strings.enabled]: draft.enabled ? strings.yes : strings.no,
+    [strings.condition]: conditionWords(condition),
+    [strings.scope]: scopeWords(scope ?? {}, condition.kind),
+    [strings.breachingWindows]: strings.breachesOutOf(Number(draft.windowsX), Number(draft.windowsY)),
+    [strings.minimumVms]: draft.sourcesMin,
+    [strings.pendingFor]: draft.holdS,
+    [strings.keepFiringFor]: draft.keepFiringS,
+  }
 }
 
 export const patienceWords = ({ windows_x, windows_y }: Rule) => strings.breachesOutOf(windows_x, windows_y)

@@ -1,0 +1,66 @@
+// @vitest-environment jsdom
+import type { QueryClient } from '@tanstack/react-query'
+import { screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test, vi } from 'vitest'
+import { sessionQuery } from '~/api/access'
+import { sessionEnd, useSessionEnded } from '~/api/sessionEnd'
+import { mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import SessionEnded from './SessionEnded'
+
+const session = (user: string, tenant = 't') => ({
+  user: { id: user, email: `${user}@example.com` },
+  tenant: { id: tenant, name: tenant },
+  role: 'owner',
+  second_factor_due: false,
+})
+
+function Page() {
+  const hasEnded = useSessionEnded()
+  return (
+    <>
+      <input aria-label="Comment" />
+      {hasEnded && <SessionEnded />}
+    </>
+  )
+}
+
+/** Type into a page, end its session, sign in as somebody. Return what the page has then. */
+async function signInAgainAs(who: ReturnType<typeof session>) {
+  const reload = vi.fn()
+  vi.stubGlobal('location', { ...window.location, reload })
+  let ended = false
+  mockApi({
+    'GET /v1/auth/status': () => reply(200, { session: ended ? null : session('ann') }),
+    'GET /v1/auth/provider': { name: null },
+    'POST /v1/auth/sign-in': () => reply(200, who),
+  })
+  const router = await showPage(<Page />)
+  await (router.options.context as { queryClient: QueryClient }).queryClient.ensureQueryData(sessionQuery)
+  const comment = screen.getByRole<HTMLInputElement>('textbox', { name: 'Comment' })
+  await userEvent.type(comment, 'half a sentence')
+  ended = true
+  sessionEnd.set(true)
+  expect(await screen.findByText(/what you have entered on this page is kept/)).toBeTruthy()
+  await userEvent.type(screen.getByLabelText('E-mail'), who.user.email)
+  await userEvent.type(screen.getByLabelText('Password'), 'correct horse')
+  await userEvent.click(screen.getByRole('button', { name: 'Sign in' }))
+  return { comment, reload }
+}
+
+test('who signs in again finds the page with what was entered', async () => {
+  const { comment, reload } = await signInAgainAs(session('ann'))
+  await expect.poll(() => sessionEnd.get()).toBe(false)
+  expect(comment.value).toBe('half a sentence')
+  expect(reload).not.toHaveBeenCalled()
+})
+
+test.each([
+  ['another person', session('bob')],
+  ['another tenant', session('ann', 'other')],
+])('%s gets a new page', async (_, who) => {
+  const { reload } = await signInAgainAs(who)
+  await expect.poll(() => reload.mock.calls.length).toBe(1)
+  sessionEnd.set(false)
+})
