@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from sinemora.curves.core.observations import LatencyKind, Metric, ObservationError
+from sinemora.curves.core.observations import ROWS_MAX, LatencyKind, Metric, ObservationError
 from sinemora.curves.core.upload import text_of
 from sinemora.inventory.schemas import Name
 from sinemora.kit.schemas import Read, Write
@@ -52,7 +52,7 @@ class Measurements(Write):
     latency: LatencyKind = Field("added", description="`measured` latencies count from the smallest of them")
     baseline: float | None = Field(None, description="Performance without added latency; default: the rows at 0 µs")
     source: Source = ""
-    rows: list[SampleRow] | None = None
+    rows: Annotated[list[SampleRow], Field(max_length=ROWS_MAX)] | None = None
     csv: str | None = None
 
     @model_validator(mode="before")

@@ -12,7 +12,9 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import cast, get_args
 
 from sinemora.curves.core.observations import ROWS_MAX, LatencyKind, Metric, ObservationError, Samples, normalise
@@ -61,9 +63,10 @@ def text_of(content: bytes) -> str:
 def line_of(text: str, pointer: str) -> int | None:
     """Return the line (from 1) of a CSV file for a pointer like ``/rows/3/performance``, None without one."""
     match = re.match(r"/rows/(\d+)", pointer)
-    lines = [] if _is_json(text) else _lines(text)
-    row = int(match[1]) + 1 if match else len(lines)
-    return lines[row][0] if row < len(lines) else None
+    if match is None or _is_json(text):
+        return None
+    lines = islice(_lines(text), int(match[1]) + 1, None)
+    return next((number for number, _ in lines), None)
 
 
 def of_rows(
@@ -77,25 +80,24 @@ def _is_json(text: str) -> bool:
     return text.lstrip()[:1] in ("{", "[")
 
 
-def _lines(text: str) -> list[tuple[int, str]]:
-    """Yield non-empty, non-comment lines with their numbers from 1."""
-    return [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield non-empty, non-comment lines with their numbers from 1, one at a time: a file may have millions."""
+    lines = enumerate(io.StringIO(text, newline=None), 1)
+    return ((number, line) for number, line in lines if line.strip() and not line.startswith("#"))
 
 
 def parse_csv(text: str, baseline: float | None = None) -> Table:
-    """Return the table of a CSV file. Raises `ObservationError` with the line."""
-    lines = _lines(text)
-    if not lines:
+    """Return the table of a CSV file. Raises `ObservationError` with the line; rows after `ROWS_MAX` are not read."""
+    first = next(_lines(text), None)
+    if first is None:
         raise ObservationError("", "the file is empty; begin with a header: added_us,rate")
-    delimiter = max(";\t,", key=lines[0][1].count)
-    try:
-        header, *rows = csv.reader(io.StringIO("\n".join(line for _, line in lines)), delimiter=delimiter)
-    except csv.Error as error:
-        raise ObservationError("", f"cannot be read as CSV: {error}") from None
+    delimiter = max(";\t,", key=first[1].count)
+    rows = _rows(text, delimiter)
+    _, header = next(rows)
     header = [re.sub(r"[\s\-]+", "_", name.strip().lower()) for name in header]
     columns, unit, metric, latency = _columns(header)
     values: dict[str, list[float]] = {name: [] for name in columns}
-    for index, ((line, _), row) in enumerate(zip(lines[1:], rows, strict=False)):
+    for index, (line, row) in enumerate(rows):
         if index == ROWS_MAX:
             raise ObservationError("/rows", f"more than {ROWS_MAX:,} rows; average repeats first")
         if len(row) > len(header) and any(cell.strip() for cell in row[len(header) :]):
@@ -119,6 +121,22 @@ def parse_csv(text: str, baseline: float | None = None) -> Table:
         values.get("repeats"),
         baseline,
     )
+
+
+def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of each row, the header first, with the number of its last line. Raises `ObservationError`."""
+    line = 0
+
+    def contents() -> Iterator[str]:
+        nonlocal line
+        for line, content in _lines(text):  # noqa: B007 -- the number of the line that was read last
+            yield content
+
+    try:
+        for row in csv.reader(contents(), delimiter=delimiter):
+            yield line, row
+    except csv.Error as error:
+        raise ObservationError("", f"line {line}: cannot be read as CSV: {error}") from None
 
 
 def _columns(header: list[str]) -> tuple[dict[str, int], str, Metric, LatencyKind]:

@@ -2,12 +2,13 @@ import { Button, FileButton, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, type ReactNode, useRef, useState } from 'react'
 import type { MeasurementsInput } from '~/api/curves'
 import { Problem } from '~/lib/problem'
+import { formatCount } from '~/lib/units'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import styles from './curves.module.css'
 import { strings } from './strings'
-import { extent, type LineError, lineErrors } from './upload'
+import { extent, type LineError, lineErrors, ROWS_MAX, rowsOf } from './upload'
 
 const EXAMPLE = strings.example
 
@@ -24,6 +25,7 @@ interface Props {
 export function MeasurementsForm({ children, action, pending, error, onSubmit }: Props) {
   const [csv, setCsv] = useState('')
   const [sent, setSent] = useState('')
+  const [refused, setRefused] = useState<string>()
   const area = useRef<HTMLTextAreaElement>(null)
   const wrong = error instanceof Problem && csv === sent ? lineErrors(csv, error.errors) : []
   // Show the error of a field at the field, an error of the table at its line.
@@ -35,6 +37,14 @@ export function MeasurementsForm({ children, action, pending, error, onSubmit }:
     const baseline = String(form.get('baseline')).trim()
     setSent(csv)
     onSubmit({ csv, source: String(form.get('source')).trim(), baseline: baseline ? Number(baseline) : null }, form)
+  }
+
+  async function open(file: File) {
+    const text = await file.text()
+    const rows = rowsOf(text)
+    // A text area with a million lines would freeze the page.
+    setRefused(rows > ROWS_MAX ? strings.tooManyRows(formatCount(rows), formatCount(ROWS_MAX)) : undefined)
+    if (rows <= ROWS_MAX) setCsv(text)
   }
 
   function show(line: number) {
@@ -69,8 +79,13 @@ export function MeasurementsForm({ children, action, pending, error, onSubmit }:
         spellCheck={false}
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
         value={csv}
-        error={wrong.length > 0 ? wrong.map(({ line, message }) => at(line, message)).join(' ') : undefined}
-        onChange={({ currentTarget: { value } }) => setCsv(value)}
+        error={
+          refused ?? (wrong.length > 0 ? wrong.map(({ line, message }) => at(line, message)).join(' ') : undefined)
+        }
+        onChange={({ currentTarget: { value } }) => {
+          setRefused(undefined)
+          setCsv(value)
+        }}
       />
       {wrong.map(
         ({ line, message }) =>
@@ -82,7 +97,7 @@ export function MeasurementsForm({ children, action, pending, error, onSubmit }:
         </Button>
         <FileButton
           accept=".csv,.tsv,.txt,.json,text/csv,application/json"
-          onChange={(file) => void file?.text().then(setCsv)}
+          onChange={(file) => void (file && open(file))}
         >
           {(props) => (
             <Button {...props} size="sm" variant="default">

@@ -36,6 +36,15 @@ test('a fault in the table is shown at its line, and nothing typed is lost', asy
   expect(area().value.slice(area().selectionStart, area().selectionEnd)).toBe('50,fast')
 })
 
+test('a file of more rows than are fitted is refused with their number, and is not put into the page', async () => {
+  mockApi({})
+  await showPage(<NewCurvePage />)
+  const file = new File([`added_us,rate\n${'1,9\n'.repeat(100_001)}`], 'sweep.csv', { type: 'text/csv' })
+  await userEvent.upload(document.querySelector('input[type=file]') as HTMLInputElement, file)
+  expect(await screen.findByText(/The file has 100.001 rows; at most 100.000 are fitted/)).toBeTruthy()
+  expect(area().value).toBe('')
+})
+
 test('a name that is taken is shown at the name', async () => {
   const taken = { detail: 'There is a curve of this name.', code: 'curve_name_taken' }
   mockApi({ 'POST /v1/curves': () => reply(409, taken) })

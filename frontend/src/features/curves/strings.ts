@@ -171,6 +171,8 @@ export const strings = {
   measurementsHint:
     'CSV or JSON with columns added_us or measured_us, and rate or duration; optionally spread and repeats.',
   openFile: 'Open a file…',
+  tooManyRows: (rows: string, most: string) =>
+    `The file has ${rows} rows; at most ${most} are fitted. Average repeats first.`,
   fillExample: 'Use an example',
   lineError: (line: number, message: string) => `Line ${line}: ${message}`,
   linesAround: (text: number) => `Lines around ${text}`,

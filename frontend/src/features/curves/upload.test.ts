@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { extent, lineErrors, lineOf } from './upload'
+import { extent, lineErrors, lineOf, rowsOf } from './upload'
 
 const TABLE = '# night run\nadded_us,rate\n0,990000\n\n50,fast\n100,790000\n'
 
@@ -13,6 +13,12 @@ test.each([
   ['#', null],
 ])('%s stands on line %s', (pointer, line) => {
   expect(lineOf(TABLE, pointer)).toBe(line)
+})
+
+test('rows are counted without header, comments and empty lines', () => {
+  expect(rowsOf(TABLE)).toBe(3)
+  expect(rowsOf('')).toBe(0)
+  expect(rowsOf('[{"latency_us": 1}]')).toBe(0)
 })
 
 test('JSON has no lines to point to', () => {

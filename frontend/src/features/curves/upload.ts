@@ -13,6 +13,14 @@ function counted(text: string): number[] {
   return text.split(/\r\n|\r|\n/).flatMap((line, i) => (line.trim() === '' || line.startsWith('#') ? [] : [i + 1]))
 }
 
+/** Most rows of a table that the API takes. */
+export const ROWS_MAX = 100_000
+
+/** Return the number of rows of a table without its header; 0 for JSON, whose rows the API counts. */
+export function rowsOf(text: string): number {
+  return /^\s*[{[]/.test(text) ? 0 : Math.max(counted(text).length - 1, 0)
+}
+
 /** Return the line of a JSON pointer such as `#/rows/3/performance` or `#/header`, or null. */
 export function lineOf(text: string, pointer: string): number | null {
   if (/^\s*[{[]/.test(text)) return null

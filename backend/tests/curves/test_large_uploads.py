@@ -1,0 +1,140 @@
+"""A million rows are refused by the limit of rows or of bytes, at once and in bounded memory, also of two users."""
+
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from http.client import HTTPConnection
+from json import dumps, loads
+from pathlib import Path
+
+import pytest
+
+from tests.callers import Member
+
+ROWS = 1_000_000
+SHORT = b"added_us,rate\n" + b"1,9\n" * ROWS
+"""Within the limit of bytes: only the number of rows is too large."""
+LONG = b"added_us,rate,spread,repeats\n" + b"125.25,990123.5,4000.5,5\n" * ROWS
+GROWTH_MOST_MIB = 240
+"""Objects of two JSON bodies take most; reading all rows of two CSV files would take 610."""
+SECONDS_MOST = 15
+
+
+@pytest.fixture
+def port(servers: object, tmp_path: Path) -> Iterator[int]:
+    """The port of an API in a process of its own, on the database of the tests."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = int(free.getsockname()[1])
+    environment = os.environ | {"SINEMORA_PORT": str(port)}
+    with (tmp_path / "api.log").open("wb") as log:
+        command = [sys.executable, "-m", "sinemora.cli", "serve"]
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    try:
+        until = time.monotonic() + 90
+        while not _healthy(port):
+            assert time.monotonic() < until, (tmp_path / "api.log").read_text()
+            time.sleep(0.1)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _healthy(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as response:
+            return bool(response.status == 200)
+    except (urllib.error.URLError, ConnectionError):
+        return False
+
+
+def key_of(owner: Member) -> str:
+    until = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    body = {"name": "uploads", "scopes": ["read", "write"], "expires_at": until}
+    return str(owner.created("/v1/api-keys", body)["secret"])
+
+
+def sent(port: int, key: str, body: bytes, kind: str = "text/csv", chunked: bool = False) -> tuple[int, dict, float]:
+    """Return status, response and seconds of an upload."""
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": kind}
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    started = time.monotonic()
+    content = (body[at : at + 65536] for at in range(0, len(body), 65536)) if chunked else body
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # refused before all of it was sent
+        connection.request("POST", "/v1/curves?name=large", content, headers, encode_chunked=chunked)
+    response = connection.getresponse()
+    answer = loads(response.read())
+    connection.close()
+    return response.status, answer, time.monotonic() - started
+
+
+def rss_mib(port: int, peak: bool = False) -> float:
+    """Return the memory of all processes that listen on a port, or their peak."""
+    field = "VmHWM" if peak else "VmRSS"
+    total = 0.0
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            if f"SINEMORA_PORT={port}\0" in (status.parent / "environ").read_text():
+                total += int(re.search(rf"{field}:\s+(\d+) kB", status.read_text())[1]) / 1024  # type: ignore[index]
+        except (OSError, TypeError):
+            continue  # it ended, or belongs to another user
+    return total
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "chunked", "status", "words"),
+    [
+        (SHORT, "text/csv", False, 422, "more than 100,000 rows; average repeats first"),
+        (SHORT, "text/csv", True, 422, "more than 100,000 rows; average repeats first"),
+        (LONG, "text/csv", False, 413, "at most 4194304 bytes"),
+        (LONG, "text/csv", True, 413, "at most 4194304 bytes"),
+        (
+            dumps({"name": "large", "rows": [{"latency_us": 1, "performance": 9}] * 100_001}).encode(),
+            "application/json",
+            False,
+            422,
+            "at most 100000 items",
+        ),
+    ],
+    ids=["rows", "rows-chunked", "bytes", "bytes-chunked", "json"],
+)
+def test_a_million_rows_of_two_users_at_once_are_refused(
+    owner: Member, other_owner: Member, port: int, body: bytes, kind: str, chunked: bool, status: int, words: str
+):
+    keys = [key_of(owner), key_of(other_owner)]
+    sent(port, keys[0], b"added_us,rate\n0,9\n", "text/csv")  # what the first request loads
+    before = rss_mib(port)
+    assert before > 0
+    slowest: list[float] = []
+    ended = threading.Event()
+
+    def ask() -> None:
+        while not ended.is_set():
+            started = time.monotonic()
+            assert _healthy(port)
+            slowest.append(time.monotonic() - started)
+            time.sleep(0.01)
+
+    with ThreadPoolExecutor() as pool:
+        asking = pool.submit(ask)
+        results = list(pool.map(lambda key: sent(port, key, body, kind, chunked), keys))
+        ended.set()
+        asking.result()
+    for code, answer, seconds in results:
+        assert code == status
+        assert words in dumps(answer, ensure_ascii=False)
+        assert seconds < SECONDS_MOST
+    assert rss_mib(port, peak=True) - before < GROWTH_MOST_MIB
+    assert max(slowest) < SECONDS_MOST / 3
+    for key in keys:  # the same process still fits small tables
+        assert sent(port, key, b"added_us,rate\n0,9\n50,8\n100,7\n200,5\n")[0] == 201
