@@ -32,8 +32,10 @@ from sinemora.curves.core.curve import Curve, Floats
 from sinemora.curves.core.library import LIBRARY
 from sinemora.kit.percent import percent
 from sinemora.recommendations.core import optimize, split
+from sinemora.recommendations.core.gains import apply_moves
 from sinemora.recommendations.core.holdout import estimate_gain, performance_series
 from sinemora.recommendations.core.instance import Deployment, Instance, Machine, PerformanceSeries, TaskDemand
+from sinemora.recommendations.core.solution import Options
 
 WORLDS = 3_000
 TENANTS = 500
@@ -156,12 +158,12 @@ def cases(item: tuple[int, int]) -> list[Case]:
     seen, later = trips[:windows], trips[windows:]
     reference_us = float(rng.choice([0.0, 0.5, 0.8])) * float(np.nanmedian(trips)) / 1e3
     truths, instance = instance_of(mesh, observed(seen, rng), reference_us, rng)
-    solution = optimize.solve(instance, optimize.Options(move_cost=float(rng.choice([0.0, 0.02]))))
+    solution = optimize.solve(instance, Options(move_cost=float(rng.choice([0.0, 0.02]))))
     here = tuple(application.at for application in instance.applications)
     found = []
     for group in solution.groups:
         places = sorted({move.task[0] for move in group.moves})
-        there = optimize.apply_moves(here, group.moves)
+        there = apply_moves(here, group.moves)
         before, after = ([series_of(instance, place, at[place]) for place in places] for at in (here, there))
         gain = estimate_gain(before, after, 0.0, instance.holdout_blocks)
         if gain is None or gain.blocks < split.BLOCKS_LEAST:

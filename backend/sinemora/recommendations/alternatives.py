@@ -6,7 +6,7 @@ from sinemora.applications.schemas import Named
 from sinemora.curves.core.curve import Floats
 from sinemora.placement.move_sequence import TaskMove
 from sinemora.recommendations.core.instance import Instance, Ints
-from sinemora.recommendations.core.optimize import Solution
+from sinemora.recommendations.core.solution import Solution
 from sinemora.recommendations.schemas import RunnerUp
 
 Known = dict[int, Floats]

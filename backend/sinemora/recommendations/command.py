@@ -141,6 +141,11 @@ def _print_moves(client: Terminal, recommendation: Any) -> None:
         client.print_line(f"{recommendation['id']}: {before} now, {after} after the moves ({interval})")
     if optimality := recommendation["answer"]["optimality"]:
         client.print_line(optimality["words"])
+    for bound in recommendation["answer"]["binding"] or ():
+        limits, helps = (" and ".join(limit[key] for limit in bound["limits"]) for key in ("limit", "relax"))
+        task = f"{bound['application']['name']}/{bound['task']['name']} to {bound['vm']['name']}"
+        gain = signed_percent(bound["gain"]["gain"]["mean"])
+        client.print_line(f"limit: {limits}. To move {task} ({gain}): {helps}.")
     rows = [
         (step["position"] + 1, f"{step['application']['name']}/{step['task']['name']}",
          step["source"]["name"] if step["source"] else "waiting", step["target"]["name"], step["explanation"])

@@ -15,17 +15,11 @@ from sinemora.recommendations import load_instance
 from sinemora.recommendations.alternatives import Known, alternatives
 from sinemora.recommendations.core import constraints
 from sinemora.recommendations.core.binding import Binding, binding_limits
+from sinemora.recommendations.core.gains import apply_moves, expected_gain, task_gain
 from sinemora.recommendations.core.holdout import Estimate, Gain
 from sinemora.recommendations.core.infeasibility import unmet_objectives
 from sinemora.recommendations.core.instance import Instance
-from sinemora.recommendations.core.optimize import (
-    Group,
-    Options,
-    Solution,
-    apply_moves,
-    expected_gain,
-    task_gain,
-)
+from sinemora.recommendations.core.solution import Group, Options, Solution
 from sinemora.recommendations.flow_network import solved_arcs
 from sinemora.recommendations.schemas import (
     ApplicationGain,
@@ -204,8 +198,7 @@ def _optimality(options: Options, solution: Solution) -> OptimalityRead:
         return OptimalityRead(
             state=Optimality.HEURISTIC, gap=None, words=f"Best found, not proven: no bound is known {why}."
         )
-    rejected = sum(len(group.moves) for group in solution.groups if group.rejected is not None)
-    before = " Some of its moves were rejected afterwards." if rejected > solution.left_out else ""
+    before = " Some of its moves were rejected afterwards." if solution.rejected else ""
     where = "within these limits, on the median round trips of the training windows"
     if solution.left_out:
         left_out = "1 move" if solution.left_out == 1 else f"{solution.left_out} moves"

@@ -3,7 +3,7 @@
 from sinemora.kit.errors import ProductError
 from sinemora.placement.policies.explain import explain
 from sinemora.placement.policies.nomora import Parameters
-from sinemora.recommendations.core.optimize import Solution
+from sinemora.recommendations.core.solution import Solution
 from sinemora.recommendations.schemas import NetworkArc
 
 ARCS_MAX = 5_000

@@ -270,7 +270,8 @@ class NetworkArc(Read):
 class BindingLimit(Read):
     """Limit in words and what relaxes it.
 
-    `kind`: slot, cpu, memory, apart_from, zones, per_vm_max, per_host_max, per_zone_max, moves_max, pin or root.
+    `kind`: slot, cpu, memory, apart_from, zones, per_vm_max, per_host_max, per_zone_max, moves_max, move_cost, pin
+    or root.
     """
 
     kind: str

@@ -23,6 +23,7 @@ from sinemora.placement.problem import ProblemError
 from sinemora.recommendations import explanation, load_instance, outcomes, preconditions, queries
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import NothingMeasured
+from sinemora.recommendations.core.solution import Options
 from sinemora.recommendations.core.verdict import Verdict
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationState, Trigger
 from sinemora.recommendations.schemas import (
@@ -91,10 +92,10 @@ def recommend(
     return recommendation
 
 
-def options_of(request: RecommendationRequest) -> optimize.Options:
+def options_of(request: RecommendationRequest) -> Options:
     """Translate a request into options of the optimiser."""
     published = None if request.nomora is None else Parameters(**request.nomora.model_dump(), aggregate=True)
-    return optimize.Options(
+    return Options(
         published=published,
         objective=request.objective or (Objective.slowdown if published else Objective.loss),
         moves_max=request.moves_max,

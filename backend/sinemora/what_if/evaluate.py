@@ -15,6 +15,7 @@ from sinemora.measurements.schemas import Span
 from sinemora.placement.costs import Objective
 from sinemora.recommendations import explanation, load_instance
 from sinemora.recommendations.core import constraints
+from sinemora.recommendations.core.gains import apply_moves
 from sinemora.recommendations.core.holdout import estimate_gain, estimate_mean, performance_series
 from sinemora.recommendations.core.instance import (
     WAITING,
@@ -24,7 +25,6 @@ from sinemora.recommendations.core.instance import (
     impute,
 )
 from sinemora.recommendations.core.joint_placement import place_jointly
-from sinemora.recommendations.core.optimize import apply_moves
 from sinemora.recommendations.schemas import RecommendationRequest
 from sinemora.what_if import changes as edits
 from sinemora.what_if.schemas import (

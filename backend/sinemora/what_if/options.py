@@ -11,6 +11,7 @@ import numpy as np
 
 from sinemora.applications.performance import Flags, Indices, Links, reached
 from sinemora.curves.core.curve import Floats
+from sinemora.recommendations.core.gains import expected_gain
 from sinemora.recommendations.core.holdout import (
     UNFORESEEN,
     Estimate,
@@ -19,7 +20,6 @@ from sinemora.recommendations.core.holdout import (
     performance_series,
 )
 from sinemora.recommendations.core.instance import ELSEWHERE, Deployment, Instance, PerformanceSeries, Trips
-from sinemora.recommendations.core.optimize import expected_gain
 
 DRAWS = 400
 SWAPS_MOST = 60

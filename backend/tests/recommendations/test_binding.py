@@ -1,5 +1,7 @@
 """Limits that keep tasks from better VMs are named, with what would help most."""
 
+import re
+
 import pytest
 
 from tests.callers import MeshWorld
@@ -66,6 +68,48 @@ def test_pins_are_named(mesh: MeshWorld, worker):
     measured(mesh, ONE)
     found = towards(asked(mesh, worker))
     assert [(limit["kind"], limit["relax"]) for limit in found["limits"]] == [("pin", "unpin cache/cache-1")]
+
+
+@pytest.mark.parametrize("of_request", [False, True])
+def test_a_move_cost_above_the_gain_is_named_with_a_cost_below_it(mesh: MeshWorld, worker, of_request: bool):
+    application = declared(mesh, vms=("a-1", "b-1"), **({} if of_request else {"move_cost": 0.9}))
+    measured(mesh, ONE)
+    recommendation = asked(mesh, worker, **({"move_cost": 0.9} if of_request else {}))
+    assert recommendation["steps"] == []
+    found = towards(recommendation)
+    (limit,) = found["limits"]
+    gain, low = (100 * found["gain"]["gain"][key] for key in ("mean", "low"))
+    assert limit["kind"] == "move_cost"
+    assert limit["limit"].startswith("a move of cache must gain 90.0 % for its task (move_cost), and this one gains ")
+    assert f"gains {gain:.1f} %" in limit["limit"]
+    words = re.fullmatch(r"lower move_cost of (the request|cache) to ([\d.]+) % or less", limit["relax"])
+    assert words is not None
+    assert words[1] == ("the request" if of_request else "cache")
+    enough = float(words[2])
+    assert 0 < enough <= low
+    if not of_request:
+        change = {"move_cost": enough / 100}
+        assert mesh.owner.patch(f"/v1/applications/{application['id']}", json=change).status_code == 200
+    again = asked(mesh, worker, **({"move_cost": enough / 100} if of_request else {}))
+    assert [step["target"]["name"] for step in again["steps"]] == ["c-2"]
+    assert again["answer"]["binding"] == []
+
+
+def test_a_move_rejected_only_for_its_cost_says_so(mesh: MeshWorld, worker):
+    """The other application moves for less, so the optimiser proposes this move, and its cost rejects it."""
+    declared(mesh, vms=("a-1", "b-1"), move_cost=0.9)
+    declared(mesh, "other", vms=("a-2", "b-2"))
+    measured(mesh, ONE)
+    recommendation = asked(mesh, worker)
+    assert towards(recommendation)["limits"][0]["kind"] == "move_cost"
+    assert any("without a move cost it would be" in words for words in recommendation["answer"]["rejected"])
+
+
+def test_a_move_cost_is_not_blamed_for_what_noise_explains(mesh: MeshWorld, worker):
+    declared(mesh, vms=("a-1", "b-1"), move_cost=0.9)
+    measured(mesh, {}, noise_us=60)
+    # A slot on the VM of its root would be better for sure.
+    assert {one["vm"]["name"] for one in asked(mesh, worker)["answer"]["binding"]} == {"a-1"}
 
 
 def test_full_vms_cpu_and_memory_are_named(mesh: MeshWorld, worker):

@@ -8,6 +8,7 @@ import yaml
 from sinemora.cli import main
 from sinemora.kit.client import Client, RequestRefused
 from tests.callers import Member, MeshWorld
+from tests.recommendations.asking import asked
 from tests.recommendations.measured_mesh import measured
 from tests.terminal import listening
 
@@ -84,3 +85,14 @@ def test_errors_are_reported_with_their_fields(client: Client, mesh: MeshWorld, 
         client.get("/v1/applications/00000000-0000-0000-0000-000000000000")
     assert refused.value.code == "application_unknown"
     assert main(["applications", "list", "--url", client.url]) == 2
+
+
+def test_what_keeps_a_task_from_a_better_vm_is_printed(client: Client, mesh: MeshWorld, worker, tmp_path, capsys):
+    file = tmp_path / "applications.yaml"
+    file.write_text(MANIFEST.format(mesh=mesh.name))
+    run_command(client, capsys, "applications", "import", str(file))
+    asked(mesh, worker, moves_max=0)
+    (found,) = [item["id"] for item in client.items("/v1/recommendations")]
+    output = run_command(client, capsys, "recommendations", "show", found)
+    assert "limit: 0 moves in all. To move cache/" in output
+    assert "raise moves_max of the request." in output

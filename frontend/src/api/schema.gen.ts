@@ -5506,7 +5506,8 @@ export interface components {
          * BindingLimit
          * @description Limit in words and what relaxes it.
          *
-         *     `kind`: slot, cpu, memory, apart_from, zones, per_vm_max, per_host_max, per_zone_max, moves_max, pin or root.
+         *     `kind`: slot, cpu, memory, apart_from, zones, per_vm_max, per_host_max, per_zone_max, moves_max, move_cost, pin
+         *     or root.
          */
         BindingLimit: {
             /** Kind */

@@ -1,20 +1,24 @@
 """Limits that keep tasks from better VMs, and what would help: one task at a time, in the recommended placement.
 
-Every task is tried on every VM as if nothing limited it. Where its performance would rise by more than noise and the
-cost of a move, the limits that forbid the place are binding. The gain is then estimated on held-out windows, as that
-of a recommended move. Moves of several tasks at once are not tried.
+Every task is tried on every VM as if nothing limited it. Where its performance would rise by more than noise, the
+limits that forbid the place are binding, and so is the cost of a move that is not surely less than the gain. The gain
+is estimated on held-out windows, and has to be as sure as that of a recommended move. Moves of several tasks at once
+are not tried.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sinemora.applications.performance import Flags, Indices
 from sinemora.curves.core.curve import Floats
+from sinemora.kit.percent import percent
+from sinemora.recommendations.core.acceptance import PROBABILITY, price_of_moves
+from sinemora.recommendations.core.gains import expected_gain
 from sinemora.recommendations.core.holdout import Gain
 from sinemora.recommendations.core.instance import Deployment, Instance
-from sinemora.recommendations.core.optimize import Options, Solution, expected_gain
+from sinemora.recommendations.core.solution import Options, Solution
 
 SHOWN = 5
 _TRIED = 20
@@ -34,6 +38,7 @@ class Limit:
     relax: str
 
 
+_MOVE_COST = "move_cost"
 _ROOTS_STAY = Limit("root", "roots of stars stay", "use the policy best without a risk measure, which moves roots")
 
 
@@ -49,10 +54,13 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    worth: float
+    gain: float
+    """Gain of its application on the training windows."""
     limits: tuple[Limit, ...]
     task: tuple[int, int]
     machine: int
+    worth: float
+    """The same in the unit of move costs, in which the links of an application sum up to their number."""
 
 
 def binding_limits(instance: Instance, solution: Solution, options: Options) -> list[Binding]:
@@ -60,16 +68,20 @@ def binding_limits(instance: Instance, solution: Solution, options: Options) -> 
     best: dict[tuple[Limit, ...], _Candidate] = {}
     for candidate in _candidates(instance, solution, options):
         known = best.get(candidate.limits)
-        if known is None or candidate.worth > known.worth:
+        if known is None or candidate.gain > known.gain:
             best[candidate.limits] = candidate
     found = []
-    for candidate in sorted(best.values(), key=lambda one: one.worth, reverse=True)[:_TRIED]:
+    for candidate in sorted(best.values(), key=lambda one: one.gain, reverse=True)[:_TRIED]:
         place, position = candidate.task
         after = [machines.copy() for machines in solution.after]
         after[place][position] = candidate.machine
-        gain = expected_gain(instance, solution.after, tuple(after), [place], 0.0)
-        if gain is not None and gain.gain.mean > 0:
-            found.append(Binding(candidate.limits, candidate.task, candidate.machine, gain))
+        costly = any(limit.kind == _MOVE_COST for limit in candidate.limits)
+        price = price_of_moves(instance, place, 1, 0.0 if costly else options.move_cost, solution.min_gain)
+        gain = expected_gain(instance, solution.after, tuple(after), [place], price)
+        if gain is not None and gain.probability >= PROBABILITY:
+            application = instance.applications[place]
+            limits = tuple(_with_gain(application, limit, candidate.worth, gain, options) for limit in candidate.limits)
+            found.append(Binding(limits, candidate.task, candidate.machine, gain))
     return sorted(found, key=lambda one: one.gain.gain.mean, reverse=True)[:SHOWN]
 
 
@@ -77,14 +89,17 @@ def _candidates(instance: Instance, solution: Solution, options: Options) -> Ite
     free = instance.free(solution.after)
     domains = (np.arange(len(instance.machines)), instance.racks, instance.zones)
     moved = {move.task for group in solution.kept for move in group.moves if not move.starts}
+    too_costly = {(move.task, move.target) for group in solution.groups if group.too_costly for move in group.moves}
     for place, application in enumerate(instance.applications):
         if not application.chosen:
             continue
         cost = application.move_cost if options.move_cost is None else options.move_cost
         present = _apart_on(instance, solution.after, place)
         for position in np.flatnonzero(solution.after[place] >= 0).tolist():
-            gains = _gains(instance, solution, place, position)
-            better = np.flatnonzero(gains > max(cost, solution.min_gain))
+            share = _share(application, position)
+            gains = _gains(instance, solution, place, position) * share
+            worth = gains * len(application.links)  # in the unit of move costs: of one task of a star
+            better = np.flatnonzero(worth > solution.min_gain)
             if not better.size:
                 continue
             roots_stay = options.published is not None or instance.training_risk is not None
@@ -93,9 +108,12 @@ def _candidates(instance: Instance, solution: Solution, options: Options) -> Ite
                 *_budgets(instance, solution, place, position, moved, options),
             ]
             for machine in better[np.argsort(-gains[better])][:_BEST_PLACES].tolist():
+                costly = worth[machine] <= cost or ((place, position), machine) in too_costly
+                costly &= (place, position) not in moved  # its move is paid for
                 limits = tuple(
                     (
                         *everywhere,
+                        *((_move_cost(application, cost),) if costly else ()),
                         *_capacity(instance, free, application, position, machine),
                         *(_apart(instance, place, machine) if present[machine] else ()),
                         *_domains(instance, domains, solution.after[place], application, position, machine),
@@ -103,8 +121,7 @@ def _candidates(instance: Instance, solution: Solution, options: Options) -> Ite
                 )
                 # A root that stays for a second reason too says little.
                 if 0 < len(limits) <= (1 if _ROOTS_STAY in limits else _TOGETHER):
-                    share = _share(application, position)
-                    yield _Candidate(float(gains[machine]) * share, limits, (place, position), machine)
+                    yield _Candidate(float(gains[machine]), limits, (place, position), machine, float(worth[machine]))
 
 
 def _gains(instance: Instance, solution: Solution, place: int, position: int) -> Floats:
@@ -130,6 +147,25 @@ def _share(application: Deployment, position: int) -> float:
     links = application.links
     mine = (links.sources == position) | (links.targets == position)
     return float(links.weights[mine].sum() / links.weights.sum())
+
+
+def _move_cost(application: Deployment, cost: float) -> Limit:
+    """Return the limit that the cost of a move is; its words get the gain of the best task later (`_with_gain`)."""
+    return Limit(_MOVE_COST, f"a move of {application.name} must gain {percent(cost)} for its task", "lower move_cost")
+
+
+def _with_gain(application: Deployment, limit: Limit, chosen_on: float, gain: Gain, options: Options) -> Limit:
+    """Return a limit that is a move cost with what the move gains, and the cost at which it would be made.
+
+    `chosen_on` is its worth on the training windows, which the cost has to be below, too.
+    """
+    if limit.kind != _MOVE_COST:
+        return limit
+    mean, low = (len(application.links) * part for part in (gain.gain.mean, gain.gain.low))
+    surely = max(np.floor(min(low, chosen_on - 1e-9) * 1e3) / 1e3, 0.0)
+    whose = "the request" if options.move_cost is not None else application.name
+    words = f"{limit.words} (move_cost), and this one gains {percent(mean)}, at least {percent(surely)}"
+    return replace(limit, words=words, relax=f"lower move_cost of {whose} to {percent(surely)} or less")
 
 
 def _task_limits(application: Deployment, position: int, roots_stay: bool) -> Iterator[Limit]:

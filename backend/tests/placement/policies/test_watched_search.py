@@ -13,8 +13,9 @@ from sinemora.placement import progress
 from sinemora.placement.progress import Progress
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import Instance
+from sinemora.recommendations.core.solution import Options
 
-OPTIONS = optimize.Options(moves_max=10, move_cost=0.0)
+OPTIONS = Options(moves_max=10, move_cost=0.0)
 PHASES = ("local search", "lower bound", "branch and bound")
 
 

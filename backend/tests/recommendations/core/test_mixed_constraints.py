@@ -18,7 +18,9 @@ from lab.benchmarks.recommending.truth import best, kept, values
 from sinemora.placement.costs import Objective
 from sinemora.placement.policies.limits import InfeasibleError
 from sinemora.recommendations.core import optimize
+from sinemora.recommendations.core.gains import apply_moves
 from sinemora.recommendations.core.instance import Instance
+from sinemora.recommendations.core.solution import Group, Options, Solution
 
 SEED = int(os.environ.get("SEED") or 1)
 TENANTS = 150
@@ -52,10 +54,10 @@ def _constrained(rng: np.random.Generator, tenant: Tenant, place: int) -> Star:
     )
 
 
-def solved(tenant: Tenant) -> tuple[Instance, optimize.Solution | None]:
+def solved(tenant: Tenant) -> tuple[Instance, Solution | None]:
     """Return the instance and its solution; None if waiting tasks find no place and no move is worth making."""
     instance = instance_of(tenant)
-    options = optimize.Options(objective=Objective(tenant.objective), moves_max=tenant.moves_max, move_cost=0.0)
+    options = Options(objective=Objective(tenant.objective), moves_max=tenant.moves_max, move_cost=0.0)
     try:
         return instance, optimize.solve(instance, options)
     except InfeasibleError:
@@ -91,7 +93,7 @@ def test_any_groups_of_moves_can_be_rejected(number: int) -> None:
     here = tuple(one.at for one in instance.applications)
     groups = [group for group in solution.groups if "order" not in (group.rejected or "")][:GROUPS_MOST]
     for some in _subsets(groups):
-        after = optimize.apply_moves(here, [move for group in some for move in group.moves])
+        after = apply_moves(here, [move for group in some for move in group.moves])
         assert kept(tenant, np.concatenate(after)[None])[0]
 
 
@@ -128,5 +130,5 @@ def test_of_tasks_that_cannot_swap_one_may_move_elsewhere() -> None:
     assert best(tenant) - float(values(tenant, np.concatenate(solution.after)[None])[0]) < 0.06
 
 
-def _subsets(groups: list[optimize.Group]) -> Iterator[tuple[optimize.Group, ...]]:
+def _subsets(groups: list[Group]) -> Iterator[tuple[Group, ...]]:
     return chain.from_iterable(combinations(groups, size) for size in range(len(groups) + 1))

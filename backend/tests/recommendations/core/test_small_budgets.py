@@ -12,6 +12,7 @@ from lab.benchmarks.recommending.tenants import Star, Tenant, large
 from sinemora.placement.policies import search
 from sinemora.placement.policies.search import SearchProblem
 from sinemora.recommendations.core import optimize
+from sinemora.recommendations.core.solution import Options
 from tests.placement.policies.test_search_proven import keeps, value
 
 VMS = 300
@@ -39,7 +40,7 @@ def _running(application: Star) -> Star:
 
 def problem_of(seed: int, vms: int = VMS) -> SearchProblem:
     """Return the problem that the search of a recommendation gets."""
-    solution = optimize.solve(instance_of(running(seed, vms)), optimize.Options(moves_max=1, move_cost=0.0))
+    solution = optimize.solve(instance_of(running(seed, vms)), Options(moves_max=1, move_cost=0.0))
     assert solution.search is not None
     return solution.search.problem
 
@@ -120,7 +121,7 @@ def test_no_pair_of_moves_is_better_than_the_one_found(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(1, 7))
 def test_starts_of_waiting_tasks_are_proven_beside_one_move(seed: int) -> None:
     instance = instance_of(large(np.random.default_rng((seed, VMS)), VMS))
-    solution = optimize.solve(instance, optimize.Options(moves_max=1, move_cost=0.0))
+    solution = optimize.solve(instance, Options(moves_max=1, move_cost=0.0))
     assert solution.search is not None
     assert (solution.search.problem.at < 0).any()
     assert solution.gap == 0

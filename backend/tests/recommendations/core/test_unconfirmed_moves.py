@@ -8,6 +8,7 @@ from lab.benchmarks.recommending.instances import instance_of
 from lab.benchmarks.recommending.tenants import Star, Tenant
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import Instance
+from sinemora.recommendations.core.solution import Options
 
 FAR, NEAR, NEARER = 700.0, 200.0, 50.0
 ROOT, HOME, GOOD, BETTER = range(4)
@@ -36,7 +37,7 @@ def turned_bad(instance: Instance, *pairs: tuple[int, int]) -> Instance:
 
 def test_the_second_best_move_is_found_when_the_best_is_not_confirmed() -> None:
     instance = instance_of(tenant({(ROOT, GOOD): NEAR, (ROOT, BETTER): NEARER}))
-    options = optimize.Options(move_cost=0.0)
+    options = Options(move_cost=0.0)
     (best,) = optimize.solve(instance, options).kept
     assert best.moves[0].target == BETTER
     solution = optimize.solve(turned_bad(instance, (ROOT, BETTER)), options)
@@ -50,7 +51,7 @@ def test_the_second_best_move_is_found_when_the_best_is_not_confirmed() -> None:
 def test_confirmed_moves_stay_beside_others_that_are_placed_again() -> None:
     near = {(ROOT, 3): NEARER, (ROOT, 4): NEARER, (ROOT, 5): NEAR}
     instance = instance_of(tenant(near, vms=6, tasks=2))
-    solution = optimize.solve(turned_bad(instance, (ROOT, 4)), optimize.Options(move_cost=0.0))
+    solution = optimize.solve(turned_bad(instance, (ROOT, 4)), Options(move_cost=0.0))
     assert {move.target for group in solution.kept for move in group.moves} == {3, 5}
     assert solution.gap == 0.0
 
@@ -58,6 +59,6 @@ def test_confirmed_moves_stay_beside_others_that_are_placed_again() -> None:
 def test_where_nothing_is_confirmed_nothing_moves() -> None:
     instance = instance_of(tenant({(ROOT, GOOD): NEAR, (ROOT, BETTER): NEARER}))
     instance = turned_bad(instance, (ROOT, GOOD), (ROOT, BETTER))
-    solution = optimize.solve(instance, optimize.Options(move_cost=0.0))
+    solution = optimize.solve(instance, Options(move_cost=0.0))
     assert not solution.kept
     assert {move.target for group in solution.groups for move in group.moves} == {GOOD, BETTER}

@@ -1,0 +1,149 @@
+"""Which groups of moves are kept: those that hold-out windows confirm, within limits and budgets, in a feasible order.
+
+Moves form groups that depend on one another. A group is kept if its hold-out gain exceeds the cost of its moves with
+`PROBABILITY`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from sinemora.kit.percent import percent
+from sinemora.placement.move_sequence import Step, TaskMove, ordered, together
+from sinemora.recommendations.core.constraints import Violation, first_violation, joined_by_spread
+from sinemora.recommendations.core.gains import apply_moves, expected_gain, task_gain
+from sinemora.recommendations.core.instance import Instance
+from sinemora.recommendations.core.solution import Group
+from sinemora.recommendations.core.split import BLOCKS_LEAST
+
+PROBABILITY = 0.9
+_NO_ORDER = "no feasible order: full VMs would swap tasks without a spare slot; free one slot anywhere"
+
+
+def judge(
+    instance: Instance, moves: list[TaskMove], move_cost: float | None, moves_max: int, noise: float
+) -> tuple[list[Group], tuple[Step, ...]]:
+    """Return the groups of `moves`, best first, and the steps of those that are kept.
+
+    `move_cost`: None for that of each application; `noise`: the gain of a task that noise alone explains.
+    """
+    rerooted = {move.task[0] for move in moves if move.task[1] == instance.applications[move.task[0]].root}
+    # The tasks of a graph depend on one another: its moves form one group.
+    graphs = {place for place, application in enumerate(instance.applications) if application.root is None}
+    judged = (
+        _judge_group(instance, tuple(group), move_cost, noise)
+        for group in together(moves, rerooted | graphs, joined_by_spread(instance, moves))
+    )
+    groups = _reject_over_budget(instance, sorted(judged, key=_worth, reverse=True), moves_max)
+    return _reject_blocked(instance, groups)
+
+
+def blocked_groups(groups: Iterable[Group]) -> list[Group]:
+    """Return the groups whose moves have no feasible order."""
+    return [group for group in groups if group.rejected == _NO_ORDER]
+
+
+def refuted_moves(instance: Instance, group: Group) -> list[TaskMove]:
+    """Return the moves of an unconfirmed group whose own tasks do not surely gain; all of them if each task gains."""
+    here = tuple(application.at for application in instance.applications)
+    after = apply_moves(here, group.moves)
+    gains = ((move, task_gain(instance, move, here, after)) for move in group.moves)
+    refuted = [move for move, gain in gains if gain is None or gain.probability < PROBABILITY]
+    return refuted or list(group.moves)
+
+
+def price_of_moves(instance: Instance, place: int, count: int, move_cost: float | None, noise: float) -> float:
+    """Return the cost of moves to an application: the minimum gain of each, as a share of all links."""
+    application = instance.applications[place]
+    least = max(application.move_cost if move_cost is None else move_cost, noise)
+    return count * least / max(len(application.links), 1)
+
+
+def _judge_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: float | None, noise: float) -> Group:
+    here = tuple(application.at for application in instance.applications)
+    after = apply_moves(here, moves)
+    count = Counter(move.task[0] for move in moves)
+    places = sorted(count)
+
+    def price(cost: float | None) -> float:
+        return float(np.mean([price_of_moves(instance, place, count[place], cost, noise) for place in places]))
+
+    gain = expected_gain(instance, here, after, places, price(move_cost))
+    violated: Violation | None = first_violation(instance, after, {move.target for move in moves}, set(places))
+    if violated is not None:
+        return Group(moves, gain, violated.words)
+    pinned = [
+        need.name
+        for move in moves
+        if (need := instance.applications[move.task[0]].tasks[move.task[1]]).pinned and not move.starts
+    ]
+    if pinned:
+        return Group(moves, gain, f"{pinned[0]} is pinned")
+    if any(move.starts for move in moves):
+        return Group(moves, gain, None)  # a waiting task performs nothing: any machine is better
+    if instance.shortage is not None:
+        return Group(moves, None, instance.shortage)
+    if gain is None:
+        return Group(moves, None, "no hold-out window has all round trips before and after", unconfirmed=True)
+    if gain.blocks < BLOCKS_LEAST:
+        return Group(
+            moves,
+            gain,
+            f"only {gain.blocks} of {np.unique(instance.holdout_blocks).size} held-out blocks of time have all round"
+            f" trips before and after, {BLOCKS_LEAST} are needed",
+            unconfirmed=True,
+        )
+    if gain.probability >= PROBABILITY:
+        return Group(moves, gain, None)
+    free = expected_gain(instance, here, after, places, price(0.0))
+    too_costly = free is not None and free.probability >= PROBABILITY
+    words = (
+        f"probability that the gain exceeds its cost: {percent(gain.probability, 0)}, below {percent(PROBABILITY, 0)}"
+    )
+    if free is not None and too_costly:
+        words += f"; without a move cost it would be {percent(free.probability, 0)}: lower move_cost"
+    words += "".join(f"; {doubt}" for doubt in gain.doubts)
+    return Group(moves, gain, words, unconfirmed=True, too_costly=too_costly)
+
+
+def _reject_over_budget(instance: Instance, groups: list[Group], moves_max: int) -> list[Group]:
+    """Return groups, best first, and reject those over the move budget, in all or of an application."""
+    left = moves_max
+    own = {place: application.moves_max for place, application in enumerate(instance.applications)}
+    checked = []
+    for group in groups:
+        count = Counter(move.task[0] for move in group.moves if not move.starts)
+        over = [place for place, moves in count.items() if (limit := own[place]) is not None and moves > limit]
+        if group.rejected is None and count.total() > left:
+            group = replace(group, rejected=f"move budget exceeded: {count.total()} moves, {left} left")
+        elif group.rejected is None and over:
+            group = replace(group, rejected=f"move limit of {instance.applications[over[0]].name} exceeded")
+        elif group.rejected is None:
+            left -= count.total()
+            own |= {place: limit - moves for place, moves in count.items() if (limit := own[place]) is not None}
+        checked.append(group)
+    return checked
+
+
+def _reject_blocked(instance: Instance, groups: list[Group]) -> tuple[list[Group], tuple[Step, ...]]:
+    """Reject groups without a feasible order of moves; return the others' steps."""
+    free = instance.free()
+    while True:
+        order = ordered([move for group in groups if group.rejected is None for move in group.moves], free)
+        if not order.stuck:
+            return groups, order.steps
+        groups = [
+            replace(group, rejected=_NO_ORDER)
+            if group.rejected is None and set(group.moves) & set(order.stuck)
+            else group
+            for group in groups
+        ]
+
+
+def _worth(group: Group) -> float:
+    """Return the mean gain per move; starts of waiting tasks rank first, unmeasured groups last."""
+    if any(move.starts for move in group.moves):
+        return np.inf
+    return -np.inf if group.gain is None else group.gain.gain.mean / len(group.moves)

@@ -1,0 +1,97 @@
+"""Further searches, without moves that held-out windows did not confirm or that have no feasible order."""
+
+import heapq
+from collections.abc import Callable, Iterable
+
+from sinemora.placement.move_sequence import Step
+from sinemora.recommendations.core.acceptance import blocked_groups, refuted_moves
+from sinemora.recommendations.core.gains import apply_moves, expected_gain
+from sinemora.recommendations.core.instance import Instance
+from sinemora.recommendations.core.joint_placement import Barred, SearchResult
+from sinemora.recommendations.core.solution import Group
+
+_ROUNDS = 2
+"""Most times that many tasks are placed again, without moves that have no feasible order."""
+_SEARCHES, _SEARCHES_OF_MANY, _MANY_MOVERS = 3, 2, 40
+"""Most searches for moves that held-out windows confirm, and the number of tasks from which on there are fewer."""
+_FEW_MOVERS, _PLACED_MOST = 20, 40
+"""Number of tasks that are placed again more often, and how often at most."""
+
+Judged = tuple[SearchResult | None, list[Group], tuple[Step, ...]]
+"""Joint placement, all groups of its moves, and the steps of those that are kept."""
+
+
+def place_confirmed(
+    instance: Instance,
+    place: Callable[[set[tuple[int, int]], Barred], Judged],
+    movers: set[tuple[int, int]],
+    judged: Judged,
+) -> tuple[Judged, Barred, list[Group]]:
+    """Place tasks again without the moves that held-out windows did not confirm, as far as some searches go.
+
+    Return the result whose confirmed moves gain most, what it was barred from, and the groups that were left out.
+    """
+    best: tuple[Judged, Barred, list[Group]] = (judged, Barred(), [])
+    most = _confirmed_worth(instance, judged)
+    barred = Barred()
+    refused: list[Group] = []
+    for _ in range(1, _SEARCHES_OF_MANY if len(movers) > _MANY_MOVERS else _SEARCHES):
+        unconfirmed = [group for group in judged[1] if group.unconfirmed]
+        if not unconfirmed:
+            break
+        refused = [*refused, *unconfirmed]
+        barred |= {(move.task, move.target) for group in unconfirmed for move in refuted_moves(instance, group)}
+        judged = place(movers, barred)
+        worth = _confirmed_worth(instance, judged)
+        if worth >= most:
+            best, most = (judged, barred, refused), worth
+    return best
+
+
+def _confirmed_worth(instance: Instance, judged: Judged) -> tuple[int, float]:
+    """Return the number of starts among the moves that are kept, and the mean gain of all of them."""
+    here = tuple(application.at for application in instance.applications)
+    moves = [move for group in judged[1] if group.rejected is None for move in group.moves]
+    chosen = [place for place, application in enumerate(instance.applications) if application.chosen]
+    gain = expected_gain(instance, here, apply_moves(here, moves), chosen, 0.0) if moves else None
+    return sum(move.starts for move in moves), 0.0 if gain is None else gain.gain.mean
+
+
+def place_reachably(
+    place: Callable[[set[tuple[int, int]]], Judged], movers: set[tuple[int, int]], judged: Judged
+) -> Judged:
+    """Place tasks again so that no group of moves lacks a feasible order, as far as some rounds go.
+
+    Of few tasks, one task of the blocked groups after another stays where it is, the cheapest placement first: no
+    placement in which more tasks stay is cheaper. Of many tasks, all of the blocked groups stay.
+    """
+    if len(movers) > _FEW_MOVERS:
+        for _ in range(_ROUNDS):
+            if not (blocked := blocked_groups(judged[1])):
+                break
+            movers = movers - _running(blocked)
+            judged = place(movers)
+        return judged
+    waiting: list[tuple[float, int, set[tuple[int, int]], Judged]] = [(_cost(judged), 0, set(), judged)]
+    known: set[frozenset[tuple[int, int]]] = set()
+    while waiting:
+        _, _, stay, judged = heapq.heappop(waiting)
+        blocked = blocked_groups(judged[1])
+        if not blocked or len(known) >= _PLACED_MOST:
+            return judged
+        for task in sorted(_running(blocked)):
+            more = frozenset(stay | {task})
+            if more not in known:
+                known.add(more)
+                again = place(movers - more)
+                heapq.heappush(waiting, (_cost(again), len(known), set(more), again))
+    return judged
+
+
+def _cost(judged: Judged) -> float:
+    return 0.0 if judged[0] is None else judged[0].solution.total
+
+
+def _running(groups: Iterable[Group]) -> set[tuple[int, int]]:
+    """Return the tasks of moves that are no starts: a start is worth more than a swap that fails."""
+    return {move.task for group in groups for move in group.moves if not move.starts}

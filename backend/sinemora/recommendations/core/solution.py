@@ -1,0 +1,87 @@
+"""Options and result of the optimiser."""
+
+from dataclasses import dataclass
+
+from sinemora.applications.performance import Indices
+from sinemora.curves.core.curve import Floats
+from sinemora.placement.costs import Objective
+from sinemora.placement.move_sequence import Step, TaskMove
+from sinemora.placement.plan import Plan
+from sinemora.placement.policies.nomora import Parameters
+from sinemora.placement.problem import Problem
+from sinemora.recommendations.core.holdout import Gain
+from sinemora.recommendations.core.instance import ImputedMatrix
+from sinemora.recommendations.core.joint_placement import SearchResult
+from sinemora.recommendations.core.racks import RackSource
+
+_POINTS = 1000
+"""Cost points of the loss of all performance (`Objective.loss`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Settings of the optimiser. `move_cost` None: the value of each application.
+
+    `published`: parameters of the published policy, whose flow network then places the tasks of stars, without limits
+    on moves.
+    """
+
+    published: Parameters | None = None
+    objective: Objective = Objective.loss
+    moves_max: int = 10
+    move_cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Moves that depend on one another, their common gain, and the reason for a rejection."""
+
+    moves: tuple[TaskMove, ...]
+    gain: Gain | None
+    rejected: str | None
+    unconfirmed: bool = False
+    """Rejected because held-out windows do not confirm the gain."""
+    too_costly: bool = False
+    """Unconfirmed only because of the move cost: that the gain exceeds noise is confirmed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """Moves in execution order (`steps`), all `groups`, best first, and the placement `after` the kept ones."""
+
+    steps: tuple[Step, ...]
+    groups: tuple[Group, ...]
+    kept: tuple[Group, ...]
+    after: tuple[Indices, ...]
+    plan: Plan | None
+    problem: Problem | None
+    assumed: ImputedMatrix
+    min_gain: float
+    """Minimum gain of a move for its task, because round trips are noisy."""
+    search: SearchResult | None = None
+    """Joint placement: of all tasks, or under the published policy of those that its network does not place.
+
+    The first one, if moves without a feasible order were then left out.
+    """
+    unplaced: tuple[str, ...] = ()
+    """Unplaced tasks and the limit to blame."""
+    racks_from: RackSource | None = None
+    """Origin of the racks of the published flow network; None without it."""
+    left_out: int = 0
+    """Number of tasks and machines that `search` was kept from, because held-out windows did not confirm the move."""
+    rejected: int = 0
+    """Number of moves of `search` that were rejected afterwards."""
+
+    @property
+    def gap(self) -> float | None:
+        """Return by how much another placement might be better at most, per link; None if no bound is known."""
+        if self.search is None or self.search.solution.gap is None or self.problem is not None:
+            return None
+        return self.search.solution.gap / max(float(self.search.problem.weight.sum()), 1e-12)
+
+    @property
+    def slot_price(self) -> Floats | None:
+        """Return the gain of one more slot on each VM in performance of a task, shape (VMs,); None if unknown."""
+        if self.plan is not None:
+            return None if self.plan.slot_price is None else self.plan.slot_price / _POINTS
+        return None if self.search is None else self.search.solution.slot_price
