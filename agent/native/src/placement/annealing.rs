@@ -23,8 +23,7 @@ pub fn anneal(
     seed: u32,
     watch: Watch<'_>,
 ) -> Option<Vec<i64>> {
-    let mut state = State::new(problem)?;
-    state.go_to(begin)?;
+    let mut state = State::of(problem, begin)?;
     let movers: Vec<usize> = (0..problem.at.len())
         .filter(|task| problem.movable[*task] != 0)
         .collect();

@@ -5,7 +5,7 @@
 
 use super::problem::Problem;
 use super::relaxation::{Relaxation, Table, after_each, least_rows};
-use super::state::State;
+use super::state::{State, tolerance};
 use super::watch::Watch;
 
 /// Work from one look at whether to stop to the next: some milliseconds.
@@ -65,8 +65,7 @@ pub fn branch<'a>(
     work: usize,
     watch: Watch<'a>,
 ) -> Option<Best> {
-    let mut state = State::new(problem)?;
-    state.go_to(begin)?;
+    let mut state = State::of(problem, begin)?;
     let best = state.total();
     let mut relaxation = Relaxation::new(problem, prices)?;
     let movers = || (0..problem.at.len()).filter(|task| problem.movable[*task] != 0);
@@ -177,7 +176,7 @@ impl Search<'_> {
     }
 
     fn tolerance(&self) -> f64 {
-        1e-9 * self.best.abs().max(1.0)
+        tolerance(self.best)
     }
 
     /// Place the tasks of a job from `place` on, then the jobs after it.

@@ -282,23 +282,7 @@ impl Graph {
     ) -> (Vec<f64>, usize) {
         let machines = sizes.machines;
         let given = work;
-        // Own costs of each task on each machine.
-        let mut own = self.alone.clone();
-        let mut stay = self.at_home.clone();
-        for (member, task) in self.tasks.iter().enumerate() {
-            for machine in 0..machines {
-                let cost = &mut own[member * machines + machine];
-                if cost.is_finite() {
-                    *cost += prices.price(*task, machine as i64);
-                    if member < self.running {
-                        *cost += problem.price;
-                    }
-                }
-            }
-            if member < self.running {
-                stay[member] += prices.price(*task, self.homes[member]);
-            }
-        }
+        let (own, stay) = self.own_costs(problem, machines, prices);
         work = work.saturating_sub(own.len());
         let mut order: Vec<usize> = (0..self.running).collect();
         order.sort_by(|a, b| gains[*b].total_cmp(&gains[*a]));
@@ -387,6 +371,67 @@ impl Graph {
         (bound, given - work)
     }
 
+    /// Return the own cost of each task on each machine it may move to, shape (tasks, machines), and of each that stays.
+    pub(super) fn own_costs(
+        &self,
+        problem: &Problem<'_>,
+        machines: usize,
+        prices: &impl Prices,
+    ) -> (Vec<f64>, Vec<f64>) {
+        let mut own = self.alone.clone();
+        let mut stay = self.at_home.clone();
+        for (member, task) in self.tasks.iter().enumerate() {
+            for machine in 0..machines {
+                let cost = &mut own[member * machines + machine];
+                if cost.is_finite() {
+                    *cost += prices.price(*task, machine as i64);
+                    if member < self.running {
+                        *cost += problem.price;
+                    }
+                }
+            }
+            if member < self.running {
+                stay[member] += prices.price(*task, self.homes[member]);
+            }
+        }
+        (own, stay)
+    }
+
+    /// Return the number of tasks that run: the first of `tasks`.
+    pub(super) fn running(&self) -> usize {
+        self.running
+    }
+
+    /// Return a lower bound of the cost by the machine of `first`, the last for waiting, and the work of it.
+    ///
+    /// The members of `set` move, which `first` is one of unless it waits; `own` and `stay` are those of `own_costs`.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn least_by_machine(
+        &self,
+        problem: &Problem<'_>,
+        sizes: Sizes,
+        room: &[i64],
+        own: &[f64],
+        stay: &[f64],
+        set: &[usize],
+        first: usize,
+    ) -> (Vec<f64>, usize) {
+        let (cost, mut dive) = self.laid_out(
+            problem,
+            sizes,
+            room,
+            own,
+            stay,
+            set,
+            Some(first),
+            usize::MAX,
+        );
+        let others: f64 = dive.least[1..].iter().sum();
+        let mut row = dive.rows.swap_remove(0);
+        row.iter_mut().for_each(|least| *least += cost + others);
+        (row, usize::MAX - dive.work)
+    }
+
     /// Place the tasks of `set` and those that wait; return a bound, a placement cheaper than `bar`, and the work left.
     #[allow(clippy::too_many_arguments)]
     fn dive(
@@ -400,13 +445,34 @@ impl Graph {
         bar: f64,
         work: usize,
     ) -> (f64, Option<Vec<i64>>, usize) {
+        let (cost, mut dive) = self.laid_out(problem, sizes, room, own, stay, set, None, work);
+        dive.bar = bar;
+        let bound = cost + dive.least.iter().sum::<f64>();
+        if bound < bar - 1e-9 {
+            dive.place(0, bound);
+        }
+        (bound, dive.best, dive.work)
+    }
+
+    /// Return the tasks of `set` and those that wait before any is placed, with their messages, and the cost of the rest.
+    #[allow(clippy::too_many_arguments)]
+    fn laid_out<'s>(
+        &'s self,
+        problem: &'s Problem<'s>,
+        sizes: Sizes,
+        room: &[i64],
+        own: &[f64],
+        stay: &[f64],
+        set: &[usize],
+        first: Option<usize>,
+        work: usize,
+    ) -> (f64, Dive<'s>) {
         let machines = sizes.machines;
         let moves = |member: usize| member >= self.running || set.contains(&member);
         let members: Vec<usize> = (0..self.tasks.len())
             .filter(|member| moves(*member))
             .collect();
-        let mut dive = self.begin(problem, sizes, room, self.order(&members), work);
-        dive.bar = bar;
+        let mut dive = self.begin(problem, sizes, room, self.order(&members, first), work);
         dive.work = dive.work.saturating_sub(room.len());
         let mut cost = self.fixed;
         for member in (0..self.running).filter(|member| !moves(*member)) {
@@ -450,11 +516,7 @@ impl Graph {
             dive.rows.push(row);
         }
         dive.send();
-        let bound = cost + dive.least.iter().sum::<f64>();
-        if bound < bar - 1e-9 {
-            dive.place(0, bound);
-        }
-        (bound, dive.best, dive.work)
+        (cost, dive)
     }
 
     /// Return a lower bound of the cost if every move costs `toll` more, whichever tasks move, and the work of it.
@@ -469,7 +531,7 @@ impl Graph {
     ) -> (f64, usize) {
         let machines = sizes.machines;
         let members: Vec<usize> = (0..self.tasks.len()).collect();
-        let mut dive = self.begin(problem, sizes, room, self.order(&members), usize::MAX);
+        let mut dive = self.begin(problem, sizes, room, self.order(&members, None), usize::MAX);
         for member in dive.order.clone() {
             let mut row = own[member * machines..][..machines].to_vec();
             let running = member < self.running;
@@ -516,10 +578,14 @@ impl Graph {
         }
     }
 
-    /// Return members so that each has many links to those before it.
-    fn order(&self, members: &[usize]) -> Vec<usize> {
+    /// Return members so that each has many links to those before it, from `first` on.
+    fn order(&self, members: &[usize], first: Option<usize>) -> Vec<usize> {
         let mut open = members.to_vec();
         let mut order: Vec<usize> = Vec::new();
+        if let Some(first) = first {
+            open.retain(|member| *member != first);
+            order.push(first);
+        }
         while !open.is_empty() {
             let tied = |member: usize| -> (usize, usize) {
                 let links = &self.links[member];

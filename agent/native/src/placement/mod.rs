@@ -3,6 +3,7 @@
 //! Matrices are slices, row after row. Numbers come from Python as they are in its arrays: nodes, arcs and machines are
 //! 32- or 64-bit integers, of which negative ones are none.
 
+mod alone;
 pub mod annealing;
 pub mod branching;
 pub mod by_job;
@@ -10,6 +11,7 @@ pub mod costs;
 mod graphs;
 pub mod latency;
 mod making_room;
+mod potential;
 pub mod problem;
 mod random;
 pub mod relaxation;

@@ -2,6 +2,11 @@
 
 use super::problem::{Problem, Sizes};
 
+/// Return the difference from which on another cost is better.
+pub(super) fn tolerance(cost: f64) -> f64 {
+    1e-9 * cost.abs().max(1.0)
+}
+
 /// The present machine of each task, and the free capacity of each machine.
 pub(super) struct State<'a> {
     pub(super) problem: &'a Problem<'a>,
@@ -71,8 +76,15 @@ impl<'a> State<'a> {
         Some(state)
     }
 
+    /// Return the placement `begin`; `None` where arrays do not fit, or that is no placement within the budgets.
+    pub(super) fn of(problem: &'a Problem<'a>, begin: &[i64]) -> Option<Self> {
+        let mut state = Self::new(problem)?;
+        state.go_to(begin)?;
+        Some(state)
+    }
+
     /// Move the tasks to `at`; `None` where that is no placement of them within the budgets.
-    pub(super) fn go_to(&mut self, at: &[i64]) -> Option<()> {
+    fn go_to(&mut self, at: &[i64]) -> Option<()> {
         let machines = self.sizes.machines as i64;
         if at.len() != self.at.len() || !at.iter().all(|machine| (-1..machines).contains(machine)) {
             return None;

@@ -187,6 +187,31 @@ def test_few_moves_placed_job_by_job_are_the_best_of_all(seed: int) -> None:
     assert bound == pytest.approx(cost + waiting * waiting_cost, abs=1e-6)
 
 
+def crowded(seed: int) -> SearchProblem:
+    """Return a problem with one or two more tasks that wait and hardly any free slots: tasks have to make room."""
+    problem, rng = world(seed), np.random.default_rng((seed, 7))
+    at = problem.at.copy()
+    running = np.flatnonzero(at >= 0)
+    at[rng.choice(running, min(len(running) - 1, int(rng.integers(1, 3))), replace=False)] = -1
+    room = np.zeros_like(problem.room)
+    np.add.at(room, at[at >= 0], problem.need[at >= 0])
+    room[:, 0] += rng.random(len(room)) < 0.35
+    room[:, 1] += rng.integers(0, 3, len(room)) * 500
+    room[:, 2] = _UNLIMITED
+    return replace(problem, at=at, room=room, most_moves=seed % 4)
+
+
+@pytest.mark.parametrize("seed", range(1_000, 1_100))
+def test_few_moves_that_make_room_for_tasks_that_wait_are_the_best_of_all(seed: int) -> None:
+    problem = crowded(seed)
+    links, waiting_cost = search._links(problem), search.waiting_cost_of(problem)
+    at, bound = sinemora_native.place_by_job(problem, links, waiting_cost, problem.at, 20_000_000)
+    waiting, cost = value(problem, at)
+    assert keeps(problem, at)
+    assert (waiting, cost) == pytest.approx(best_of_all(problem), abs=1e-9)
+    assert bound == pytest.approx(cost + waiting * waiting_cost, abs=1e-6)
+
+
 @pytest.mark.parametrize("work", [0, 1_000, 30_000])
 def test_without_the_work_for_it_the_bound_job_by_job_holds(work: int) -> None:
     for seed in range(200, 230):

@@ -119,9 +119,10 @@ def test_no_pair_of_moves_is_better_than_the_one_found(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(1, 7))
-def test_starts_of_waiting_tasks_are_proven_beside_one_move(seed: int) -> None:
+@pytest.mark.parametrize("budget", [1, 2, 3])
+def test_starts_of_waiting_tasks_are_proven_beside_few_moves(seed: int, budget: int) -> None:
     instance = instance_of(large(np.random.default_rng((seed, VMS)), VMS))
-    solution = optimize.solve(instance, Options(moves_max=1, move_cost=0.0))
+    solution = optimize.solve(instance, Options(moves_max=budget, move_cost=0.0))
     assert solution.search is not None
     assert (solution.search.problem.at < 0).any()
     assert solution.gap == 0
