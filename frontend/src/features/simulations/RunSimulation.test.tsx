@@ -28,7 +28,7 @@ test('a simulation is started with its parameters, followed, and its report open
       reply(
         200,
         looks++ === 0
-          ? { id: 'j', state: 'running', progress: 0.4, note: 'random: step 24 of 60' }
+          ? { id: 'j', state: 'running', progress: 0.4, note: 'gang_budget: step 24 of 60' }
           : { id: 'j', state: 'succeeded', result: { simulation_id: 's' } },
       ),
   })
@@ -39,7 +39,7 @@ test('a simulation is started with its parameters, followed, and its report open
   await userEvent.type(screen.getByLabelText(/^Measurement noise/), '15')
   await userEvent.click(screen.getByLabelText('Running tasks may move'))
   await start()
-  expect(await screen.findByText('random: step 24 of 60')).toBeTruthy()
+  expect(await screen.findByText('Servers with their tasks, worthwhile moves: step 24 of 60')).toBeTruthy()
   expect(screen.getByRole('status').textContent).toContain('40 % done')
   await expect.poll(() => router.state.location.pathname, { timeout: 3_000 }).toBe('/simulations/s')
   expect(bodiesOf(sent, 'POST /v1/simulations/runs')).toMatchObject([

@@ -4,7 +4,7 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { useFollowedJob } from '~/api/jobs'
 import { useRunSimulation } from '~/api/simulations'
 import type { SimulationRun } from '~/api/types'
-import { SIMULATED_POLICIES } from '~/lib/policies'
+import { policyOf, SIMULATED_POLICIES } from '~/lib/policies'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
@@ -178,6 +178,12 @@ export function RunSimulation() {
   )
 }
 
+/** Return a note of the job with the name of the policy in place of its identifier: `random: step 24 of 60`. */
+function named(note: string): string {
+  const [policy = '', ...rest] = note.split(': ')
+  return [policyOf(SIMULATED_POLICIES, policy).name, ...rest].join(': ')
+}
+
 function Progress({ jobId }: { jobId: string }) {
   const navigate = useNavigate()
   const { job, error, waiting } = useFollowedJob(jobId)
@@ -192,7 +198,7 @@ function Progress({ jobId }: { jobId: string }) {
   return (
     <>
       <Waiting what={strings.simulationLower} waiting={waiting} />
-      {job?.note && <p className={pageStyles.lead}>{job.note}</p>}
+      {job?.note && <p className={pageStyles.lead}>{named(job.note)}</p>}
     </>
   )
 }
