@@ -7,6 +7,7 @@ from typer import Argument, Option, Typer
 
 from sinemora.kit.client import Client
 from sinemora.kit.commands import Terminal, bytes_of, calls_api, write_text
+from sinemora.kit.delays import delay
 from sinemora.kit.percent import percent, signed_percent
 
 app = Typer(rich_markup_mode=None)
@@ -34,7 +35,7 @@ def list_applications(client: Terminal) -> None:
 def performance(client: Terminal, name: Name) -> None:
     """Show the current performance, link by link."""
     result = client.get(f"/v1/applications/{_id(client, name)}/performance")
-    rows = [(link["source"], link["target"], _us(link["round_trip_ns"]), percent(link["performance"]), link["state"])
+    rows = [(link["source"], link["target"], delay(link["round_trip_ns"]), percent(link["performance"]), link["state"])
             for link in result["detail"]]  # fmt: skip
     below = ", below its objective" if result["below_objective"] else ""
     client.print_line(f"{result['name']}: {percent(result['performance'])}{below}")
@@ -84,7 +85,3 @@ def import_file(client: Terminal, file: Annotated[Path, Argument(help="YAML file
 
 def _id(client: Client, name: str) -> Any:
     return client.named("/v1/applications", name, "application")["id"]
-
-
-def _us(value: int | None) -> str:
-    return "-" if value is None else f"{value / 1e3:.0f} µs"

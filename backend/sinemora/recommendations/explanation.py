@@ -5,6 +5,7 @@ from uuid import UUID
 import numpy as np
 
 from sinemora.applications.schemas import Named
+from sinemora.kit.delays import delay
 from sinemora.kit.percent import percent
 from sinemora.measurements.query.history import History
 from sinemora.measurements.schemas import Span
@@ -254,9 +255,9 @@ def _explanation(
         "its neighbours" if application.root in (None, move.task[1]) else application.tasks[application.root or 0].name
     )
     target = instance.machines[move.target].name
-    words = [f"On {target} the round trip to {partner} is {trips[1] / 1e3:.0f} µs"]
+    words = [f"On {target} the round trip to {partner} is {delay(trips[1])}"]
     if trips[0] is not None:
-        words[0] += f" instead of {trips[0] / 1e3:.0f} µs on {instance.machines[move.source].name}"
+        words[0] += f" instead of {delay(trips[0])} on {instance.machines[move.source].name}"
     if instance.holdout_risk is not None and application.root is not None:
         words[0] += f" (median; evaluated by {_COUNTED[instance.holdout_risk.risk]})"
     if gained is None:
@@ -274,7 +275,7 @@ def _explanation(
         worse = f"worse by {percent(runner.worse_by)}" if runner.worse_by >= 0.0005 else "as good"
         words.append(f"The next best VM, {runner.vm.name}, is {worse}.")
     if slack is not None:
-        words.append(f"The move pays while this round trip grows by less than {slack:.0f} µs.")
+        words.append(f"The move pays while this round trip grows by less than {delay(slack * 1e3)}.")
     return " ".join(words)
 
 

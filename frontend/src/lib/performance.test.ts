@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { formatChange, formatMicroseconds, formatProbability, formatShare, formatTick } from './performance'
+import {
+  formatChange,
+  formatChanges,
+  formatMicroseconds,
+  formatProbability,
+  formatShare,
+  formatShares,
+  formatTick,
+} from './performance'
 
 test.each([
   [0.79681, '79.7 %'],
@@ -17,6 +25,20 @@ test.each([
   [undefined, '–'],
 ])('the change %s is written %s', (change, text) => {
   expect(formatChange(change)).toBe(text)
+})
+
+test.each([
+  [0.99964, 1, ['99.9 %', '100.0 %']],
+  [0.253, 0.253, ['25.3 %', '25.3 %']],
+  [0.1, 0.3000000000000001, ['10.0 %', '30.0 %']],
+  [null, Number.POSITIVE_INFINITY, ['–', '–']],
+] as const)('the interval from %s to %s keeps its width', (low, high, texts) => {
+  expect(formatShares(low, high)).toEqual(texts)
+})
+
+test('bounds of changes are rounded outward too', () => {
+  expect(formatChanges(-0.0001, 0.1199)).toEqual(['−0.1 %', '+12.0 %'])
+  expect(formatChanges(-0.12001, -0.0001)).toEqual(['−12.1 %', '±0 %'])
 })
 
 test('microseconds are delays', () => {

@@ -22,6 +22,22 @@ export function formatChange(change: number | null | undefined): string {
   return `${change < 0 ? '−' : '+'}${percent} %`
 }
 
+/** Format the bounds of an interval of shares, rounded outward: (0.99964, 1) → "99.9 %" and "100.0 %". */
+export function formatShares(low: number | null | undefined, high: number | null | undefined): [string, string] {
+  return [formatShare(outward(low, -1)), formatShare(outward(high, 1))]
+}
+
+/** Format the bounds of an interval of changes, rounded outward: (−0.0001, 0.12) → "−0.1 %" and "+12.0 %". */
+export function formatChanges(low: number | null | undefined, high: number | null | undefined): [string, string] {
+  return [formatChange(outward(low, -1)), formatChange(outward(high, 1))]
+}
+
+/** Return a bound in tenths of a per cent: rounded to the nearest, an interval might lose its width. */
+function outward(bound: number | null | undefined, direction: -1 | 1): number | null | undefined {
+  // What is a whole number of tenths but for its last digits stays.
+  return bound == null ? bound : (direction * Math.ceil(direction * bound * 1_000 - 1e-6)) / 1_000
+}
+
 /** Microseconds: 40 → "40.0 µs", 1500 → "1.50 ms". */
 export function formatMicroseconds(us: number | null | undefined): string {
   return formatDelay(us == null ? us : us * 1_000)

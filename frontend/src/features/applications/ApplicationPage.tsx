@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { applicationQuery, performanceQuery, useDeleteApplication } from '~/api/applications'
 import type { Application, ApplicationPerformance } from '~/api/types'
-import { formatShare } from '~/lib/performance'
+import { formatShare, formatShares } from '~/lib/performance'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { LoadingPage, Page } from '~/ui/Page'
@@ -68,7 +68,7 @@ function Figures({ application, now }: { application: Application; now: Applicat
         <dd className={now?.below_objective ? styles.below : undefined}>
           {known ? formatShare(now.performance) : NO_VALUE}{' '}
           {known && now.low !== null && now.low !== now.high && (
-            <small>{strings.interval(formatShare(now.low), formatShare(now.high))}</small>
+            <small>{strings.interval(...formatShares(now.low, now.high))}</small>
           )}
         </dd>
       </div>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { optionsQuery } from '~/api/applications'
 import { useWaiting } from '~/api/waiting'
-import { formatChange, formatShare } from '~/lib/performance'
+import { formatChange, formatChanges, formatShare } from '~/lib/performance'
 import { NO_VALUE } from '~/lib/units'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
@@ -57,7 +57,7 @@ export function Options({ applicationId }: { applicationId: string }) {
             cell: ({ gain: { gain } }) =>
               gain.low <= -1 && gain.high >= 1
                 ? strings.unknown
-                : strings.interval(formatChange(gain.low), formatChange(gain.high)),
+                : strings.interval(...formatChanges(gain.low, gain.high)),
             as: 'number',
           },
           { title: strings.hourlyCost, cell: (option) => money(option.price_change_per_hour), as: 'number' },

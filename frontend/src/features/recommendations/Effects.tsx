@@ -1,5 +1,5 @@
 import type { Recommendation } from '~/api/types'
-import { formatChange, formatShare } from '~/lib/performance'
+import { formatChange, formatShare, formatShares } from '~/lib/performance'
 import { NO_VALUE } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
@@ -20,9 +20,7 @@ export function Effects({ recommendation }: { recommendation: Recommendation }) 
           cell: ({ expected: { after } }) => (
             <>
               {formatShare(after.mean)}{' '}
-              <span className={pageStyles.quiet}>
-                {strings.interval(formatShare(after.low), formatShare(after.high))}
-              </span>
+              <span className={pageStyles.quiet}>{strings.interval(...formatShares(after.low, after.high))}</span>
             </>
           ),
           as: 'number',

@@ -1,5 +1,5 @@
 import type { Outcome, Recommendation } from '~/api/types'
-import { formatChange } from '~/lib/performance'
+import { formatChange, formatChanges } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
@@ -82,7 +82,7 @@ function Interval({ of }: { of: Outcome['observed'] }) {
   return (
     <>
       {formatChange(of.mean)}{' '}
-      <span className={pageStyles.quiet}>{strings.interval(formatChange(of.low), formatChange(of.high))}</span>
+      <span className={pageStyles.quiet}>{strings.interval(...formatChanges(of.low, of.high))}</span>
     </>
   )
 }

@@ -2,7 +2,7 @@ import { Slider } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { recommendationQuery } from '~/api/recommendations'
 import type { Gain, Recommendation } from '~/api/types'
-import { formatChange, formatProbability, formatShare } from '~/lib/performance'
+import { formatChange, formatChanges, formatProbability, formatShare } from '~/lib/performance'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
 import { LoadingPage, Page, pageStyles } from '~/ui/Page'
@@ -99,8 +99,7 @@ function Total({ expected }: { expected: Gain }) {
       {strings.afterwards} <strong className={styles.gain}>{formatChange(gain.mean)}</strong>{' '}
       <span className={pageStyles.quiet}>
         {strings.gainInterval(
-          formatChange(gain.low),
-          formatChange(gain.high),
+          ...formatChanges(gain.low, gain.high),
           formatCount(gain.windows),
           formatProbability(expected.probability),
         )}

@@ -5,7 +5,7 @@ import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import { accuracyQuery, recommendationsQuery, useAcceptListed, useDismissListed } from '~/api/recommendations'
 import type { Accuracy, RecommendationSummary } from '~/api/types'
-import { formatChange, formatShare } from '~/lib/performance'
+import { formatChange, formatChanges, formatShare } from '~/lib/performance'
 import { formatMoment, timeOf, zoneName } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
@@ -120,8 +120,7 @@ function List({ items }: { items: RecommendationSummary[] }) {
         },
         {
           title: strings.confidenceInterval,
-          cell: ({ total }) =>
-            total ? strings.interval(formatChange(total.gain.low), formatChange(total.gain.high)) : NO_VALUE,
+          cell: ({ total }) => (total ? strings.interval(...formatChanges(total.gain.low, total.gain.high)) : NO_VALUE),
           as: 'number',
         },
         {

@@ -2,7 +2,7 @@ import { Anchor, useComputedColorScheme } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Fate, WhatIf } from '~/api/types'
 import { TripsGrid } from '~/charts/trips/TripsGrid'
-import { formatChange, formatShare } from '~/lib/performance'
+import { formatChange, formatShare, formatShares } from '~/lib/performance'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { Panel, pageStyles } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
@@ -46,8 +46,7 @@ export function Results({ result }: { result: WhatIf }) {
             { title: strings.after, cell: ({ after }) => formatShare(after?.mean), as: 'number' },
             {
               title: strings.confidenceInterval,
-              cell: ({ after }) =>
-                after ? strings.interval(formatShare(after.low), formatShare(after.high)) : NO_VALUE,
+              cell: ({ after }) => (after ? strings.interval(...formatShares(after.low, after.high)) : NO_VALUE),
               as: 'number',
             },
             { title: strings.change, cell: ({ gain }) => formatChange(gain?.gain.mean), as: 'number' },
