@@ -101,12 +101,13 @@ format: ## Format Python, Rust and TypeScript
 	@$(RUN) --in agent cargo fmt
 	@$(RUN) --in frontend npm run --silent format
 	@$(RUN) --in e2e npm run --silent format
-gen: ## Write the generated files again: protobuf module, problem codes, openapi.json and the TypeScript types
+gen: ## Write the generated files again: protobuf module, problem codes, openapi.json, the Python client and the TypeScript types
 	$(PREPARE) tools
 	@$(RUN) --in backend python -m grpc_tools.protoc -I ../agent/wire/proto agent.proto \
 		--python_out=sinemora/measurements/ingest --pyi_out=sinemora/measurements/ingest
 	@$(RUN) --in backend python -m lab.conformance.problem_codes --output sinemora/contract/problem_codes.json
 	@$(RUN) --in backend sinemora openapi --output openapi.json
+	@$(RUN) --in backend python -m lab.client_code
 	@$(RUN) --in frontend npm run --silent gen
 examples: ## Record the examples of the API reference again, from the answers that the tests get; then: make gen
 	$(PREPARE) test-backend

@@ -5,12 +5,26 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
+import pytest
 import uvicorn
 
-from sinemora.kit.client import Client
+from sinemora.jobs import executor
+from sinemora.jobs.dispatch import TASKS
 from sinemora.main import create_app
+from sinemora_client import Client
 from tests.callers import Member
+
+
+def run_jobs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a thread run each job when it is sent, in place of a worker."""
+
+    def send(kwargs: dict[str, str], **_: object) -> None:
+        threading.Thread(target=executor.run, args=(UUID(kwargs["tenant_id"]), UUID(kwargs["job_id"]))).start()
+
+    for task in TASKS.values():
+        monkeypatch.setattr(task, "apply_async", send)
 
 
 @contextmanager

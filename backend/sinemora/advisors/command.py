@@ -11,8 +11,7 @@ from typing import Annotated, Any
 from typer import Argument, Option, Typer
 
 from sinemora.advisors.fairness.schemas import FairnessOf
-from sinemora.kit.client import RequestRefused
-from sinemora.kit.commands import Mesh, Terminal, bytes_of, calls_api, write_text, yaml_of
+from sinemora.kit.commands import CommandError, Mesh, Terminal, bytes_of, calls_api, write_text, yaml_of
 from sinemora.kit.percent import percent
 
 app = Typer(rich_markup_mode=None)
@@ -156,7 +155,7 @@ def shaping(
         try:
             sent = burst.send(host, packets, 1400, None if rate_mbit is None else rate_mbit * 125_000, port)
         except burst.BurstError as error:
-            raise RequestRefused(str(error)) from error
+            raise CommandError(str(error)) from error
         trains.append({"packet_bytes": sent.packet_bytes, "sent_ns": sent.sent_ns, "received_ns": sent.received_ns})
     if output is not None:
         write_text(json.dumps({"trains": trains}), output)
@@ -208,7 +207,7 @@ def import_price_list(
 ) -> None:
     """Import a price list; replace the list of that name."""
     if sample == (file is not None):
-        raise RequestRefused("Invalid request: give either a file or --sample.")
+        raise CommandError("Invalid request: give either a file or --sample.")
     if file is None:
         body: dict[str, Any] = client.read("/v1/price-list-samples")[0]
     else:
@@ -216,7 +215,7 @@ def import_price_list(
         try:
             text = bytes_of(file).decode()
         except UnicodeDecodeError as error:
-            raise RequestRefused(f"{file} is not UTF-8 text: {error.reason}.") from error
+            raise CommandError(f"{file} is not UTF-8 text: {error.reason}.") from error
         body = {"name": file.stem, "currency": currency, "as_of": as_of or f"{datetime.now(UTC):%Y-%m-%d}", kind: text}
     if name is not None:
         body["name"] = name

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.client import Client
 from sinemora.kit.commands import Terminal, bytes_of, calls_api, write_text
 from sinemora.kit.delays import delay
 from sinemora.kit.percent import percent, signed_percent
@@ -70,8 +69,7 @@ def export(
     output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
 ) -> None:
     """Export all applications as YAML."""
-    with client.open("/v1/applications/manifest") as response:
-        write_text(response.read().decode(), output)
+    write_text(client.export_applications(), output)
 
 
 @applications.command("import")
@@ -83,5 +81,5 @@ def import_file(client: Terminal, file: Annotated[Path, Argument(help="YAML file
     client.print_result(changes, ("change", "applications"), rows)
 
 
-def _id(client: Client, name: str) -> Any:
+def _id(client: Terminal, name: str) -> Any:
     return client.named("/v1/applications", name, "application")["id"]

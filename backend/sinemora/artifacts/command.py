@@ -11,8 +11,7 @@ import sinemora_native
 from typer import Argument, Option, Typer
 
 from sinemora.artifacts.models import Chunking
-from sinemora.kit.client import RequestRefused
-from sinemora.kit.commands import Mesh, Terminal, calls_api
+from sinemora.kit.commands import CommandError, Mesh, Terminal, calls_api
 from sinemora.kit.percent import percent
 
 app = Typer(rich_markup_mode=None)
@@ -107,19 +106,17 @@ def fetch(
     """Ask VMs to get a copy, or write the file here."""
     found = _found(client, artifact)
     if not vm and output is None:
-        raise RequestRefused("Fetch to where? Name VMs with --vm, or a file with --output.")
+        raise CommandError("Fetch to where? Name VMs with --vm, or a file with --output.")
     if vm:
         vm_ids = [client.named("/v1/vms", one, "VM")["id"] for one in vm]
         copies = client.read(f"/v1/artifacts/{found['id']}/copies", {"vm_ids": vm_ids})
         rows = [(one["name"], one["state"], percent(one["share"])) for one in copies["items"]]
         client.print_result(copies, ("vm", "state", "share"), rows)
     if output is not None:
-        size = 0
-        with client.open(f"/v1/artifacts/{found['id']}/content") as response, output.open("wb") as file:
-            while part := response.read(1 << 20):
-                size += file.write(part)
+        with output.open("wb") as file:
+            size = client.save(file, f"/v1/artifacts/{found['id']}/content")
         if size != found["size_bytes"]:
-            raise RequestRefused(f"{output} is incomplete: {size:,} of {found['size_bytes']:,} bytes arrived.")
+            raise CommandError(f"{output} is incomplete: {size:,} of {found['size_bytes']:,} bytes arrived.")
         client.print_line(f"{output}: {size:,} bytes")
 
 

@@ -16,10 +16,10 @@ from typer import Argument, BadParameter, Exit, Option, Typer
 
 from sinemora.curves.core.observations import ObservationError
 from sinemora.curves.core.variable import Shape
-from sinemora.kit.handover import HandoverError
 from sinemora.profiler import journal, machine, network, profile, results, star, sweep, variation
 from sinemora.profiler.recipes import RECIPES, ProfileError, Recipe, resolved
 from sinemora.profiler.upload import upload as upload_curve
+from sinemora_client import SinemoraError
 
 _EPILOG = """\b
 Examples:
@@ -208,7 +208,7 @@ def run_profile(
         print("Written: " + ", ".join(map(str, results.write(result, folder))))
         if upload:
             print("Curve: " + upload_curve(result, upload, key, name or recipe.name, curve))
-    except (ProfileError, ObservationError, HandoverError) as error:
+    except (ProfileError, ObservationError, SinemoraError) as error:
         print(f"profile: {error}", file=sys.stderr)
         raise Exit(1) from None
     except KeyboardInterrupt:

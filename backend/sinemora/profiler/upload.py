@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from sinemora.kit.handover import upload_result
 from sinemora.profiler.profile import Profile
 from sinemora.profiler.results import source, steady
+from sinemora_client import Client
 
 
 def upload(profile: Profile, url: str, key: str, name: str, curve_id: str | None) -> str:
     """Create a curve from the profile, or the next version of curve `curve_id`; return the address of its page.
 
-    Raises `HandoverError` with the server's message.
+    Raises `SinemoraError` with the server's message.
     """
     body: dict[str, Any] = {
         "metric": profile.recipe.metric,
@@ -20,4 +20,5 @@ def upload(profile: Profile, url: str, key: str, name: str, curve_id: str | None
     if curve_id is None:
         body |= {"name": name, "unit": profile.recipe.unit, "description": f"sinemora profile, load {profile.load}"}
     path = "/v1/curves" if curve_id is None else f"/v1/curves/{curve_id}/versions"
-    return f"{url.rstrip('/')}/curves/{upload_result(url, key, path, body)['id']}"
+    with Client(url, key) as client:
+        return f"{client.url}/curves/{client.request('POST', path, body=body).json()['id']}"

@@ -59,8 +59,8 @@ def recommend(
         "explain": explain,
         "applications": application or [],
     }
-    job = client.finished(client.read("/v1/recommendations", request))
-    _print_moves(client, client.get(f"/v1/recommendations/{job['result']['recommendation_id']}"))
+    found = client.result_of(client.read("/v1/recommendations", request))
+    _print_moves(client, client.get(f"/v1/recommendations/{found['recommendation_id']}"))
 
 
 @recommendations.command("list")

@@ -18,7 +18,6 @@ from sinemora.curves.core.curve import Curve
 from sinemora.curves.core.fit import fit
 from sinemora.curves.core.library import LIBRARY
 from sinemora.curves.core.observations import ObservationError
-from sinemora.kit.handover import HandoverError, upload_result
 from sinemora.placement.policies.nomora import Parameters
 from sinemora.placement.problem import WAITING_COST
 from sinemora.simulation.core import report as reports
@@ -31,6 +30,7 @@ from sinemora.simulation.core.simulate import simulate as run_simulation
 from sinemora.simulation.core.state import State, StateError
 from sinemora.simulation.core.workload import Points, Workload
 from sinemora.simulation.provenance import code_digest
+from sinemora_client import Client, SinemoraError
 
 _KEEP_EVERY_S = 20.0
 _WORLD = World()
@@ -174,8 +174,9 @@ def simulate(
             sys.stderr.write(f"{path}\n")
     if upload:
         try:
-            created = upload_result(upload, key, "/v1/simulations", {"name": name, **result})
-        except HandoverError as error:
+            with Client(upload, key) as client:
+                created = client.request("POST", "/v1/simulations", body={"name": name, **result}).json()
+        except SinemoraError as error:
             sys.stderr.write(f"simulate: {error}\n")
             raise Exit(1) from None
         sys.stderr.write(f"Report: {upload.rstrip('/')}/simulations/{created['id']}\n")

@@ -6,8 +6,7 @@ from typing import Annotated
 import yaml
 from typer import Argument, Option, Typer
 
-from sinemora.kit.client import RequestRefused
-from sinemora.kit.commands import Terminal, calls_api, write_text, yaml_of
+from sinemora.kit.commands import CommandError, Terminal, calls_api, write_text, yaml_of
 from sinemora.kit.percent import percent, signed_percent
 
 app = Typer(rich_markup_mode=None)
@@ -31,7 +30,7 @@ def ask(
     elif file is not None and scenario is None:
         request = yaml_of(file)
     else:
-        raise RequestRefused("Invalid request: give either a YAML file or --scenario.")
+        raise CommandError("Invalid request: give either a YAML file or --scenario.")
     result = client.read("/v1/what-if", request)
     rows = [
         (impact["application"]["name"], percent(impact["before"] and impact["before"]["mean"]),
@@ -72,8 +71,9 @@ def keep(
         scenario = client.read("/v1/scenarios", request | {"name": name})
     else:
         changed = {field: value for field, value in request.items() if field != "mesh"}
-        tag = {"If_Match": f'"{existing["version"]}"'}
-        scenario = client.read(f"/v1/scenarios/{existing['id']}", changed, method="PATCH", **tag)
+        scenario = client.read(
+            f"/v1/scenarios/{existing['id']}", changed, method="PATCH", if_match=f'"{existing["version"]}"'
+        )
     client.print_result(scenario, ("scenario", "changes"), [(scenario["name"], len(scenario["question"]["changes"]))])
 
 

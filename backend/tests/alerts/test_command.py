@@ -11,8 +11,8 @@ from sqlalchemy import select
 from sinemora.alerts.models import Receiver
 from sinemora.cli import main
 from sinemora.kit import config, encryption
-from sinemora.kit.client import Client
 from sinemora.kit.db import tenant_session
+from sinemora_client import Client
 from tests.alerts.conftest import Watched, egress
 from tests.terminal import listening
 

@@ -5,27 +5,20 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from uuid import UUID
 
 import pytest
 import uvicorn
 
 from sinemora import cli
-from sinemora.jobs import executor
-from sinemora.jobs.dispatch import TASKS
 from sinemora.main import create_app
 from sinemora.profiler.variation import read_table
+from tests.terminal import run_jobs_at_once
 
 
 @pytest.fixture
 def address(http, monkeypatch) -> Iterator[str]:
     """Yield the address of a live API on a separate port; a thread runs jobs when they are sent."""
-
-    def send(kwargs: dict[str, str], **_: object) -> None:
-        threading.Thread(target=executor.run, args=(UUID(kwargs["tenant_id"]), UUID(kwargs["job_id"]))).start()
-
-    for task in TASKS.values():
-        monkeypatch.setattr(task, "apply_async", send)
+    run_jobs_at_once(monkeypatch)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         server = uvicorn.Server(uvicorn.Config(create_app(), log_config=None, timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -78,7 +71,7 @@ def test_a_trace_goes_in_and_comes_out_again(owner, address, monkeypatch, tmp_pa
     trace = tmp_path / "trace.csv"
     trace.write_text("at,source,target,outbound_us,inbound_us\n" + f"{start},x,y,50,60\n{start + 1},x,y,52,61\n")
     common = ["--mesh", "trace", "--url", address]
-    assert cli.main(["import", str(trace), *common]) == 0
+    assert cli.main(["import", str(trace), "--json", *common]) == 0
     assert json.loads(capsys.readouterr().out)["exchanges"] == 2
     out = tmp_path / "out.csv"
     assert cli.main(["export", "windows", "--output", str(out), *common]) == 0

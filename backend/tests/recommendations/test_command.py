@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from sinemora.cli import main
-from sinemora.kit.client import Client, RequestRefused
+from sinemora_client import Client, NotFound
 from tests.callers import Member, MeshWorld
 from tests.recommendations.asking import asked
 from tests.recommendations.measured_mesh import measured
@@ -81,8 +81,8 @@ def test_errors_are_reported_with_their_fields(client: Client, mesh: MeshWorld, 
     file = tmp_path / "applications.yaml"
     file.write_text("\n".join(MANIFEST.format(mesh=mesh.name).splitlines()[:-1]))
     assert run_command(client, capsys, "applications", "import", str(file), code=1).count("#/applications/0/tasks") == 1
-    with pytest.raises(RequestRefused) as refused:
-        client.get("/v1/applications/00000000-0000-0000-0000-000000000000")
+    with pytest.raises(NotFound) as refused:
+        client.read_application("00000000-0000-0000-0000-000000000000")
     assert refused.value.code == "application_unknown"
     assert main(["applications", "list", "--url", client.url]) == 2
 

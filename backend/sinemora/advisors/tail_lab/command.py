@@ -15,8 +15,7 @@ from sinemora.advisors.tail_lab.core.summary import TailFigure
 from sinemora.advisors.tail_lab.core.workloads import SizesError, own_workload
 from sinemora.advisors.tail_lab.reads import question_of, study_read
 from sinemora.advisors.tail_lab.schemas import TailBaseline, TailStudyCreate, TailStudyRead, WorkloadKey
-from sinemora.kit.client import RequestRefused
-from sinemora.kit.commands import bytes_of, table
+from sinemora.kit.commands import CommandError, bytes_of, table
 
 _FIRST = TailStudyCreate()
 _EPILOG = """\\b
@@ -76,7 +75,7 @@ def tail_lab(
         _refuse(f"{where}{first['msg'].removeprefix('Value error, ')}")
     except SizesError as error:
         _refuse(f"{sizes}: {error.message}")
-    except RequestRefused as error:
+    except CommandError as error:
         _refuse(str(error))
     if reason := question.too_long():
         _refuse(reason)

@@ -4,7 +4,6 @@ import base64
 import binascii
 import json
 import sys
-import urllib.request
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
@@ -12,9 +11,9 @@ from uuid import UUID
 from typer import Argument, Exit, Option, Typer
 from typer.core import TyperGroup
 
-from sinemora.kit.client import RequestRefused
-from sinemora.kit.commands import Terminal, Url, bytes_of, calls_api, write_text
+from sinemora.kit.commands import CommandError, Terminal, Url, bytes_of, calls_api, write_text
 from sinemora.kit.config import settings
+from sinemora_client import Client, SinemoraError
 
 
 class _OfIncident(TyperGroup):
@@ -59,7 +58,7 @@ def verify(
     try:
         report, signature = _signed(file)
         keys = [_public_key(one) for one in key] if key else _published(url or settings().public_url)
-    except RequestRefused as error:
+    except CommandError as error:
         print(error, file=sys.stderr)
         raise Exit(1) from None
     for public_key in keys:
@@ -73,14 +72,14 @@ def verify(
 
 
 def _signed(file: Path) -> tuple[dict[str, Any], str]:
-    """Return report and signature of a file. Raises `RequestRefused`."""
+    """Return report and signature of a file. Raises `CommandError`."""
     try:
         document = json.loads(bytes_of(file))
         report, signature = document["report"], document["signature"]["value"]
     except (ValueError, KeyError, TypeError):
-        raise RequestRefused(f"No evidence: {file} needs `report` and `signature` in JSON.") from None
+        raise CommandError(f"No evidence: {file} needs `report` and `signature` in JSON.") from None
     if not isinstance(report, dict) or not isinstance(signature, str):
-        raise RequestRefused(f"No evidence: {file} needs `report` and `signature` in JSON.")
+        raise CommandError(f"No evidence: {file} needs `report` and `signature` in JSON.")
     return report, signature
 
 
@@ -90,14 +89,15 @@ def _public_key(text: str) -> bytes:
     except binascii.Error:
         public_key = b""
     if len(public_key) != 32:
-        raise RequestRefused("Invalid key: it should be 32 bytes in base64.")
+        raise CommandError("Invalid key: it should be 32 bytes in base64.")
     return public_key
 
 
 def _published(url: str) -> list[bytes]:
-    """Return the keys that a backend publishes. Raises `RequestRefused`."""
+    """Return the keys that a backend publishes. Raises `CommandError`."""
     try:
-        with urllib.request.urlopen(f"{url.rstrip('/')}/v1/evidence-keys") as response:
-            return [_public_key(one["public_key"]) for one in json.load(response)["keys"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RequestRefused(f"No keys from {url}: {error}. Give one with --key.") from None
+        with Client(url, "") as client:
+            keys = client.request("GET", "/v1/evidence-keys").json()["keys"]
+            return [_public_key(one["public_key"]) for one in keys]
+    except (SinemoraError, ValueError, KeyError, TypeError) as error:
+        raise CommandError(f"No keys from {url}: {error} Give one with --key.") from None

@@ -118,5 +118,5 @@ def assign(
 ) -> None:
     """Assign an incident; without a name: unassign it."""
     body = {"assignee": assignee}
-    incident = client.read(f"/v1/incidents/{id}/assignees", body, method="PUT", If_Match="*")
+    incident = client.read(f"/v1/incidents/{id}/assignees", body, method="PUT", if_match="*")
     client.print_result(incident, ("assignee",), [(incident["assignee"] or "none",)])

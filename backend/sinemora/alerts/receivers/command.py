@@ -14,8 +14,7 @@ import yaml
 from typer import Argument, BadParameter, Option, Typer
 
 from sinemora.alerts.models import ReceiverKind
-from sinemora.kit.client import RequestRefused
-from sinemora.kit.commands import Terminal, calls_api, write_text, yaml_of
+from sinemora.kit.commands import CommandError, Terminal, calls_api, write_text, yaml_of
 
 # Name of the secret by kind (docs/alerts.md); email has none.
 _SECRET = {
@@ -99,10 +98,10 @@ def change(
     body |= {"settings": receiver["settings"] | settings} if settings else {}
     body |= {} if secret is None else {"secret": secret}
     if not body:
-        raise RequestRefused(
+        raise CommandError(
             "Nothing to change: give --name, --to, --address, --secret-env, --secret-stdin or --no-secret."
         )
-    changed = client.read(f"/v1/receivers/{receiver['id']}", body, method="PATCH", If_Match=_tag(receiver))
+    changed = client.read(f"/v1/receivers/{receiver['id']}", body, method="PATCH", if_match=_tag(receiver))
     client.print_result(changed, _HEADER, [_row(changed)])
 
 
@@ -113,7 +112,7 @@ def _tag(receiver: Any) -> str:
 def _settings(kind: ReceiverKind, to: list[str] | None, address: str | None) -> dict[str, Any]:
     for option, value, kinds in (("--to", to, _EMAIL), ("--address", address, _WITH_ADDRESS)):
         if value and kind not in kinds:
-            raise RequestRefused(f"{option} is an option of {' and '.join(kinds)}; this receiver is of kind {kind}.")
+            raise CommandError(f"{option} is an option of {' and '.join(kinds)}; this receiver is of kind {kind}.")
     return ({"to": to} if to else {}) | ({"url": address} if address else {})
 
 
@@ -126,7 +125,7 @@ def _secret(kind: ReceiverKind, variable: str | None, stdin: bool, none: bool = 
     if variable is None and not stdin:
         return None
     if kind not in _SECRET:
-        raise RequestRefused(f"A receiver of kind {kind} has no secret.")
+        raise CommandError(f"A receiver of kind {kind} has no secret.")
     if variable is not None:
         value, where = os.environ.get(variable, ""), f"The environment variable {variable}"
     elif sys.stdin.isatty():
@@ -134,7 +133,7 @@ def _secret(kind: ReceiverKind, variable: str | None, stdin: bool, none: bool = 
     else:
         value, where = sys.stdin.readline(), "The first line of standard input"
     if not value.strip():
-        raise RequestRefused(f"{where} is empty; it should be the secret.")
+        raise CommandError(f"{where} is empty; it should be the secret.")
     return {_SECRET[kind]: value.strip()}
 
 
@@ -143,7 +142,7 @@ def _secret(kind: ReceiverKind, variable: str | None, stdin: bool, none: bool = 
 def delete(client: Terminal, name: Name) -> None:
     """Delete a receiver with its deliveries; routes no longer name it."""
     receiver = client.named("/v1/receivers", name, "receiver")
-    client.read(f"/v1/receivers/{receiver['id']}", method="DELETE", If_Match=_tag(receiver))
+    client.read(f"/v1/receivers/{receiver['id']}", method="DELETE", if_match=_tag(receiver))
 
 
 @receivers.command()
@@ -187,11 +186,11 @@ def replace(client: Terminal, file: Annotated[Path, Argument(help="YAML file; - 
     """Replace the tree by a YAML file."""
     tree = yaml_of(file)
     if set(tree) != {"root"} or not isinstance(tree["root"], dict):
-        raise RequestRefused(
+        raise CommandError(
             f"Invalid routing tree: {file} must have one key, root: a route with receivers and child routes; "
             "`sinemora alert-routes show` prints the current tree."
         )
-    _print_tree(client, client.read("/v1/alert-routes", tree, method="PUT", If_Match="*"), None)
+    _print_tree(client, client.read("/v1/alert-routes", tree, method="PUT", if_match="*"), None)
 
 
 def _print_tree(client: Terminal, tree: Any, output: Path | None) -> None:

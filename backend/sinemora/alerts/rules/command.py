@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.client import Client, RequestRefused
-from sinemora.kit.commands import Mesh, Terminal, bytes_of, calls_api, write_text, yaml_of
+from sinemora.kit.commands import CommandError, Mesh, Terminal, bytes_of, calls_api, write_text, yaml_of
 
 app = Typer(rich_markup_mode=None)
 rules = Typer(rich_markup_mode=None)
@@ -38,8 +37,7 @@ def export_rules(
     output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
 ) -> None:
     """Write the rules of a mesh as YAML."""
-    with client.open(f"/v1/alert-rules/manifest?mesh_id={client.mesh_id(mesh)}") as response:
-        write_text(response.read().decode(), output)
+    write_text(client.export_alert_rules(mesh_id=client.mesh_id(mesh)), output)
 
 
 @rules.command("import")
@@ -70,8 +68,7 @@ def switch_off(client: Terminal, name: RuleName, mesh: Mesh = None) -> None:
 
 def _switch(client: Terminal, mesh: str | None, name: str, enabled: bool) -> None:
     rule = _rule(client, mesh, name)
-    tag = {"If_Match": f'"{rule["version"]}"'}
-    changed = client.read(f"/v1/alert-rules/{rule['id']}", {"enabled": enabled}, method="PATCH", **tag)
+    changed = client.update_alert_rule(rule["id"], {"enabled": enabled}, version=rule["version"])
     client.print_result(changed, ("rule", ""), [(changed["name"], "on" if changed["enabled"] else "off")])
 
 
@@ -87,7 +84,7 @@ def delete_rule(client: Terminal, name: RuleName, mesh: Mesh = None) -> None:
 def back_test(client: Terminal, name: RuleName, mesh: Mesh = None, hours: Hours = 24, file: RuleFile = None) -> None:
     """Back-test a rule on stored windows: the incidents it would have opened."""
     body = _rule_and_look_back(client, mesh, name, hours, file)
-    result = client.finished(client.read("/v1/alert-back-tests", body))["result"]
+    result = client.result_of(client.read("/v1/alert-back-tests", body))
     client.print_line("\n".join([f"{result['incidents']} incidents in {result['hours']} hours", *result["notes"]]))
     rows = [
         (incident["opened_at"][:19], incident["seen_at"][:19], incident["paths"], incident["culprit"]["words"])
@@ -130,7 +127,7 @@ def _greatest(values: list[float | None]) -> str:
     return max((f"{value:g}" for value in values if value is not None), key=float, default="-")
 
 
-def _rule_and_look_back(client: Client, mesh: str | None, name: str, hours: int, file: Path | None) -> dict[str, Any]:
+def _rule_and_look_back(client: Terminal, mesh: str | None, name: str, hours: int, file: Path | None) -> dict[str, Any]:
     """Return the rule, saved or from a file, with the look-back in hours."""
     if file is None:
         omitted = {"id", "version", "origin", "created_at", "updated_at"}
@@ -140,11 +137,11 @@ def _rule_and_look_back(client: Client, mesh: str | None, name: str, hours: int,
     for rule in manifest if isinstance(manifest, list) else ():
         if isinstance(rule, dict) and rule.get("name") == name:
             return {**rule, "mesh_id": client.mesh_id(mesh), "hours": hours}
-    raise RequestRefused(f"Unknown rule: {file} has no rule {name} under rules.", "alert_rule_unknown")
+    raise CommandError(f"Unknown rule: {file} has no rule {name} under rules.", "alert_rule_unknown")
 
 
-def _rule(client: Client, mesh: str | None, name: str) -> Any:
+def _rule(client: Terminal, mesh: str | None, name: str) -> Any:
     for rule in client.items("/v1/alert-rules", mesh_id=client.mesh_id(mesh)):
         if name in (rule["id"], rule["name"]):
             return rule
-    raise RequestRefused(f"Unknown rule: the mesh has no rule {name}.", "alert_rule_unknown")
+    raise CommandError(f"Unknown rule: the mesh has no rule {name}.", "alert_rule_unknown")

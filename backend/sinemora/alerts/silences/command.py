@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.client import RequestRefused
-from sinemora.kit.commands import Terminal, calls_api
+from sinemora.kit.commands import CommandError, Terminal, calls_api
 
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _FOR = re.compile(r"(\d{1,5})([mhdw])")
@@ -83,7 +82,7 @@ def _silence(
     try:
         start = datetime.fromisoformat(starts_at) if starts_at else datetime.now(UTC)
     except ValueError:
-        raise RequestRefused(f"Invalid time: --from {starts_at}; write it as 2026-11-20T22:00:00Z.") from None
+        raise CommandError(f"Invalid time: --from {starts_at}; write it as 2026-11-20T22:00:00Z.") from None
     body = {
         "comment": comment,
         "matchers": [_matcher(matcher) for matcher in matchers],
@@ -96,14 +95,14 @@ def _silence(
 def _duration(text: str, where: str) -> timedelta:
     parts = _FOR.fullmatch(text)
     if parts is None:
-        raise RequestRefused(f"Invalid duration: {where} {text}; write 15m, 4h, 2d or 1w.")
+        raise CommandError(f"Invalid duration: {where} {text}; write 15m, 4h, 2d or 1w.")
     return timedelta(seconds=int(parts[1]) * _UNITS[parts[2]])
 
 
 def _weekly(text: str) -> dict[str, int]:
     parts = _WEEKLY.fullmatch(text.lower())
     if parts is None:
-        raise RequestRefused(f'Invalid --weekly {text}: write day, time (UTC) and duration, as "sun 02:00 2h".')
+        raise CommandError(f'Invalid --weekly {text}: write day, time (UTC) and duration, as "sun 02:00 2h".')
     minutes = _duration(parts[4], "--weekly") // timedelta(minutes=1)
     return {"weekday": _DAYS.index(parts[1]), "minute": int(parts[2]) * 60 + int(parts[3]), "lasts_min": minutes}
 
@@ -111,7 +110,7 @@ def _weekly(text: str) -> dict[str, int]:
 def _matcher(text: str) -> dict[str, Any]:
     label, sign, value = text.partition("=")
     if not sign or not value:
-        raise RequestRefused(f"Invalid matcher: {text}; write label=value or label!=value.")
+        raise CommandError(f"Invalid matcher: {text}; write label=value or label!=value.")
     return {"label": label.removesuffix("!"), "value": value, "negate": label.endswith("!")}
 
 

@@ -1,6 +1,5 @@
 """`sinemora measure`: measure one pair now and print each second as it arrives."""
 
-import shutil
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -47,8 +46,8 @@ def measure(
         client.read(f"{url}/stop", b"", method="POST")
         result = client.get(url)
     if output is not None:
-        with client.open(f"{url}/exchanges") as response, output.open("wb") as file:
-            shutil.copyfileobj(response, file)
+        with output.open("wb") as file:
+            client.save(file, f"{url}/exchanges")
     if client.as_json:
         client.print_result(result)
     else:

@@ -1,0 +1,193 @@
+"""Operations with the tag `advisors`.
+
+Generated from the contract by `make gen`; do not edit.
+"""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from sinemora_client import models
+from sinemora_client.calls import Calls
+from sinemora_client.transport import segment
+
+
+class AdvisorsOperations(Calls):
+    """Operations with the tag `advisors`."""
+
+    def advise_compute_mix(self, body: models.ComputeMixCreate) -> models.ComputeMixRead:
+        """Find the cheapest split between VMs and serverless that keeps a response target, by path. Stores nothing.
+
+        POST /v1/advisors/compute-mix, role viewer. Raises `ApiError` with `conflict`, `mesh_unknown`,
+        `path_same_ends`, `path_unknown`, `path_unmeasured`, `price_list_unknown`, `price_missing`, `price_unknown`,
+        `range_invalid`, `selection_invalid`, `vm_not_in_mesh`, `vm_unknown`.
+        """
+        answer: models.ComputeMixRead = self._json("POST", "/v1/advisors/compute-mix", body=body)
+        return answer
+
+    def advise_provider_prices(self, body: models.ProviderPriceCreate) -> models.ProviderPriceRead:
+        """Find the serverless prices at which the best mix switches, and the equilibrium. Stores nothing.
+
+        POST /v1/advisors/provider-prices, role viewer.
+        """
+        answer: models.ProviderPriceRead = self._json("POST", "/v1/advisors/provider-prices", body=body)
+        return answer
+
+    def advise_shaping(self, body: models.ShapingCreate) -> models.ShapingRead:
+        """Detect the token bucket of a path from bursts, or take a known one; forecast when it is empty. Stores
+        nothing.
+
+        POST /v1/advisors/token-buckets, role viewer.
+        """
+        answer: models.ShapingRead = self._json("POST", "/v1/advisors/token-buckets", body=body)
+        return answer
+
+    def advise_tail(self, body: models.TailCreate) -> models.TailRead:
+        """Look for one retransmission timeout (195 to 235 ms) in latencies of an application. Stores nothing.
+
+        POST /v1/advisors/retransmission-tails, role viewer.
+        """
+        answer: models.TailRead = self._json("POST", "/v1/advisors/retransmission-tails", body=body)
+        return answer
+
+    def advise_transfers(self, body: models.TransferPlanCreate) -> models.TransferPlanRead:
+        """Plan the rates, connections and order of a shuffle or broadcast, and estimate its finish. Stores nothing.
+
+        POST /v1/advisors/transfer-plans, role viewer. Raises `ApiError` with `flows_unsupported`, `mesh_unknown`,
+        `range_invalid`, `vm_not_in_mesh`.
+        """
+        answer: models.TransferPlanRead = self._json("POST", "/v1/advisors/transfer-plans", body=body)
+        return answer
+
+    def advise_transport(self, body: models.TransportCreate) -> models.TransportRead:
+        """Choose the transport of a path or transfer, with the rule and the measurement behind it. Stores nothing.
+
+        POST /v1/advisors/transports, role viewer. Raises `ApiError` with `conflict`, `flows_unsupported`,
+        `mesh_unknown`, `path_same_ends`, `path_unknown`, `path_unmeasured`, `range_invalid`, `selection_invalid`,
+        `vm_not_in_mesh`, `vm_unknown`.
+        """
+        answer: models.TransportRead = self._json("POST", "/v1/advisors/transports", body=body)
+        return answer
+
+    def classify_traffic(self, body: models.TrafficShapeCreate) -> models.TrafficShapeRead:
+        """Tell traffic in bursts (as of a sort) from steady traffic (as of k-means) by byte counters. Stores nothing.
+
+        POST /v1/advisors/traffic-shapes, role viewer.
+        """
+        answer: models.TrafficShapeRead = self._json("POST", "/v1/advisors/traffic-shapes", body=body)
+        return answer
+
+    def delete_price_list(self, price_list_id: str | UUID) -> None:
+        """Delete a price list.
+
+        DELETE /v1/price-lists/{price_list_id}, role editor. Raises `ApiError` with `price_list_unknown`.
+        """
+        self._json("DELETE", f"/v1/price-lists/{segment(price_list_id)}")
+
+    def import_fairness(
+        self,
+        body: models.FairnessImportCreate,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.FairnessImportRead:
+        """Return Jain's index of a table of throughputs, or the means of a table of indices. Stores nothing.
+
+        POST /v1/advisors/fairness-imports, role viewer. Raises `ApiError` with `conflict`, `table_invalid`.
+        """
+        answer: models.FairnessImportRead = self._json("POST", "/v1/advisors/fairness-imports", body=body, idempotency_key=idempotency_key)
+        return answer
+
+    def import_price_list(
+        self,
+        body: models.PriceListCreate,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.PriceListRead:
+        """Import a price list from entries, CSV or JSON text. Replaces the list of that name.
+
+        POST /v1/price-lists, role editor. Raises `ApiError` with `conflict`, `price_list_invalid`.
+        """
+        answer: models.PriceListRead = self._json("POST", "/v1/price-lists", body=body, idempotency_key=idempotency_key)
+        return answer
+
+    def list_price_list_samples(self) -> list[models.PriceListSample]:
+        """List the price lists that ship with the product; import one to use it.
+
+        GET /v1/price-list-samples, role viewer.
+        """
+        answer: list[models.PriceListSample] = self._json("GET", "/v1/price-list-samples")
+        return answer
+
+    def list_price_lists(self) -> Iterator[models.PriceListRead]:
+        """List price lists by name.
+
+        GET /v1/price-lists, role viewer.
+        """
+        return self._items("/v1/price-lists", {})
+
+    def list_retransmission_tails(
+        self,
+        mesh_id: str | UUID,
+        *,
+        minutes: int | None = None,
+    ) -> list[models.MetricTailRead]:
+        """Look for one retransmission timeout in each metric source of a mesh that is a duration.
+
+        GET /v1/meshes/{mesh_id}/retransmission-tails, role viewer. Raises `ApiError` with `mesh_unknown`.
+        """
+        answer: list[models.MetricTailRead] = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/retransmission-tails", params={"minutes": minutes})
+        return answer
+
+    def list_tail_workloads(self) -> list[models.TailWorkloadRead]:
+        """List the workloads of the source with their distributions of flow sizes.
+
+        GET /v1/advisors/tail-workloads, role viewer.
+        """
+        answer: list[models.TailWorkloadRead] = self._json("GET", "/v1/advisors/tail-workloads")
+        return answer
+
+    def read_fairness(
+        self,
+        mesh_id: str | UUID,
+        *,
+        of: models.FairnessOf | None = None,
+        minutes: int | None = None,
+        source: str | None = None,
+        target: str | None = None,
+        alert_below: float | None = None,
+    ) -> models.FairnessRead:
+        """Return Jain's fairness index over VMs, flows of a path, applications or metric sources of a mesh.
+
+        GET /v1/meshes/{mesh_id}/fairness, role viewer. Raises `ApiError` with `flows_unsupported`, `mesh_unknown`,
+        `path_missing`, `path_unknown`, `range_invalid`, `vm_not_in_mesh`.
+        """
+        answer: models.FairnessRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/fairness", params={"of": of, "minutes": minutes, "source": source, "target": target, "alert_below": alert_below})
+        return answer
+
+    def read_price_list(self, price_list_id: str | UUID) -> models.PriceListRead:
+        """Return a price list.
+
+        GET /v1/price-lists/{price_list_id}, role viewer. Raises `ApiError` with `price_list_unknown`.
+        """
+        answer: models.PriceListRead = self._json("GET", f"/v1/price-lists/{segment(price_list_id)}")
+        return answer
+
+    def read_tail_study(self, study_id: str | UUID) -> models.TailStudyRead:
+        """Read one study: figures, gains, curves of α and distributions of each policy.
+
+        GET /v1/advisors/tail-studies/{study_id}, role viewer. Raises `ApiError` with `conflict`, `job_cancelled`,
+        `job_not_done`, `job_output_none`, `job_unknown`, `tail_study_unknown`.
+        """
+        answer: models.TailStudyRead = self._json("GET", f"/v1/advisors/tail-studies/{segment(study_id)}")
+        return answer
+
+    def run_tail_study(self, body: models.TailStudyCreate, *, idempotency_key: str | None = None) -> models.JobRead:
+        """Compare orders of packets at a bottleneck link as a job, α by search; its result names the study.
+
+        The job reports its progress and can be cancelled. The study is kept as long as the job.
+
+        POST /v1/advisors/tail-studies, role editor. Raises `ApiError` with `conflict`, `jobs_too_many`,
+        `study_too_long`, `table_invalid`.
+        """
+        answer: models.JobRead = self._json("POST", "/v1/advisors/tail-studies", body=body, idempotency_key=idempotency_key)
+        return answer
+

@@ -1,0 +1,57 @@
+"""Operations with the tag `vms`.
+
+Generated from the contract by `make gen`; do not edit.
+"""
+
+from collections.abc import Iterator
+from uuid import UUID
+from typing import Literal
+
+from sinemora_client import models
+from sinemora_client.calls import Calls
+from sinemora_client.transport import segment
+
+
+class VmsOperations(Calls):
+    """Operations with the tag `vms`."""
+
+    def create_vm(self, body: models.VmCreate, *, idempotency_key: str | None = None) -> models.VmRead:
+        """Create a VM. The enrolment of an agent also creates one.
+
+        POST /v1/vms, role editor. Raises `ApiError` with `conflict`, `quota_exceeded`, `vm_name_taken`,
+        `zone_unknown`.
+        """
+        answer: models.VmRead = self._json("POST", "/v1/vms", body=body, idempotency_key=idempotency_key)
+        return answer
+
+    def delete_vm(self, vm_id: str | UUID, *, version: int | Literal["*"] | None = None) -> None:
+        """Delete a VM and its agent. Its meshes continue without it.
+
+        DELETE /v1/vms/{vm_id}, role editor. Raises `ApiError` with `version_changed`, `vm_unknown`.
+        """
+        self._json("DELETE", f"/v1/vms/{segment(vm_id)}", version=version)
+
+    def list_vms(self, *, zone_id: str | UUID | None = None, name: str | None = None) -> Iterator[models.VmRead]:
+        """List the tenant's VMs by name.
+
+        GET /v1/vms, role viewer. Raises `ApiError` with `zone_unknown`.
+        """
+        return self._items("/v1/vms", {"zone_id": zone_id, "name": name})
+
+    def read_vm(self, vm_id: str | UUID) -> models.VmRead:
+        """Return a VM.
+
+        GET /v1/vms/{vm_id}, role viewer. Raises `ApiError` with `vm_unknown`.
+        """
+        answer: models.VmRead = self._json("GET", f"/v1/vms/{segment(vm_id)}")
+        return answer
+
+    def update_vm(self, vm_id: str | UUID, body: models.VmUpdate, *, version: int | Literal["*"]) -> models.VmRead:
+        """Change a VM.
+
+        PATCH /v1/vms/{vm_id}, role editor. Raises `ApiError` with `conflict`, `if_match_required`, `ports_equal`,
+        `probe_address_missing`, `version_changed`, `vm_has_agent`, `vm_name_taken`, `vm_unknown`, `zone_unknown`.
+        """
+        answer: models.VmRead = self._json("PATCH", f"/v1/vms/{segment(vm_id)}", body=body, version=version)
+        return answer
+

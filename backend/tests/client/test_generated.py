@@ -1,0 +1,51 @@
+"""The generated part of the client is that of the contract, and the package is complete."""
+
+import inspect
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from lab.client_code.__main__ import CLIENT, CONTRACT, stale
+from sinemora_client import Client
+
+
+def test_the_client_is_that_of_the_contract():
+    assert stale() == [], "run `make gen`"
+
+
+def test_every_operation_of_keys_is_a_method():
+    contract = json.loads(CONTRACT.read_text())
+    missing = [
+        operation["operationId"]
+        for item in contract["paths"].values()
+        for operation in item.values()
+        if operation["x-required-role"] not in ("none", "agent")
+        and not operation.get("x-person-only")
+        and not inspect.isfunction(getattr(Client, operation["operationId"], None))
+    ]
+    assert missing == ["listen"]  # a stream without an end: `Client.stream`
+
+
+def test_the_wheel_has_types_and_needs_nothing_of_the_product(tmp_path: Path):
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=CLIENT.parent,
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+    (wheel,) = tmp_path.glob("sinemora_client-*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "sinemora_client/py.typed" in names
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"sinemora_client"}
+    code = (
+        "import sys, sinemora_client\nassert '.whl' in sinemora_client.__file__\n"
+        "assert not {name.split('.')[0] for name in sys.modules} & {'sinemora', 'fastapi', 'sqlalchemy', 'pydantic'}\n"
+        "from importlib.metadata import version\nassert version('sinemora-client')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": str(wheel)}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
