@@ -18,9 +18,13 @@ _RECOMMENDATIONS = "sinemora.recommendations.command"
 _RECEIVERS = "sinemora.alerts.receivers.command"
 _EMBEDDED = "sinemora.embedded.commands"
 _RECOVERY = "sinemora.recovery.commands"
+_LOGIN = "sinemora.device_login.command"
 
 # The module of each further command, whose `app` has a command of this name, and its help.
 IMPORTED = {
+    "login": (_LOGIN, "Sign in: confirm a code in a browser, on any device."),
+    "logout": (_LOGIN, "Delete the key of a profile, at the backend and here."),
+    "profiles": (_LOGIN, "List the installations that you are signed in to; choose one."),
     "backup": (_OPERATIONS, "Back up everything to a file while the product runs."),
     "restore": (_OPERATIONS, "Load a backup into an empty database and verify it."),
     "verify": (_OPERATIONS, "Decode every frame and compare rollups with their source."),
@@ -92,7 +96,6 @@ class _Commands(TyperGroup):
 app = Typer(
     cls=_Commands,
     help="Run the processes of Sinemora, and operate it by hand.",
-    add_completion=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )

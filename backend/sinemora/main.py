@@ -36,6 +36,7 @@ from sinemora.archives import routes as archives
 from sinemora.artifacts import routes as artifacts
 from sinemora.curves import routes as curves
 from sinemora.demonstration import routes as demonstration
+from sinemora.device_login import routes as device_login
 from sinemora.embeds import routes as embeds
 from sinemora.inventory import routes as inventory
 from sinemora.jobs import routes as jobs
@@ -82,6 +83,8 @@ ROUTERS = (
     account.policy_router,
     tenants.router,
     api_keys.router,
+    device_login.public_router,
+    device_login.router,
     members.router,
     invitations.public_router,
     invitations.router,

@@ -23,6 +23,8 @@ PUBLIC = {
     ("post", "/v1/auth/passkey-options"),
     ("post", "/v1/auth/passkey"),
     ("post", "/v1/auth/password-resets"),
+    ("post", "/v1/device-logins"),
+    ("post", "/v1/device-logins/tokens"),
     ("post", "/v1/auth/password-resets/redeem"),
     ("post", "/v1/agents/enrol"),
     ("post", "/v1/invitations/lookup"),
@@ -92,7 +94,7 @@ def test_paths_are_plural_kebab_case(servers: Any):
     singular |= {"output", "result", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
     singular |= {"evidence", "embed", "compute-mix", "role", "leave", "switch", "deletion", "lookup", "resend"}
     singular |= {"account", "password", "totp", "second-factor", "redeem", "sign-in-policy", "confirm", "fairness"}
-    singular |= {"passkey", "rotate", "export", "provider", "start", "callback", "content"}
+    singular |= {"passkey", "rotate", "export", "provider", "start", "callback", "content", "approve", "deny"}
     for _, path, _ in operations():
         for part in path.split("/")[2:]:
             assert part == part.lower(), path

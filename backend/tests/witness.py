@@ -34,6 +34,8 @@ _BODY_MAX = 6_000
 _ITEMS = 2
 _SECRETS = {
     "secret": "sm_example",
+    "access_token": "sm_example",
+    "device_code": "example-device-code-of-43-random-characters",
     "token": "example-token-of-an-e-mail",
     "credential": "sma_example",
     "csrf_token": "example-csrf-token",

@@ -22,6 +22,7 @@ import { Route as AppAccountRouteImport } from './routes/_app.account'
 import { Route as AppAnnotationsRouteImport } from './routes/_app.annotations'
 import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
 import { Route as AppAuditRouteImport } from './routes/_app.audit'
+import { Route as AppDeviceRouteImport } from './routes/_app.device'
 import { Route as AppJobsRouteImport } from './routes/_app.jobs'
 import { Route as AppMembersRouteImport } from './routes/_app.members'
 import { Route as AppOnboardingRouteImport } from './routes/_app.onboarding'
@@ -49,6 +50,7 @@ import { Route as AppCurvesIndexRouteImport } from './routes/_app.curves.index'
 import { Route as AppCurvesLearningRouteImport } from './routes/_app.curves.learning'
 import { Route as AppCurvesNewRouteImport } from './routes/_app.curves.new'
 import { Route as AppHelpSplatRouteImport } from './routes/_app.help.$'
+import { Route as AppHelpReferenceRouteImport } from './routes/_app.help.reference'
 import { Route as AppIncidentsIndexRouteImport } from './routes/_app.incidents.index'
 import { Route as AppIncidentsIncidentIdRouteImport } from './routes/_app.incidents.$incidentId'
 import { Route as AppMeshesIndexRouteImport } from './routes/_app.meshes.index'
@@ -128,6 +130,11 @@ const AppApiKeysRoute = AppApiKeysRouteImport.update({
 const AppAuditRoute = AppAuditRouteImport.update({
   id: '/audit',
   path: '/audit',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppDeviceRoute = AppDeviceRouteImport.update({
+  id: '/device',
+  path: '/device',
   getParentRoute: () => AppRoute,
 } as any)
 const AppJobsRoute = AppJobsRouteImport.update({
@@ -266,6 +273,11 @@ const AppHelpSplatRoute = AppHelpSplatRouteImport.update({
   path: '/help/$',
   getParentRoute: () => AppRoute,
 } as any)
+const AppHelpReferenceRoute = AppHelpReferenceRouteImport.update({
+  id: '/help/reference',
+  path: '/help/reference',
+  getParentRoute: () => AppRoute,
+} as any)
 const AppIncidentsIndexRoute = AppIncidentsIndexRouteImport.update({
   id: '/incidents/',
   path: '/incidents/',
@@ -364,6 +376,7 @@ export interface FileRoutesByFullPath {
   '/annotations': typeof AppAnnotationsRoute
   '/api-keys': typeof AppApiKeysRoute
   '/audit': typeof AppAuditRoute
+  '/device': typeof AppDeviceRoute
   '/jobs': typeof AppJobsRoute
   '/members': typeof AppMembersRoute
   '/onboarding': typeof AppOnboardingRoute
@@ -387,6 +400,7 @@ export interface FileRoutesByFullPath {
   '/curves/learning': typeof AppCurvesLearningRoute
   '/curves/new': typeof AppCurvesNewRoute
   '/help/$': typeof AppHelpSplatRoute
+  '/help/reference': typeof AppHelpReferenceRoute
   '/incidents/$incidentId': typeof AppIncidentsIncidentIdRoute
   '/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
@@ -420,6 +434,7 @@ export interface FileRoutesByTo {
   '/annotations': typeof AppAnnotationsRoute
   '/api-keys': typeof AppApiKeysRoute
   '/audit': typeof AppAuditRoute
+  '/device': typeof AppDeviceRoute
   '/jobs': typeof AppJobsRoute
   '/members': typeof AppMembersRoute
   '/onboarding': typeof AppOnboardingRoute
@@ -444,6 +459,7 @@ export interface FileRoutesByTo {
   '/curves/learning': typeof AppCurvesLearningRoute
   '/curves/new': typeof AppCurvesNewRoute
   '/help/$': typeof AppHelpSplatRoute
+  '/help/reference': typeof AppHelpReferenceRoute
   '/incidents/$incidentId': typeof AppIncidentsIncidentIdRoute
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
   '/simulations/$simulationId': typeof AppSimulationsSimulationIdRoute
@@ -478,6 +494,7 @@ export interface FileRoutesById {
   '/_app/annotations': typeof AppAnnotationsRoute
   '/_app/api-keys': typeof AppApiKeysRoute
   '/_app/audit': typeof AppAuditRoute
+  '/_app/device': typeof AppDeviceRoute
   '/_app/jobs': typeof AppJobsRoute
   '/_app/members': typeof AppMembersRoute
   '/_app/onboarding': typeof AppOnboardingRoute
@@ -502,6 +519,7 @@ export interface FileRoutesById {
   '/_app/curves/learning': typeof AppCurvesLearningRoute
   '/_app/curves/new': typeof AppCurvesNewRoute
   '/_app/help/$': typeof AppHelpSplatRoute
+  '/_app/help/reference': typeof AppHelpReferenceRoute
   '/_app/incidents/$incidentId': typeof AppIncidentsIncidentIdRoute
   '/_app/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/_app/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
@@ -538,6 +556,7 @@ export interface FileRouteTypes {
     | '/annotations'
     | '/api-keys'
     | '/audit'
+    | '/device'
     | '/jobs'
     | '/members'
     | '/onboarding'
@@ -561,6 +580,7 @@ export interface FileRouteTypes {
     | '/curves/learning'
     | '/curves/new'
     | '/help/$'
+    | '/help/reference'
     | '/incidents/$incidentId'
     | '/meshes/$meshId'
     | '/recommendations/$recommendationId'
@@ -594,6 +614,7 @@ export interface FileRouteTypes {
     | '/annotations'
     | '/api-keys'
     | '/audit'
+    | '/device'
     | '/jobs'
     | '/members'
     | '/onboarding'
@@ -618,6 +639,7 @@ export interface FileRouteTypes {
     | '/curves/learning'
     | '/curves/new'
     | '/help/$'
+    | '/help/reference'
     | '/incidents/$incidentId'
     | '/recommendations/$recommendationId'
     | '/simulations/$simulationId'
@@ -651,6 +673,7 @@ export interface FileRouteTypes {
     | '/_app/annotations'
     | '/_app/api-keys'
     | '/_app/audit'
+    | '/_app/device'
     | '/_app/jobs'
     | '/_app/members'
     | '/_app/onboarding'
@@ -675,6 +698,7 @@ export interface FileRouteTypes {
     | '/_app/curves/learning'
     | '/_app/curves/new'
     | '/_app/help/$'
+    | '/_app/help/reference'
     | '/_app/incidents/$incidentId'
     | '/_app/meshes/$meshId'
     | '/_app/recommendations/$recommendationId'
@@ -797,6 +821,13 @@ declare module '@tanstack/react-router' {
       path: '/audit'
       fullPath: '/audit'
       preLoaderRoute: typeof AppAuditRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/device': {
+      id: '/_app/device'
+      path: '/device'
+      fullPath: '/device'
+      preLoaderRoute: typeof AppDeviceRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/jobs': {
@@ -988,6 +1019,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppHelpSplatRouteImport
       parentRoute: typeof AppRoute
     }
+    '/_app/help/reference': {
+      id: '/_app/help/reference'
+      path: '/help/reference'
+      fullPath: '/help/reference'
+      preLoaderRoute: typeof AppHelpReferenceRouteImport
+      parentRoute: typeof AppRoute
+    }
     '/_app/incidents/': {
       id: '/_app/incidents/'
       path: '/incidents'
@@ -1128,6 +1166,7 @@ interface AppRouteChildren {
   AppAnnotationsRoute: typeof AppAnnotationsRoute
   AppApiKeysRoute: typeof AppApiKeysRoute
   AppAuditRoute: typeof AppAuditRoute
+  AppDeviceRoute: typeof AppDeviceRoute
   AppJobsRoute: typeof AppJobsRoute
   AppMembersRoute: typeof AppMembersRoute
   AppOnboardingRoute: typeof AppOnboardingRoute
@@ -1152,6 +1191,7 @@ interface AppRouteChildren {
   AppCurvesLearningRoute: typeof AppCurvesLearningRoute
   AppCurvesNewRoute: typeof AppCurvesNewRoute
   AppHelpSplatRoute: typeof AppHelpSplatRoute
+  AppHelpReferenceRoute: typeof AppHelpReferenceRoute
   AppIncidentsIncidentIdRoute: typeof AppIncidentsIncidentIdRoute
   AppMeshesMeshIdRoute: typeof AppMeshesMeshIdRouteWithChildren
   AppRecommendationsRecommendationIdRoute: typeof AppRecommendationsRecommendationIdRoute
@@ -1177,6 +1217,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppAnnotationsRoute: AppAnnotationsRoute,
   AppApiKeysRoute: AppApiKeysRoute,
   AppAuditRoute: AppAuditRoute,
+  AppDeviceRoute: AppDeviceRoute,
   AppJobsRoute: AppJobsRoute,
   AppMembersRoute: AppMembersRoute,
   AppOnboardingRoute: AppOnboardingRoute,
@@ -1201,6 +1242,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppCurvesLearningRoute: AppCurvesLearningRoute,
   AppCurvesNewRoute: AppCurvesNewRoute,
   AppHelpSplatRoute: AppHelpSplatRoute,
+  AppHelpReferenceRoute: AppHelpReferenceRoute,
   AppIncidentsIncidentIdRoute: AppIncidentsIncidentIdRoute,
   AppMeshesMeshIdRoute: AppMeshesMeshIdRouteWithChildren,
   AppRecommendationsRecommendationIdRoute:

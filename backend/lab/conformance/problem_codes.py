@@ -37,6 +37,7 @@ _ELSEWHERE = {
 }
 # Codes whose noun is a value: which operations answer them, tests have shown.
 _UNSEEN: tuple[tuple[tuple[str, ...], Code], ...] = (
+    (("create_device_token",), (409, "too_many_objects")),
     *((("create_annotation", "update_annotation"), (404, f"{noun}_unknown")) for noun in ("vm", "zone", "application")),
     *(
         (("create_application", "update_application", "import_applications"), (404, f"{noun}_unknown"))

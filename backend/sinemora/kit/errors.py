@@ -236,7 +236,7 @@ async def response_to(request: Request, error: Exception) -> Response | None:
 
 
 def responses(
-    *statuses: Literal[401, 403, 404, 409, 412, 413, 415, 422, 428, 429, 503],
+    *statuses: Literal[400, 401, 403, 404, 409, 412, 413, 415, 422, 428, 429, 503],
 ) -> dict[int | str, dict[str, Any]]:
     """Return `responses=` for a route that may respond with problem details of these statuses."""
     return {status: {"model": Problem} for status in statuses}

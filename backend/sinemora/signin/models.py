@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, LargeBinary, func
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, LargeBinary, func, text
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -20,6 +20,7 @@ class Purpose(StrEnum):
     passkey_registration = "passkey_registration"
     passkey_sign_in = "passkey_sign_in"
     provider_sign_in = "provider_sign_in"
+    device_login = "device_login"
 
 
 class Factor(StrEnum):
@@ -40,8 +41,14 @@ class OneTimeToken(Base):
     __table_args__ = (
         CheckConstraint(
             "purpose IN ('password_reset', 'second_factor', 'passkey_registration', 'passkey_sign_in',"
-            " 'provider_sign_in')",
+            " 'provider_sign_in', 'device_login')",
             name="purpose",
+        ),
+        Index(
+            "ix_one_time_tokens_user_code",
+            text("(data ->> 'user_code')"),
+            unique=True,
+            postgresql_where=text("purpose = 'device_login'"),
         ),
     )
 

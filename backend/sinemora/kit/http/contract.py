@@ -113,7 +113,8 @@ def _headers_of(method: str, operation: dict[str, Any], status: str, contract: d
         names += _LIMITED
     if status == "401":
         names.append("WWW-Authenticate")
-    if status in ("429", "503") or "job_not_done" in operation["responses"][status].get("x-problem-codes", ()):
+    codes = operation["responses"][status].get("x-problem-codes", ())
+    if status in ("429", "503") or {"job_not_done", "authorization_pending"} & set(codes):
         names.append("Retry-After")
     if status == "303" or (status == "202" and _model_of(operation, status) == "JobRead"):
         names.append("Location")

@@ -1,0 +1,66 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, expectAccessible, test } from '../support/journey'
+
+const run = promisify(execFile)
+const BIN = resolve(import.meta.dirname, '../../backend/.venv/bin')
+
+/** Collect what a process prints on standard error. */
+function errorsOf(process: ChildProcess): { text: string } {
+  const printed = { text: '' }
+  process.stderr?.on('data', (text) => {
+    printed.text += String(text)
+  })
+  return printed
+}
+
+test('a terminal signs in once a person confirms its code, and signs out', async ({ inside: page, baseURL }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sinemora-login-'))
+  const env = {
+    ...process.env,
+    PATH: [BIN, process.env.PATH].join(delimiter),
+    SINEMORA_CONFIG: join(folder, 'profiles.json'),
+    SINEMORA_API_KEY: '',
+  }
+  const login = spawn('sinemora', ['login', '--url', String(baseURL), '--device', 'sinemora on web-1', '--json'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = new Promise<number | null>((done) => login.once('exit', done))
+  try {
+    const errors = errorsOf(login)
+    await expect.poll(() => errors.text, { timeout: 60_000 }).toContain('confirm the code')
+    const code = /confirm the code ([A-Z]{4}-[A-Z]{4})/.exec(errors.text)?.[1] ?? ''
+    await page.goto(/Open (\S+)/.exec(errors.text)?.[1] ?? '')
+    await expect(page.getByRole('heading', { name: 'Connect sinemora on web-1?' })).toBeVisible()
+    await expect(page.getByText(code)).toBeVisible()
+    await expect(page.getByText('127.0.0.1', { exact: true })).toBeVisible()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Connect', exact: true }).click()
+    await expect(page.getByText('sinemora on web-1 is connected.')).toBeVisible()
+    expect(await ended, errors.text).toBe(0)
+
+    const listed = JSON.parse((await run('sinemora', ['incidents', 'list', '--json'], { env })).stdout)
+    expect(Array.isArray(listed)).toBe(true)
+    await page.getByRole('link', { name: 'API keys' }).last().click()
+    await expect(page.getByRole('row', { name: /sinemora on web-1/ })).toBeVisible()
+    await run('sinemora', ['logout'], { env })
+    await page.reload()
+    await expect(page.getByRole('row', { name: /sinemora on web-1/ })).toBeHidden()
+  } finally {
+    login.kill()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('a wrong code is refused, and can be corrected', async ({ inside: page }) => {
+  await page.goto('/device')
+  await page.getByLabel('Code of the device').fill('BBBB-BBBB')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await expect(page.getByRole('alert')).toContainText('Unknown device login')
+  await expect(page.getByLabel('Code of the device')).toHaveValue('BBBB-BBBB')
+  await expectAccessible(page)
+})
