@@ -5,6 +5,9 @@ import { join } from 'node:path'
 
 const FILE = join(import.meta.dirname, '../recording/answers.json')
 
+/** Path of the OpenAPI document: not recorded, since the repository has it. */
+export const CONTRACT = '/v1/openapi.json'
+
 export interface Answer {
   status: number
   type: string

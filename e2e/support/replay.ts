@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join, normalize, resolve } from 'node:path'
-import { type Answer, keyOf, type Recording } from './recording'
+import { type Answer, CONTRACT, keyOf, type Recording } from './recording'
 
 /** The cookie that selects the responses: as recorded, without items, or signed out. */
 export const VIEW = 'replay'
@@ -28,7 +28,8 @@ export async function startReplay(recording: Recording, missed: Set<string>): Pr
     // Pages correct their clock by this header: it has to agree with the mocked clock.
     response.setHeader('Date', new Date(recording.now).toUTCString())
     const path = new URL(request.url ?? '/', 'http://sinemora.example').pathname
-    if (!path.startsWith('/v1/')) sendFile(path, response)
+    if (path === CONTRACT) sendContract(response)
+    else if (!path.startsWith('/v1/')) sendFile(path, response)
     else if (path.endsWith('/live')) openStream(response)
     else void answer(recording, request, response, missed)
   })
@@ -45,6 +46,11 @@ function sendFile(path: string, response: ServerResponse) {
     'Cache-Control': path.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-store',
   })
   response.end(readFileSync(chosen))
+}
+
+function sendContract(response: ServerResponse) {
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+  response.end(readFileSync(resolve(import.meta.dirname, '../../backend/openapi.json')))
 }
 
 /** Open a live stream without events. */

@@ -573,7 +573,8 @@ class BearerAuthentication(TypedDict):
 class BindingLimit(TypedDict):
     """Limit in words and what relaxes it.
 
-    `kind`: slot, cpu, memory, apart_from, zones, per_vm_max, per_host_max, per_zone_max, moves_max, pin or root.
+    `kind`: slot, cpu, memory, apart_from, zones, per_vm_max, per_host_max, per_zone_max, moves_max, move_cost, pin
+    or root.
     """
 
     kind: str
@@ -1065,7 +1066,10 @@ Delivery: TypeAlias = Literal["email", "link"]
 
 
 class DeliveryRead(TypedDict):
-    """One notification to one receiver; `title` is that of its incident, null of a test."""
+    """One notice to one receiver; `title` is that of its incident, null of a test.
+
+    `held`: it waits until `due_at`, or was sent, with other notices about single paths.
+    """
 
     id: str
     incident_id: str | None
@@ -1078,6 +1082,7 @@ class DeliveryRead(TypedDict):
     sent_at: str | None
     answer: str | None
     created_at: str
+    held: bool
 
 
 DeliveryState: TypeAlias = Literal["waiting", "sent", "failed"]
@@ -3756,13 +3761,16 @@ class RoundTrips(TypedDict):
 class RouteInput(TypedDict):
     """A route: matching incidents go to its receivers, or to those of its first matching child route.
 
-    With `continue_`, later siblings are tried as well. Without matchers all incidents match.
+    With `continue_`, later siblings are tried as well. Without matchers all incidents match. `repeat_s`, `resolved`
+    and `hold_s` are inherited where they are null. `hold_s`: longest time for which notices about single paths are
+    held and sent together; 0 sends each by itself.
     """
 
     matchers: NotRequired[list[Matcher]]
     receivers: NotRequired[list[str]]
     repeat_s: NotRequired[int | None]
     resolved: NotRequired[bool | None]
+    hold_s: NotRequired[int | None]
     continue_: NotRequired[bool]
     routes: NotRequired[list[RouteInput]]
 
@@ -3770,13 +3778,16 @@ class RouteInput(TypedDict):
 class RouteOutput(TypedDict):
     """A route: matching incidents go to its receivers, or to those of its first matching child route.
 
-    With `continue_`, later siblings are tried as well. Without matchers all incidents match.
+    With `continue_`, later siblings are tried as well. Without matchers all incidents match. `repeat_s`, `resolved`
+    and `hold_s` are inherited where they are null. `hold_s`: longest time for which notices about single paths are
+    held and sent together; 0 sends each by itself.
     """
 
     matchers: NotRequired[list[Matcher]]
     receivers: NotRequired[list[str]]
     repeat_s: NotRequired[int | None]
     resolved: NotRequired[bool | None]
+    hold_s: NotRequired[int | None]
     continue_: NotRequired[bool]
     routes: NotRequired[list[RouteOutput]]
 

@@ -42,6 +42,11 @@ export function HelpPage({ name, page }: { name: string; page: Page }) {
               )}
             </li>
           ))}
+          <li>
+            <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/help/reference" />}>
+              {strings.reference}
+            </Anchor>
+          </li>
         </ul>
       </nav>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click */}

@@ -2,4 +2,5 @@
 
 export const strings = {
   pages: 'Pages of the help',
+  reference: 'API reference',
 }

@@ -108,7 +108,10 @@ export function placeGroups(meshId: string | undefined): PlaceGroup[] {
           Icon: HelpIcon,
           link: { to: '/help/$', params: { _splat: '' } },
           also: ['/about'],
-          pages: [{ name: strings.about, Icon: AboutIcon, link: { to: '/about' } }],
+          pages: [
+            { name: strings.about, Icon: AboutIcon, link: { to: '/about' } },
+            { name: strings.apiReference, Icon: HelpIcon, link: { to: '/help/reference' } },
+          ],
         },
       ],
     },

@@ -1,0 +1,146 @@
+/** The OpenAPI document of this installation, as the reference reads it. */
+
+import { queryOptions } from '@tanstack/react-query'
+import { Problem } from '~/lib/problem'
+
+export interface Schema {
+  $ref?: string
+  type?: string
+  format?: string
+  title?: string
+  description?: string
+  const?: unknown
+  enum?: unknown[]
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: Schema | boolean
+  default?: unknown
+}
+
+export interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required?: boolean
+  description?: string
+  schema: Schema
+}
+
+export interface Media {
+  schema?: Schema
+  example?: unknown
+}
+
+export interface Answer {
+  description: string
+  content?: Record<string, Media>
+  headers?: Record<string, unknown>
+  'x-problem-codes'?: string[]
+}
+
+interface Described {
+  operationId: string
+  summary: string
+  description?: string
+  tags?: string[]
+  parameters?: Parameter[]
+  requestBody?: { required?: boolean; content: Record<string, Media> }
+  responses: Record<string, Answer>
+  deprecated?: boolean
+  'x-required-role': string
+  'x-required-scopes'?: string[]
+  'x-person-only'?: boolean
+  'x-confirmation'?: boolean
+}
+
+export interface Operation extends Described {
+  method: string
+  path: string
+}
+
+export interface Contract {
+  paths: Record<string, Record<string, Described>>
+  components: { schemas: Record<string, Schema> }
+}
+
+export const contractQuery = queryOptions({
+  queryKey: ['contract'],
+  queryFn: async () => {
+    const response = await fetch('/v1/openapi.json')
+    if (!response.ok) throw new Problem({}, response)
+    return (await response.json()) as Contract
+  },
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+/** Return all operations by their first tag; tags and paths in the order of the alphabet. */
+export function operationsByTag(contract: Contract): [string, Operation[]][] {
+  const byTag = new Map<string, Operation[]>()
+  for (const [path, item] of Object.entries(contract.paths)) {
+    for (const [method, described] of Object.entries(item)) {
+      const tag = described.tags?.[0] ?? 'other'
+      byTag.set(tag, [...(byTag.get(tag) ?? []), { ...described, method: method.toUpperCase(), path }])
+    }
+  }
+  return [...byTag].sort(([one], [other]) => one.localeCompare(other))
+}
+
+/** Return the operations whose method, path, name or description contains every word. */
+export function matching(groups: [string, Operation[]][], text: string): [string, Operation[]][] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  return groups
+    .map(([tag, operations]): [string, Operation[]] => [
+      tag,
+      operations.filter(({ method, path, operationId, description }) => {
+        const all = `${tag} ${method} ${path} ${operationId} ${description ?? ''}`.toLowerCase()
+        return words.every((word) => all.includes(word))
+      }),
+    ])
+    .filter(([, operations]) => operations.length > 0)
+}
+
+/** Return the type of a schema as people read it: `MeshRead`, `integer or null`, `list of string`. */
+export function typeOf(schema: Schema): string {
+  if (schema.$ref) return schema.$ref.split('/').at(-1) ?? ''
+  const several = schema.anyOf ?? schema.oneOf
+  if (several) return [...new Set(several.map(typeOf))].join(' or ')
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum) return schema.enum.map((value) => String(value)).join(' or ')
+  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`
+  if (schema.type === 'object' && typeof schema.additionalProperties === 'object')
+    return `map of ${typeOf(schema.additionalProperties)}`
+  return schema.format ? `${schema.type} (${schema.format})` : (schema.type ?? 'any')
+}
+
+export interface Field {
+  name: string
+  type: string
+  required: boolean
+  description: string | undefined
+}
+
+/** Return the type of a schema; an enumeration's is its values, not its name. */
+export function shownType(contract: Contract, schema: Schema): string {
+  const name = schema.$ref?.split('/').at(-1)
+  const found = name === undefined ? undefined : contract.components.schemas[name]
+  return found?.enum ? typeOf(found) : typeOf(schema)
+}
+
+/** Return the schema that a reference leads to; that of a list is the schema of its items. */
+export function objectOf(contract: Contract, schema: Schema): Schema | undefined {
+  const found = schema.$ref ? contract.components.schemas[schema.$ref.split('/').at(-1) ?? ''] : schema
+  if (found?.type === 'array' && found.items) return objectOf(contract, found.items)
+  return found?.properties ? found : undefined
+}
+
+/** Return the fields of an object; none for another schema. */
+export function fieldsOf(contract: Contract, schema: Schema | undefined): Field[] {
+  return Object.entries(schema?.properties ?? {}).map(([name, one]) => ({
+    name,
+    type: shownType(contract, one),
+    required: schema?.required?.includes(name) ?? false,
+    description: one.description,
+  }))
+}
