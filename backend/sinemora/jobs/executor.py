@@ -82,6 +82,7 @@ def _work(job: Job, kind: JobKind) -> None:
     try:
         with Heartbeat(job) as heartbeat:
             if kind.isolated:
+                kind.import_libraries()
                 outcome = run_isolated(lambda reporter: _attempt(JobContext(job, reporter), kind.work), heartbeat)
             else:
                 outcome = _attempt(JobContext(job, heartbeat), kind.work)

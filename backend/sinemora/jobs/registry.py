@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sinemora.jobs.models import Queue
@@ -33,11 +34,20 @@ class JobKind:
     """Expected duration of a job of size 1, s, until jobs of the kind have succeeded."""
     href: str | None = None
     """Path of the resource that the work makes, with fields of its result in braces."""
+    libraries: tuple[str, ...] = ()
+    """Slow modules that the work of an isolated kind needs. The worker imports them once, before it forks the child:
+    the child would import them again for each job.
+    """
 
     @property
     def isolated(self) -> bool:
         """Return whether the work runs in a process that is killed when the job is cancelled."""
         return self.queue is Queue.solve
+
+    def import_libraries(self) -> None:
+        """Import the libraries of the work into this process."""
+        for name in self.libraries:
+            import_module(name)
 
 
 _registry: dict[str, JobKind] = {}

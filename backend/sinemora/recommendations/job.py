@@ -38,7 +38,13 @@ def _work(running: JobContext) -> dict[str, Any]:
 
 
 RECOMMEND = register(
-    JobKind("recommendations.recommend", Queue.solve, _work, href="/v1/recommendations/{recommendation_id}")
+    JobKind(
+        "recommendations.recommend",
+        Queue.solve,
+        _work,
+        href="/v1/recommendations/{recommendation_id}",
+        libraries=("scipy.special",),
+    )
 )
 
 

@@ -77,6 +77,7 @@ SIMULATE = register(
         size=_machine_hours,
         second_per_size=0.01,
         href="/v1/simulations/{simulation_id}",
+        libraries=("scipy.signal",),
     )
 )
 

@@ -51,4 +51,4 @@ def _work(running: JobContext) -> dict[str, Any]:
     return {"options": len(found.options)}
 
 
-FIND_OPTIONS = register(JobKind("what_if.find_options", Queue.solve, _work))
+FIND_OPTIONS = register(JobKind("what_if.find_options", Queue.solve, _work, libraries=("scipy.special",)))

@@ -141,6 +141,17 @@ def test_a_spread_limit_is_named(mesh: MeshWorld, worker):
     assert ["per_zone_max"] in kinds or ["moves_max", "per_zone_max"] in kinds
 
 
+def test_limits_that_need_not_be_relaxed_as_well_are_left_out(mesh: MeshWorld, worker):
+    declared(mesh)
+    declared(mesh, "other", ("c-2", "a-2"))
+    measured(mesh, NEAR)
+    found = asked(mesh, worker, applications=["cache"], moves_max=0)["answer"]["binding"]
+    limits = [{limit["relax"] for limit in one["limits"]} for one in found]
+    assert {"raise moves_max of the request"} in limits
+    for place, one in enumerate(limits):
+        assert not any(before < one for before in limits[:place])
+
+
 def test_the_best_relaxation_comes_first(mesh: MeshWorld, worker):
     declared(mesh)
     measured(mesh, NEAR)

@@ -82,7 +82,22 @@ def binding_limits(instance: Instance, solution: Solution, options: Options) -> 
             application = instance.applications[place]
             limits = tuple(_with_gain(application, limit, candidate.worth, gain, options) for limit in candidate.limits)
             found.append(Binding(limits, candidate.task, candidate.machine, gain))
-    return sorted(found, key=lambda one: one.gain.gain.mean, reverse=True)[:SHOWN]
+    best_first = sorted(found, key=lambda one: one.gain.gain.mean, reverse=True)
+    return _without_needless(best_first)[:SHOWN]
+
+
+def _without_needless(best_first: list[Binding]) -> list[Binding]:
+    """Return the limits without those of which a part, relaxed alone, gains as much or more."""
+    kept: list[Binding] = []
+    for one in best_first:
+        if not any(_relaxed(better) < _relaxed(one) for better in kept):
+            kept.append(one)
+    return kept
+
+
+def _relaxed(one: Binding) -> set[object]:
+    """Return what is relaxed; the words of a move cost differ from task to task."""
+    return {(limit.kind, one.task[0]) if limit.kind == _MOVE_COST else limit for limit in one.limits}
 
 
 def _candidates(instance: Instance, solution: Solution, options: Options) -> Iterator[_Candidate]:
