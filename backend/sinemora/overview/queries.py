@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import and_, case, func, or_, select
+from sqlalchemy import Float, and_, case, cast, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session, defer
 
@@ -72,11 +72,14 @@ def open_incidents(session: Session) -> dict[UUID, int]:
 
 
 def worst_incidents(session: Session, mesh_id: UUID, limit: int) -> Sequence[Incident]:
-    """Return unresolved incidents of a mesh: most severe first, then oldest."""
+    """Return unresolved incidents of a mesh: most severe first, then by what they cost an application, then oldest."""
+    affected = func.jsonb_array_elements(Incident.applications).table_valued("value", name="affected")
+    loss = cast(affected.c.value.op("->>")("cost"), Float)
+    cost = select(func.coalesce(func.max(loss), 0.0)).select_from(affected).scalar_subquery()
     statement = (
         select(Incident)
         .where(Incident.mesh_id == mesh_id, *_UNRESOLVED)
-        .order_by(_SEVERITY.desc(), Incident.onset_at, Incident.id)
+        .order_by(_SEVERITY.desc(), cost.desc(), Incident.onset_at, Incident.id)
         .limit(limit)
         .options(defer(Incident.paths, raiseload=True))
     )

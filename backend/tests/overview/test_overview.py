@@ -2,14 +2,17 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
+from sinemora.alerts.evaluation.rule import Severity
+from sinemora.alerts.models import Incident
 from sinemora.inventory.models import Agent
 from sinemora.kit.db import tenant_session
 from sinemora.recommendations.models import Recommendation
-from tests.alerts.conftest import Watched, egress, watched  # noqa: F401 (a fixture)
+from tests.alerts.conftest import SLOW_NS, Watched, egress, watched  # noqa: F401 (a fixture)
 from tests.callers import Member, MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import silent, simple
@@ -105,6 +108,25 @@ def test_an_incident_is_open_then_recent(watched: Watched):  # noqa: F811
     mesh = mesh_of(watched.owner)
     assert (mesh["open_incidents"], mesh["worst_incidents"]) == (0, [])
     assert mesh["recent_incidents"][0]["ended_at"] == incident["seen_at"]
+
+
+def test_of_equally_severe_incidents_the_costliest_comes_first(watched: Watched):  # noqa: F811
+    watched.window()
+    watched.slow = egress(watched, 2)
+    watched.windows(2)
+    watched.slow |= {(0, 1): SLOW_NS}
+    watched.windows(3)
+    older, newer = sorted(watched.incidents(), key=lambda one: one["opened_at"])
+    costs = {older["id"]: 0.0, newer["id"]: 0.84}
+    with tenant_session(watched.owner.tenant_id) as session:
+        for row in session.scalars(select(Incident)):
+            cost = costs[str(row.id)]
+            row.applications = [
+                {"id": str(uuid4()), "name": "checkout", "cost": cost, "performance": 1 - cost, "objective": None}
+            ]
+            row.severity = Severity.WARNING
+    worst = [one["id"] for one in mesh_of(watched.owner)["worst_incidents"]]
+    assert worst == [newer["id"], older["id"]]
 
 
 def test_agents_that_need_attention_are_named(owner: Member, make_mesh):

@@ -17,6 +17,11 @@ test('ticks of one scale share a unit and carry no idle zeros', () => {
     labels: ['0.05', '0.1', '1.5'],
   })
   expect(tickLabels('asymmetry', [-50_000, 0, 50_000])).toEqual({ unit: 'µs', labels: ['−50', '0', '50'] })
+  // Ticks that differ have labels that differ, on every scale.
+  expect(tickLabels('one_way_delay', [115_400_000, 115_600_000, 115_800_000])).toEqual({
+    unit: 'ms',
+    labels: ['115.4', '115.6', '115.8'],
+  })
   expect(tickLabels('loss', [0, 0.0005, 0.001])).toEqual({ unit: '%', labels: ['0', '0.05', '0.1'] })
 })
 

@@ -158,17 +158,30 @@ export function measure(metric: Coding, statistic: Statistic): string {
   return FACTS[metric].hasStatistic ? `${name} ${statisticName(statistic)}` : name
 }
 
-/** Tick labels of one scale, in one unit. */
+/** Tick labels of one scale, in one unit, with three digits, or as many as tell them apart. */
 export function tickLabels(metric: Coding, values: number[]): { unit: string; labels: string[] } {
   if (metric === 'loss' || metric === 'loss_difference' || metric === 'predicted_loss') {
-    return { unit: '%', labels: values.map((value) => trim(value * 100)) }
+    return { unit: '%', labels: distinct(values.map((value) => value * 100)) }
   }
-  if (metric === 'percent') return { unit: '%', labels: values.map(trim) }
+  if (metric === 'percent') return { unit: '%', labels: distinct(values) }
   const { unit, divide } = commonDelayUnit(Math.max(...values.map(Math.abs)))
-  return { unit, labels: values.map((value) => trim(divide(value))) }
+  return { unit, labels: distinct(values.map(divide)) }
 }
 
-function trim(value: number): string {
-  const text = threeDigits(Math.abs(value))
+const DIGITS_MAX = 9
+
+/** Write values with as few digits as tell them apart: 115.2, 115.4 and 115.6 are not 115, 115 and 116. */
+function distinct(values: number[]): string[] {
+  const different = new Set(values).size
+  for (let digits = 3; digits <= DIGITS_MAX; digits++) {
+    const labels = values.map((value) => trim(value, digits))
+    if (new Set(labels).size >= different) return labels
+  }
+  return values.map((value) => trim(value, DIGITS_MAX))
+}
+
+function trim(value: number, digits: number): string {
+  const size = Math.abs(value)
+  const text = digits === 3 ? threeDigits(size) : String(Number(size.toPrecision(digits)))
   return `${value < 0 ? '−' : ''}${text.includes('.') ? text.replace(/\.?0+$/, '') : text}`
 }

@@ -70,7 +70,11 @@ export const theme = createTheme({
     }),
     Input: Input.extend({ defaultProps: { size: 'sm' } }),
     InputWrapper: Input.Wrapper.extend({
-      defaultProps: { inputContainer: (input) => <CheckedInput>{input}</CheckedInput> },
+      defaultProps: {
+        // A description below its field, so that the fields of a row are in line.
+        inputWrapperOrder: ['label', 'input', 'description', 'error'],
+        inputContainer: (input) => <CheckedInput>{input}</CheckedInput>,
+      },
     }),
     // Where a control is wider than the page, it scrolls inside itself.
     SegmentedControl: SegmentedControl.extend({

@@ -146,6 +146,7 @@ def evidence_of(
     chosen = _around(cells, size)
     around = np.ix_(chosen, chosen)
     changes = changes_of(state, window)
+    impact = _impact_json(cells, main_rule(detection, rules), mesh, state, window)
     shift = shift_of(cells, state, window)
     return {
         "hypotheses": [hypothesis_json(one, mesh, cells, window.zone_of) for one in detection.cause.hypotheses],
@@ -153,14 +154,14 @@ def evidence_of(
             "ids": [str(mesh.members[at].id) for at in chosen.tolist()],
             "names": [mesh.members[at].name for at in chosen.tolist()],
             "unit": unit,
-            "values": [[_number(one, 2) for one in row] for row in signed[around]],
+            "values": [[_number(one, 6 if unit == "loss" else 2) for one in row] for row in signed[around]],
             "changes_ns": None if changes is None else [[_number(one, 0) for one in row] for row in changes[around]],
         },
         "paths": int(cells.size),
         "rise_ns": _rise_ns(cells, state, window),
-        "impact": _impact_json(cells, main_rule(detection, rules), mesh, state, window),
+        "impact": impact,
         "shift": None if shift is None else asdict(shift),
-        "loss": _loss(cells, window),
+        "loss": _loss(cells, window, impact),
         "application": detection.application,
         "spikes": track.spikes,
         "sharp": track.sharp,
@@ -199,10 +200,13 @@ def _path_json(impact: Impact, at: int, mesh: MeshState, digits: int) -> dict[st
     }
 
 
-def _loss(cells: Ints, window: Window) -> float | None:
+def _loss(cells: Ints, window: Window, impact: Mapping[str, Any] | None) -> float | None:
+    """Return the loss of the paths: that of the impact where a rule about loss fired, so that a page has one figure."""
+    if impact is not None and impact["metric"] == Metric.LOSS.value and impact["value"] is not None:
+        return float(impact["value"])
     losses = window.values(Metric.LOSS, Statistic.MEAN).reshape(-1)[cells]
     known = losses[np.isfinite(losses)]
-    return round(float(known.mean()), 6) if known.size else None
+    return round(float(np.median(known)), 6) if known.size else None
 
 
 def _median(values: Floats, digits: int) -> float | None:

@@ -73,7 +73,7 @@ class AffectedApplication:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts about an incident. `loss`: mean ratio on its paths. `clock_error`: only rules about clock errors fire."""
+    """Facts about an incident. `loss`: median ratio of its paths. `clock_error`: only rules about clock errors fire."""
 
     suspect: Suspect
     paths: int

@@ -1,11 +1,15 @@
 """From reports to incidents, through the database and the API."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
+import numpy as np
 import pytest
 from sqlalchemy import update
 
+from sinemora.alerts.evaluation.engine import Window
+from sinemora.alerts.incidents import presentation
 from sinemora.alerts.models import Incident
 from sinemora.kit.db import tenant_session
 from tests.alerts.conftest import SLOW_NS, Watched, egress, later
@@ -70,6 +74,21 @@ def test_similar_incidents_have_the_same_suspect_or_most_of_the_same_paths(watch
         at = Incident.opened_at - timedelta(days=31)
         session.execute(update(Incident).where(Incident.id == UUID(first)).values(opened_at=at))
     assert similar(most) == []
+
+
+@pytest.mark.parametrize(
+    ("impact", "loss"),
+    [
+        ({"metric": "loss", "value": 0.13}, 0.13),  # the figure of the headline, whatever the newest window has
+        ({"metric": "one_way_delay", "value": 84_000}, 0.25),
+        (None, 0.25),
+    ],
+)
+def test_an_incident_has_one_figure_of_its_loss(impact: dict[str, Any] | None, loss: float):
+    losses = np.array([[np.nan, 0.1], [0.4, np.nan]], np.float32)
+    pair = np.arange(2)
+    window = Window(10, 10, pair, pair, ~np.eye(2, dtype=bool), lambda *_: losses, np.zeros(2, bool))
+    assert presentation._loss(np.array([1, 2]), window, impact) == pytest.approx(loss)
 
 
 def test_loss_begins_with_its_first_window_after_a_change_of_delays(watched: Watched):

@@ -333,6 +333,7 @@ export const strings = {
   changeLower: 'change of the one-way delay from usual',
   fromUsual: (change: string) => `${change} from usual`,
   summary: 'Summary',
+  findingsLower: 'the findings',
   advisorFindings: 'Findings of the advisors',
   timesSeen: 'Times seen',
   aboutIncident: (title: string, about: string) => `${title} (${about})`,
@@ -368,6 +369,8 @@ export const strings = {
   verdictClock: 'A clock changed, not the network.',
   verdictAgent: 'A VM or its agent is down; its network is unknown until it reports again.',
   verdictApplication: 'The network is not known to have changed.',
+  verdictOtherIncident: 'The network changed, by another incident:',
+  costsApplication: (name: string, share: string) => `costs ${name} ${share} of its performance`,
   verdictUndecided: 'Not decided.',
   pathCount: (paths: number, count: string) => (paths === 1 ? '1 path' : `${count} paths`),
   oneWayUp: (paths: string, compared: string, change: string) =>

@@ -11,6 +11,7 @@ import {
   overviewQuery,
 } from '~/api/overview'
 import { Page } from '~/ui/Page'
+import { Loading } from '~/ui/State'
 import { Card, Loaded } from './Card'
 import { MeshSection } from './MeshSection'
 import { NeedsAttention } from './NeedsAttention'
@@ -70,7 +71,7 @@ function Parts({ overview: { meshes, attention }, ranking, findings }: PartsProp
       <Card title={strings.findings}>
         <Loaded what={strings.findingsLower} query={findings}>
           {(data) => (
-            <Suspense>
+            <Suspense fallback={<Loading what={strings.findingsLower} />}>
               <FindingList findings={data} />
             </Suspense>
           )}

@@ -1,7 +1,7 @@
-import { commonDelayUnit } from '~/lib/units'
+import { tickLabels } from '~/lib/metrics'
 
-/** Return the labels of delays on an axis, ns, in one unit. */
-export const delayTicks = (values: number[]) => {
-  const { unit, divide } = commonDelayUnit(Math.max(...values.map(Math.abs)))
-  return values.map((value) => `${Number(divide(value).toPrecision(4))} ${unit}`)
+/** Tick labels of a scale of delays, each with the unit. */
+export function delayTicks(values: number[]): string[] {
+  const { unit, labels } = tickLabels('one_way_delay', values)
+  return labels.map((label) => `${label} ${unit}`)
 }

@@ -10,7 +10,7 @@ import { type Clock, formatAge, formatMoment, zoneName } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
-import { Failed, Notice } from '~/ui/State'
+import { Failed, Loading, Notice } from '~/ui/State'
 import { SEVERITIES } from '~/ui/severity'
 import { IncidentList } from '../IncidentList'
 import { STATES } from '../incidentWords'
@@ -76,12 +76,12 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
       )}
       <Headline incident={incident} />
       <ValuePanel incident={incident} />
-      <Evidence incident={incident} />
-      {incident.verdict && <VerdictPanel verdict={incident.verdict} />}
+      {incident.evidence.paths > 0 && <Evidence incident={incident} />}
+      {incident.verdict && <VerdictPanel incident={incident} verdict={incident.verdict} />}
       <Affected applications={incident.applications} />
       {findings.data && (
         <Panel title={strings.advisorFindings}>
-          <Suspense>
+          <Suspense fallback={<Loading what={strings.findingsLower} />}>
             <FindingList findings={findings.data} isOfIncident />
           </Suspense>
         </Panel>

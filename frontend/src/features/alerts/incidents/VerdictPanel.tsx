@@ -1,18 +1,39 @@
-import type { Incident } from '~/api/incidents'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type Incident, openIncidentsQuery } from '~/api/incidents'
+import { formatShare } from '~/lib/performance'
+import { sentenceCase } from '~/lib/text'
 import { Panel, pageStyles } from '~/ui/Page'
 import { strings } from '../strings'
+import { causesOf } from './causes'
 import styles from './incidents.module.css'
 import { reasonSentence, VERDICTS } from './verdictWords'
 
+interface Props {
+  incident: Incident
+  verdict: NonNullable<Incident['verdict']>
+}
+
 /** The verdict: network, clock, agent or application, with its reasons. */
-export function VerdictPanel({ verdict: { kind, reasons } }: { verdict: Incident['verdict'] }) {
+export function VerdictPanel({ incident, verdict: { kind, reasons } }: Props) {
+  const isOfApplication = kind === 'application' && incident.state !== 'resolved'
+  const open = useQuery({ ...openIncidentsQuery, enabled: isOfApplication })
+  const causes = isOfApplication ? causesOf(incident, open.data ?? []) : []
   return (
     <Panel title={strings.applicationOrNetwork}>
       <div className={styles.verdict}>
         <p>
-          <strong>{VERDICTS[kind]}</strong>
+          <strong>{causes.length > 0 ? strings.verdictOtherIncident : VERDICTS[kind]}</strong>
         </p>
         <ul className={pageStyles.bullets}>
+          {causes.map(({ id, title, name, cost }) => (
+            <li key={`${id} ${name}`}>
+              <Link to="/incidents/$incidentId" params={{ incidentId: id }}>
+                {sentenceCase(title)}
+              </Link>{' '}
+              {strings.costsApplication(name, formatShare(cost))}
+            </li>
+          ))}
           {reasons.map((reason) => (
             <li key={reason.code}>{reasonSentence(reason, kind === 'clock')}</li>
           ))}
