@@ -38,6 +38,14 @@ export function errorText(error: unknown): string {
 
 /** A whole view that could not be loaded. */
 export function Failed({ what, error, retry }: { what: string; error: unknown; retry?: () => void }) {
+  if (error instanceof Problem && error.status === 404 && error.code.endsWith('_unknown')) {
+    return (
+      <section className={styles.state} role="alert">
+        <h1>{errorText(error).replace(/\.$/, '')}</h1>
+        <p>{strings.notFoundLead}</p>
+      </section>
+    )
+  }
   return (
     <section className={styles.state} role="alert">
       <h1>{error instanceof Unreachable ? strings.unreachable : strings.loadFailed(what)}</h1>

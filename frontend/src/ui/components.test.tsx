@@ -133,3 +133,13 @@ test('a form is saved or cancelled by buttons with verbs', async () => {
   await userEvent.click(screen.getByRole('button', { name: 'Cancel' }))
   expect(onCancel).toHaveBeenCalledOnce()
 })
+
+test('what does not exist here says so, without a request id and without another try', () => {
+  const response = new Response(null, { status: 404 })
+  const body = { code: 'incident_unknown', detail: 'Unknown incident.', request_id: 'r-1' }
+  show(<Failed what="The incident" error={new Problem(body, response)} retry={() => {}} />)
+  expect(screen.getByRole('heading', { name: 'Unknown incident' })).toBeTruthy()
+  expect(screen.getByText(/belongs to another tenant/)).toBeTruthy()
+  expect(screen.queryByRole('button')).toBeNull()
+  expect(screen.queryByText('r-1')).toBeNull()
+})
