@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from sinemora.artifacts import queries
 from sinemora.artifacts.core import access
-from sinemora.artifacts.core.nearest import Candidate, nearest
-from sinemora.artifacts.models import Artifact, ArtifactCopy, ArtifactPeer, CopyState
+from sinemora.artifacts.core.nearest import Candidate, peers
+from sinemora.artifacts.models import Artifact, ArtifactCopy, CopyState
 from sinemora.artifacts.schemas import (
     ArtifactExchange,
     ArtifactWork,
@@ -19,7 +19,7 @@ from sinemora.artifacts.schemas import (
     SignatureRead,
     WantedArtifact,
 )
-from sinemora.artifacts.service import SEEN_FOR, get_artifact
+from sinemora.artifacts.service import BYTES_OF_MBIT, SEEN_FOR, get_artifact
 from sinemora.inventory.agents import AgentIdentity
 from sinemora.kit.encryption import secret_keys
 from sinemora.kit.errors import NotFound, ProductError
@@ -55,12 +55,12 @@ def exchange(session: Session, agent: AgentIdentity, body: ArtifactExchange) -> 
     return ArtifactWork(
         enabled=True,
         # In several meshes the lowest rate and the largest budget.
-        rate_bytes_per_s=min(row.rate_mbit for row in settings.values()) * 125_000,
+        rate_bytes_per_s=min(row.rate_mbit for row in settings.values()) * BYTES_OF_MBIT,
         budget_bytes=max(row.budget_mib for row in settings.values()) << 20,
         serving_key=access.serving_key(secret_keys()[0], agent.agent_id).hex(),
         keys=_keys(),
         artifacts=[_wanted(one) for one in artifacts],
-        peers=_peers(session, agent, mesh_ids, now) if open_ids else [],
+        peers=_peers(session, agent, mesh_ids, open_ids, now) if open_ids else [],
         again_s=_BUSY_S if open_ids else _IDLE_S,
     )
 
@@ -136,8 +136,11 @@ def _keys() -> list[str]:
     return [base64.b64encode(key).decode() for key in public_keys()]
 
 
-def _peers(session: Session, agent: AgentIdentity, mesh_ids: list[UUID], now: datetime) -> list[PeerRead]:
-    """Return the nearest agents that serve blocks, with tokens for this one."""
+def _peers(
+    session: Session, agent: AgentIdentity, mesh_ids: list[UUID], artifact_ids: list[UUID], now: datetime
+) -> list[PeerRead]:
+    """Return the nearest agents that have or fetch these artifacts, with tokens for this one."""
+    holders = queries.holders(session, artifact_ids)
     expires_s = int(now.timestamp()) + access.TOKEN_S
     found: dict[int, PeerRead] = {}
     candidates: dict[int, Candidate] = {}
@@ -151,33 +154,22 @@ def _peers(session: Session, agent: AgentIdentity, mesh_ids: list[UUID], now: da
         losses = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.LOSS, Statistic.P50)).matrix
         for at, member in enumerate(mesh.members):
             peer = serving.get(member.id)
-            if peer is None or at == own or member.address is None or member.key in found:
+            held = holders.get(member.id)
+            if peer is None or held is None or at == own or member.address is None or member.key in found:
                 continue
             trip_s = float(trips.values[own, at]) / 1e9 if trips.valued[own, at] else None
             loss = float(losses.values[own, at]) if losses.valued[own, at] else None
-            candidates[member.key] = Candidate(member.key, trip_s, loss)
-            found[member.key] = _peer(peer, member.key, member.name, member.address, trip_s, loss, agent, expires_s)
-    return [found[one.vm_key] for one in nearest(candidates.values())]
-
-
-def _peer(
-    peer: ArtifactPeer,
-    vm_key: int,
-    name: str,
-    address: str,
-    trip_s: float | None,
-    loss: float | None,
-    agent: AgentIdentity,
-    expires_s: int,
-) -> PeerRead:
-    key = access.serving_key(secret_keys()[0], peer.agent_id)
-    return PeerRead(
-        vm_key=vm_key,
-        name=name,
-        address=address,
-        port=peer.port,
-        round_trip_us=None if trip_s is None else trip_s * 1e6,
-        loss=loss,
-        token=access.token(key, agent.vm_key, expires_s).hex(),
-        expires_s=expires_s,
-    )
+            candidates[member.key] = Candidate(member.key, trip_s, loss, any(held.values()))
+            key = access.serving_key(secret_keys()[0], peer.agent_id)
+            found[member.key] = PeerRead(
+                vm_key=member.key,
+                name=member.name,
+                address=member.address,
+                port=peer.port,
+                round_trip_us=None if trip_s is None else trip_s * 1e6,
+                loss=loss,
+                token=access.token(key, agent.vm_key, expires_s).hex(),
+                expires_s=expires_s,
+                artifacts=list(held),
+            )
+    return [found[one.vm_key] for one in peers(candidates.values())]

@@ -4,6 +4,7 @@ import hashlib
 import sys
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,13 +44,7 @@ def publish(
     mesh_id = client.mesh_id(mesh)
     vm_ids = [client.named("/v1/vms", one, "VM")["id"] for one in vm or ()]
     blocks = list(blocks_of(file, chunking, block_kib << 10))
-    missing: set[str] = set()
-    digests = list(dict.fromkeys(digest for digest, _, _ in blocks))
-    for first in range(0, len(digests), _ASKED_AT_ONCE):
-        body = {"digests": digests[first : first + _ASKED_AT_ONCE]}
-        missing |= set(client.read("/v1/artifacts/missing-blocks", body)["missing"])
-    with file.open("rb") as source:
-        _upload(client, source, blocks, missing)
+    uploaded = upload(client, file, blocks)
     made = client.read(
         "/v1/artifacts",
         {
@@ -63,7 +58,7 @@ def publish(
     )
     if vm_ids:
         client.read(f"/v1/artifacts/{made['id']}/copies", {"vm_ids": vm_ids})
-    row = (made["id"], made["name"], made["release"], f"{made['size_bytes']:,}", len(blocks), len(missing))
+    row = (made["id"], made["name"], made["release"], f"{made['size_bytes']:,}", len(blocks), uploaded)
     client.print_result(made, ("id", "name", "release", "bytes", "blocks", "uploaded"), [row])
 
 
@@ -89,10 +84,19 @@ def status(
         time.sleep(_POLL_S)
         copies = client.get(path)
     rows = [
-        (one["name"], one["zone"], one["state"], percent(one["share"]), _sources(one), one["note"])
+        (
+            one["name"],
+            one["zone"],
+            one["state"],
+            percent(one["share"]),
+            _rate(one),
+            _done(one),
+            _sources(one),
+            one["note"],
+        )
         for one in copies["items"]
     ]
-    client.print_result(copies, ("vm", "zone", "state", "share", "from", "note"), rows)
+    client.print_result(copies, ("vm", "zone", "state", "share", "rate", "done", "from", "note"), rows)
 
 
 @artifacts.command()
@@ -134,21 +138,42 @@ def blocks_of(file: Path, chunking: Chunking, size: int) -> Iterator[tuple[str, 
             offset += length
 
 
-def _upload(client: Terminal, source: Any, blocks: list[tuple[str, int, int]], missing: set[str]) -> None:
+def upload(client: Terminal, file: Path, blocks: list[tuple[str, int, int]]) -> int:
+    """Upload the blocks of a file that are not stored yet. Return how many those are."""
+    missing: set[str] = set()
+    digests = list(dict.fromkeys(digest for digest, _, _ in blocks))
+    for first in range(0, len(digests), _ASKED_AT_ONCE):
+        body = {"digests": digests[first : first + _ASKED_AT_ONCE]}
+        missing |= set(client.read("/v1/artifacts/missing-blocks", body)["missing"])
     left, total = set(missing), len(missing)
-    for digest, offset, size in blocks:
-        if digest not in left:
-            continue
-        left.remove(digest)
-        source.seek(offset)
-        path = f"/v1/artifact-blocks/{digest}"
-        client.read(path, source.read(size), method="PUT", media_type="application/octet-stream")
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\ruploaded {total - len(left)} of {total} blocks" + ("" if left else "\n"))
+    with file.open("rb") as source:
+        for digest, offset, size in blocks:
+            if digest not in left:
+                continue
+            left.remove(digest)
+            source.seek(offset)
+            path = f"/v1/artifact-blocks/{digest}"
+            client.read(path, source.read(size), method="PUT", media_type="application/octet-stream")
+            if sys.stderr.isatty():
+                sys.stderr.write(f"\ruploaded {total - len(left)} of {total} blocks" + ("" if left else "\n"))
+    return total
 
 
 def _found(client: Terminal, artifact: str) -> Any:
     return client.named("/v1/artifacts", artifact, "artifact")
+
+
+def _rate(copy: dict[str, Any]) -> str:
+    return "-" if copy["rate_mbit"] is None else f"{copy['rate_mbit']:.3g} Mbit/s"
+
+
+def _done(copy: dict[str, Any]) -> str:
+    if copy["done_at"] is None:
+        return "-"
+    at = datetime.fromisoformat(copy["done_at"])
+    if copy["completed_at"] is not None:
+        return f"{at:%Y-%m-%d %H:%M:%S} UTC"
+    return f"in {max(0.0, (at - datetime.now(UTC)).total_seconds()):,.0f} s"
 
 
 def _sources(copy: dict[str, Any]) -> str:

@@ -10,15 +10,13 @@ from sinemora.artifacts.core.move_cost import MoveCost, achievable_rate, move_co
 from sinemora.artifacts.core.nearest import Candidate, nearest
 from sinemora.artifacts.models import CopyState
 from sinemora.artifacts.schemas import MoveCostRead
-from sinemora.artifacts.service import get_artifact, read_settings
+from sinemora.artifacts.service import BYTES_OF_MBIT, get_artifact, read_settings
 from sinemora.kit.errors import ProductError
 from sinemora.kit.percent import percent
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
 from sinemora.measurements.schemas import By
 from sinemora.meshes.service import mesh_state
-
-_BYTES_OF_MBIT = 125_000
 
 
 def read(session: Session, artifact_id: UUID, target_vm_id: UUID, source_vm_id: UUID | None) -> MoveCostRead:
@@ -45,7 +43,7 @@ def read(session: Session, artifact_id: UUID, target_vm_id: UUID, source_vm_id: 
     ]
     chosen = [places[source_vm_id]] if source_vm_id is not None else holders
     source = next(iter(nearest(path(place) for place in chosen)), None)
-    cap = read_settings(session, mesh.id).rate_mbit * _BYTES_OF_MBIT
+    cap = read_settings(session, mesh.id).rate_mbit * BYTES_OF_MBIT
     rate = (
         achievable_rate(None, None, cap) if source is None else achievable_rate(source.round_trip_s, source.loss, cap)
     )
@@ -57,7 +55,7 @@ def read(session: Session, artifact_id: UUID, target_vm_id: UUID, source_vm_id: 
         size_bytes=cost.size_bytes,
         moved_bytes=cost.moved_bytes,
         share=cost.share,
-        rate_mbit=cost.rate / _BYTES_OF_MBIT,
+        rate_mbit=cost.rate / BYTES_OF_MBIT,
         seconds=cost.seconds,
         words=_words(cost),
     )

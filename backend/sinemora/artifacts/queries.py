@@ -121,6 +121,19 @@ def copies_by_vm(session: Session, vm_id: UUID) -> dict[UUID, ArtifactCopy]:
     return {row.artifact_id: row for row in session.scalars(select(ArtifactCopy).where(ArtifactCopy.vm_id == vm_id))}
 
 
+def holders(session: Session, artifact_ids: Collection[UUID]) -> dict[UUID, dict[UUID, bool]]:
+    """Return the artifacts of which each VM has a copy or fetches one, by VM; True where it holds blocks already."""
+    rows = session.execute(
+        select(ArtifactCopy.vm_id, ArtifactCopy.artifact_id, ArtifactCopy.blocks_held > 0).where(
+            ArtifactCopy.artifact_id.in_(artifact_ids), ArtifactCopy.state != CopyState.REFUSED
+        )
+    )
+    found: dict[UUID, dict[UUID, bool]] = {}
+    for vm_id, artifact_id, holds in rows:
+        found.setdefault(vm_id, {})[artifact_id] = holds
+    return found
+
+
 def counts(session: Session, artifact_ids: Collection[UUID]) -> dict[UUID, tuple[int, int]]:
     """Return the number of copies of artifacts, and of complete ones."""
     complete = func.count().filter(ArtifactCopy.state == CopyState.COMPLETE)

@@ -107,7 +107,8 @@ class CopyRead(Read):
     """Copy of an artifact on a VM: its share, 0 … 1, and where its bytes came from.
 
     `corrupt_from`: VMs that sent blocks which did not match their hash; such blocks are dropped and the VM is avoided.
-    `seconds`: from the start to the end.
+    `seconds`: from the start to the end. `rate_mbit`: mean rate of what was fetched since the start, null before it.
+    `done_at`: when it was complete, or will be at this rate; null where there is no rate.
     """
 
     vm_id: UUID
@@ -122,6 +123,8 @@ class CopyRead(Read):
     started_at: datetime | None
     completed_at: datetime | None
     seconds: float | None
+    rate_mbit: float | None
+    done_at: datetime | None
 
 
 class CopiesRead(Read):
@@ -183,7 +186,10 @@ class WantedArtifact(Read):
 
 
 class PeerRead(Read):
-    """Agent from which another may fetch: nearest first. `token` is valid until `expires_s` (Unix s)."""
+    """Agent from which another may fetch: nearest first. `token` is valid until `expires_s` (Unix s).
+
+    `artifacts`: those of the fetching agent of which it has a copy or fetches one.
+    """
 
     vm_key: int
     name: str
@@ -193,6 +199,7 @@ class PeerRead(Read):
     loss: float | None
     token: str
     expires_s: int
+    artifacts: list[UUID]
 
 
 class ArtifactWork(Read):

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.artifacts import queries
 from sinemora.artifacts.core import manifest as manifests
 from sinemora.artifacts.core.manifest import BLOCK_BYTES_MAX, Block
-from sinemora.artifacts.models import Artifact, ArtifactCopy, ArtifactSettings
+from sinemora.artifacts.models import Artifact, ArtifactCopy, ArtifactSettings, CopyState
 from sinemora.artifacts.schemas import (
     BUDGET_MIB,
     RATE_MBIT,
@@ -36,6 +36,8 @@ SEEN_FOR = timedelta(seconds=60)
 """Time after which an agent that does not ask any more counts as away."""
 _UNPUBLISHED_FOR = timedelta(hours=1)
 BACKEND = "backend"
+BYTES_OF_MBIT = 125_000
+"""Bytes of a megabit, for rates."""
 
 
 def read_settings(session: Session, mesh_id: UUID) -> ArtifactSettingsRead:
@@ -203,7 +205,8 @@ def copies(session: Session, artifact_id: UUID) -> CopiesRead:
     keys = {key for one in rows for key in (*one.sources, *one.corrupt) if key != BACKEND}
     named = session.execute(select(Vm.key, Vm.id, Vm.name).where(Vm.key.in_([int(key) for key in keys])))
     vms = {str(key): (vm_id, name) for key, vm_id, name in named}
-    items = [_copy(one, row, vms) for one in rows]
+    now = datetime.now(UTC)
+    items = [_copy(one, row, vms, now) for one in rows]
     items.sort(key=lambda one: (one.zone, one.name))
     sizes = [(source.vm_id, source.size_bytes) for one in items for source in one.sources]
     return CopiesRead(
@@ -214,7 +217,7 @@ def copies(session: Session, artifact_id: UUID) -> CopiesRead:
     )
 
 
-def _copy(one: ArtifactCopy, row: Artifact, vms: dict[str, tuple[UUID, str]]) -> CopyRead:
+def _copy(one: ArtifactCopy, row: Artifact, vms: dict[str, tuple[UUID, str]], now: datetime) -> CopyRead:
     sources = [
         SourceRead(vm_id=None, name="Backend", size_bytes=size)
         if key == BACKEND
@@ -223,20 +226,34 @@ def _copy(one: ArtifactCopy, row: Artifact, vms: dict[str, tuple[UUID, str]]) ->
         if key == BACKEND or key in vms
     ]
     took = one.completed_at - one.started_at if one.completed_at and one.started_at else None
+    share = min(1.0, one.blocks_held / row.block_count) if row.block_count else 1.0
+    rate = _rate(one, now)
+    left_s = (1 - share) * row.size_bytes / rate if rate and one.state == CopyState.FETCHING else None
     return CopyRead(
         vm_id=one.vm_id,
         name=one.vm.name,
         zone=one.vm.zone.name,
         state=one.state,
         note=one.note,
-        share=min(1.0, one.blocks_held / row.block_count) if row.block_count else 1.0,
+        share=share,
         sources=sorted(sources, key=lambda source: -source.size_bytes),
         corrupt_from=sorted(vms[key][1] if key in vms else key for key in one.corrupt),
         requested_at=one.requested_at,
         started_at=one.started_at,
         completed_at=one.completed_at,
         seconds=None if took is None else took.total_seconds(),
+        rate_mbit=None if rate is None else rate / BYTES_OF_MBIT,
+        done_at=one.completed_at or (None if left_s is None else now + timedelta(seconds=left_s)),
     )
+
+
+def _rate(one: ArtifactCopy, now: datetime) -> float | None:
+    """Return the mean rate of what was fetched, bytes/s; None if nothing was or it took no time."""
+    fetched = sum(one.sources.values())
+    if one.started_at is None or not fetched:
+        return None
+    elapsed_s = ((one.completed_at or now) - one.started_at).total_seconds()
+    return fetched / elapsed_s if elapsed_s > 0 else None
 
 
 def content(session: Session, artifact_id: UUID) -> tuple[Artifact, Iterator[bytes]]:

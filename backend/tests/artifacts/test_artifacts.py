@@ -5,6 +5,7 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -120,6 +121,19 @@ def test_peers_are_the_nearest_with_tokens_that_their_keys_check(owner: Member, 
         assert peer["token"] == token.hex()
 
 
+def test_peers_are_those_that_have_or_fetch_the_artifact(owner: Member, mesh: MeshWorld):
+    """A VM that has nothing to do with an artifact is no peer, however near; one that holds blocks is, however far."""
+    a, b, c = mesh.agents
+    made = publish(owner, mesh, b"x" * 20, b"y" * 20, everywhere=False)
+    for agent in (b, c):
+        exchange(agent)
+    asked = owner.post(f"/v1/artifacts/{made['id']}/copies", json={"vm_ids": [str(a.vm_id), str(c.vm_id)]})
+    assert asked.status_code == 202
+    assert [(peer["vm_key"], peer["artifacts"]) for peer in exchange(a)["peers"]] == [(c.vm_key, [made["id"]])]
+    exchange(c, {"artifact_id": made["id"], "state": "refused", "note": "no space"})
+    assert exchange(a)["peers"] == []
+
+
 def test_a_copy_shows_its_share_its_sources_and_who_sent_corrupt_blocks(owner: Member, mesh: MeshWorld):
     made = publish(owner, mesh, b"a", b"b", b"c", b"d")
     a, b, c = mesh.agents
@@ -138,6 +152,12 @@ def test_a_copy_shows_its_share_its_sources_and_who_sent_corrupt_blocks(owner: M
     assert (found["share"], found["state"], found["corrupt_from"]) == (0.75, "fetching", [c.name])
     assert [(one["name"], one["size_bytes"]) for one in found["sources"]] == [(b.name, 2), ("Backend", 1)]
     assert (copies["peer_bytes"], copies["backend_bytes"]) == (2, 1)
+    # Three of four bytes took a while, so the fourth takes a third of it.
+    began, done = (datetime.fromisoformat(found[name]) for name in ("started_at", "done_at"))
+    elapsed_s = 3 * 8 / 1e6 / found["rate_mbit"]
+    assert (done - began).total_seconds() == pytest.approx(elapsed_s * 4 / 3, rel=0.01)
+    waiting = next(one for one in copies["items"] if one["vm_id"] == str(b.vm_id))
+    assert (waiting["rate_mbit"], waiting["done_at"]) == (None, None)
     exchange(a, {"artifact_id": made["id"], "state": "complete", "blocks_held": 4})
     copies = owner.get(f"/v1/artifacts/{made['id']}/copies").json()
     assert copies["artifact"]["complete"] == 1

@@ -6062,7 +6062,8 @@ export interface components {
          * @description Copy of an artifact on a VM: its share, 0 … 1, and where its bytes came from.
          *
          *     `corrupt_from`: VMs that sent blocks which did not match their hash; such blocks are dropped and the VM is avoided.
-         *     `seconds`: from the start to the end.
+         *     `seconds`: from the start to the end. `rate_mbit`: mean rate of what was fetched since the start, null before it.
+         *     `done_at`: when it was complete, or will be at this rate; null where there is no rate.
          */
         CopyRead: {
             /**
@@ -6094,6 +6095,10 @@ export interface components {
             completed_at: string | null;
             /** Seconds */
             seconds: number | null;
+            /** Rate Mbit */
+            rate_mbit: number | null;
+            /** Done At */
+            done_at: string | null;
         };
         /**
          * CopyReport
@@ -10518,6 +10523,8 @@ export interface components {
         /**
          * PeerRead
          * @description Agent from which another may fetch: nearest first. `token` is valid until `expires_s` (Unix s).
+         *
+         *     `artifacts`: those of the fetching agent of which it has a copy or fetches one.
          */
         PeerRead: {
             /** Vm Key */
@@ -10536,6 +10543,8 @@ export interface components {
             token: string;
             /** Expires S */
             expires_s: number;
+            /** Artifacts */
+            artifacts: string[];
         };
         /**
          * Percentile

@@ -21,7 +21,9 @@ const CONNECTIONS: usize = 6;
 /// Blocks that are requested ahead on a connection.
 const AHEAD: usize = 6;
 /// Time between two questions which blocks a peer holds.
-const BITMAP_EVERY: Duration = Duration::from_millis(500);
+const BITMAP_EVERY: Duration = Duration::from_millis(300);
+/// Time after which the connection to a peer that holds nothing missing is given to the next one.
+const USELESS: Duration = Duration::from_secs(2);
 const IDLE: Duration = Duration::from_millis(50);
 /// Time after which a requested block is requested elsewhere too, when no other is left.
 const LATE: Duration = Duration::from_secs(2);
@@ -80,7 +82,8 @@ impl Fetcher {
             let backend = std::thread::Builder::new().name("artifact-backend".to_owned());
             let _ = backend.spawn_scoped(scope, move || run.fetch_from_backend());
             while run.goes_on() {
-                for (rank, peer) in run.next_peers() {
+                let free = CONNECTIONS.saturating_sub(lock(&run.connected).len());
+                for (rank, peer) in run.next_peers(free) {
                     lock(&run.connected).insert(peer.vm_key);
                     let thread = std::thread::Builder::new().name("artifact-peer".to_owned());
                     let spawned = thread.spawn_scoped(scope, move || run.peer(rank, &peer));
@@ -109,19 +112,20 @@ impl Run<'_> {
         lock(&self.missing).left() > 0 && !self.fetcher.stop.is_set() && (self.is_wanted)()
     }
 
-    /// Returns the nearest peers that are neither connected nor avoided, with their ranks.
-    fn next_peers(&self) -> Vec<(usize, PeerAddress)> {
+    /// Returns at most `most` of the nearest peers that are neither connected nor avoided, with their ranks.
+    fn next_peers(&self, most: usize) -> Vec<(usize, PeerAddress)> {
+        let id = &self.entry.document.artifact_id;
         let connected = lock(&self.connected);
         let avoided = lock(&self.fetcher.avoided);
         let now = Instant::now();
-        let free = CONNECTIONS.saturating_sub(connected.len());
         let peers = lock(&self.fetcher.peers);
         let usable = peers.iter().enumerate().filter(|(_, peer)| {
             !connected.contains(&peer.vm_key)
                 && avoided.get(&peer.vm_key).is_none_or(|until| *until <= now)
+                && peer.artifacts.as_ref().is_none_or(|of| of.contains(id))
         });
         usable
-            .take(free)
+            .take(most)
             .map(|(rank, peer)| (rank, peer.clone()))
             .collect()
     }
@@ -148,67 +152,85 @@ impl Run<'_> {
 
     fn fetch_from_peer(&self, rank: usize, peer: &PeerAddress) -> io::Result<()> {
         let mut client = PeerClient::connect(peer, self.fetcher.vm_key)?;
-        let mut requested: VecDeque<usize> = VecDeque::new();
+        let mut requested = VecDeque::new();
         let result = self.exchange(rank, peer, &mut client, &mut requested);
         let mut missing = lock(&self.missing);
-        for at in requested {
+        for at in requested.into_iter().flatten() {
             missing.give_back(at);
         }
         result
     }
 
+    /// Requests blocks and receives them. `requested` has the places of requested blocks, and `None` for a question which
+    /// blocks the peer holds, in the order of the answers.
     fn exchange(
         &self,
         rank: usize,
         peer: &PeerAddress,
         client: &mut PeerClient,
-        requested: &mut VecDeque<usize>,
+        requested: &mut VecDeque<Option<usize>>,
     ) -> io::Result<()> {
         let mut asked_at: Option<Instant> = None;
+        let mut useful_at = Instant::now();
         while self.goes_on() {
-            if requested.is_empty() && asked_at.is_none_or(|at| at.elapsed() > BITMAP_EVERY) {
-                let bits = client.bitmap(&self.id, self.entry.blocks.len())?;
-                lock(&self.held).insert(peer.vm_key, (rank, bits));
+            if !requested.contains(&None) && asked_at.is_none_or(|at| at.elapsed() > BITMAP_EVERY) {
+                client.request_bitmap(&self.id)?;
+                requested.push_back(None);
                 asked_at = Some(Instant::now());
             }
-            // After a while let the pipeline run dry, so that the peer can be asked what it holds now.
-            let refresh = asked_at.is_some_and(|at| at.elapsed() > 4 * BITMAP_EVERY);
-            while requested.len() < AHEAD && !refresh {
+            while requested.len() < AHEAD {
                 let Some(at) = self.choose(rank, peer.vm_key) else {
                     break;
                 };
-                requested.push_back(at);
-                client.request(&self.entry.blocks[at].digest)?;
+                client.request_block(&self.entry.blocks[at].digest)?;
+                requested.push_back(Some(at));
+                useful_at = Instant::now();
             }
-            let Some(at) = requested.front().copied() else {
-                if refresh {
-                    asked_at = None;
-                } else {
+            match requested.front() {
+                None => {
+                    if useful_at.elapsed() > USELESS && !self.next_peers(1).is_empty() {
+                        return Err(io::Error::other("it holds nothing that is missing"));
+                    }
                     self.fetcher.stop.wait(IDLE);
                 }
-                continue;
-            };
-            let data = client.receive(&self.fetcher.rate)?;
-            requested.pop_front();
-            if data.is_empty() {
-                lock(&self.missing).give_back(at);
-                if let Some((_, bits)) = lock(&self.held).get_mut(&peer.vm_key) {
-                    bits[at] = false;
+                Some(None) => {
+                    let bits = client.receive_bitmap(self.entry.blocks.len())?;
+                    requested.pop_front();
+                    lock(&self.held).insert(peer.vm_key, (rank, bits));
                 }
-            } else if !self.accept(at, &data, &peer.vm_key.to_string())? {
-                tracing::warn!(
-                    peer = peer.name,
-                    block = hex(&self.entry.blocks[at].digest),
-                    "this peer sent a corrupt block; it is dropped and the peer is avoided"
-                );
-                self.avoid(peer, AVOIDED_FOR);
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "a corrupt block",
-                ));
+                Some(Some(at)) => {
+                    let at = *at;
+                    let data = client.receive_block(&self.fetcher.rate)?;
+                    requested.pop_front();
+                    self.take(at, &data, peer)?;
+                }
             }
         }
         Ok(())
+    }
+
+    /// Stores a block that arrived from a peer. An empty one says that the peer does not hold it any more.
+    fn take(&self, at: usize, data: &[u8], peer: &PeerAddress) -> io::Result<()> {
+        if data.is_empty() {
+            lock(&self.missing).give_back(at);
+            if let Some((_, bits)) = lock(&self.held).get_mut(&peer.vm_key) {
+                bits[at] = false;
+            }
+            return Ok(());
+        }
+        if self.accept(at, data, &peer.vm_key.to_string())? {
+            return Ok(());
+        }
+        tracing::warn!(
+            peer = peer.name,
+            block = hex(&self.entry.blocks[at].digest),
+            "this peer sent a corrupt block; it is dropped and the peer is avoided"
+        );
+        self.avoid(peer, AVOIDED_FOR);
+        Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "a corrupt block",
+        ))
     }
 
     fn choose(&self, rank: usize, vm_key: u32) -> Option<usize> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::access;
 use super::manifest::BLOCK_BYTES_MAX;
-use super::rate::{PIECE_BYTES, RateLimit};
+use super::rate::RateLimit;
 use super::server::{BITMAP, BLOCK, GREETING};
 use super::work::PeerAddress;
 use super::{Digest, unhex};
@@ -47,11 +47,15 @@ impl PeerClient {
         Ok(Self { stream })
     }
 
-    /// Returns which blocks of an artifact the peer holds; `id` is its UUID.
-    pub fn bitmap(&mut self, id: &[u8; 16], blocks: usize) -> io::Result<Vec<bool>> {
-        let mut request = vec![BITMAP];
-        request.extend(id);
-        self.stream.write_all(&request)?;
+    /// Asks which blocks of an artifact the peer holds; `id` is its UUID.
+    pub fn request_bitmap(&mut self, id: &[u8; 16]) -> io::Result<()> {
+        let mut request = [BITMAP; 17];
+        request[1..].copy_from_slice(id);
+        self.stream.write_all(&request)
+    }
+
+    /// Receives which blocks the peer holds.
+    pub fn receive_bitmap(&mut self, blocks: usize) -> io::Result<Vec<bool>> {
         let bytes = self.answer(blocks.div_ceil(8), None)?;
         let has = |at: usize| {
             bytes
@@ -61,15 +65,15 @@ impl PeerClient {
         Ok((0..blocks).map(has).collect())
     }
 
-    /// Requests a block. The blocks arrive in the order of the requests.
-    pub fn request(&mut self, digest: &Digest) -> io::Result<()> {
+    /// Requests a block. Answers arrive in the order of the requests.
+    pub fn request_block(&mut self, digest: &Digest) -> io::Result<()> {
         let mut request = [BLOCK; 33];
         request[1..].copy_from_slice(digest);
         self.stream.write_all(&request)
     }
 
     /// Receives the next requested block; empty if the peer does not hold it any more.
-    pub fn receive(&mut self, rate: &RateLimit) -> io::Result<Vec<u8>> {
+    pub fn receive_block(&mut self, rate: &RateLimit) -> io::Result<Vec<u8>> {
         self.answer(BLOCK_BYTES_MAX as usize, Some(rate))
     }
 
@@ -84,10 +88,12 @@ impl PeerClient {
             ));
         }
         let mut data = vec![0; length];
-        for piece in data.chunks_mut(PIECE_BYTES) {
-            if let Some(rate) = rate {
-                rate.pass(piece.len());
-            }
+        let Some(rate) = rate else {
+            self.stream.read_exact(&mut data)?;
+            return Ok(data);
+        };
+        for piece in data.chunks_mut(rate.piece_bytes()) {
+            rate.pass(piece.len());
             self.stream.read_exact(piece)?;
         }
         Ok(data)

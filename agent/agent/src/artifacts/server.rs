@@ -17,8 +17,9 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use super::access::{self, NONCE_BYTES};
 use super::index::Manifests;
-use super::rate::{PIECE_BYTES, RateLimit};
+use super::rate::RateLimit;
 use super::store::BlockStore;
+use crate::timestamp::pace;
 
 pub const GREETING: [u8; 4] = *b"SNB1";
 pub const BITMAP: u8 = 1;
@@ -135,7 +136,13 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     }
     stream.set_read_timeout(Some(SILENT_LIMIT))?;
     let mut kind = [0];
+    let mut paced = 0;
     loop {
+        let rate = shared.rate.bytes_per_s();
+        if rate != paced {
+            pace(&stream, rate)?;
+            paced = rate;
+        }
         if stream.read(&mut kind)? == 0 {
             return Ok(());
         }
@@ -163,7 +170,7 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
 fn send(stream: &mut TcpStream, data: &[u8], shared: &Shared) -> io::Result<()> {
     let length = u32::try_from(data.len()).unwrap_or(0);
     stream.write_all(&length.to_le_bytes())?;
-    for piece in data.chunks(PIECE_BYTES) {
+    for piece in data.chunks(shared.rate.piece_bytes()) {
         shared.rate.pass(piece.len());
         stream.write_all(piece)?;
     }

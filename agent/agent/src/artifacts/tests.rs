@@ -13,9 +13,10 @@ use super::rate::RateLimit;
 use super::server::{BlockServer, Shared};
 use super::store::BlockStore;
 use super::work::{CopyState, DocumentSignature, PeerAddress, Wanted};
-use super::{access, hex, sha256, worker};
+use super::{ArtifactWorker, Limits, access, hex, sha256, worker};
 use crate::backend::Client;
 use crate::config::{BackendUrl, Trust};
+use crate::identity::Identity;
 use crate::stop::Stop;
 
 const ID: &str = "00000000-0000-0000-0000-0000000000aa";
@@ -97,6 +98,7 @@ fn address(vm_key: u32, port: u16) -> PeerAddress {
         port,
         token: hex(&access::token(&KEY, 1, expires_s)),
         expires_s,
+        artifacts: Some(vec![ID.to_owned()]),
     }
 }
 
@@ -166,6 +168,23 @@ fn a_file_comes_from_several_peers_and_the_rest_from_the_backend() {
     for (block, part) in entry.blocks.iter().zip(&parts) {
         assert_eq!(fetcher.store.get(&block.digest).as_ref(), Some(part));
     }
+}
+
+#[test]
+fn peers_that_hold_nothing_make_room_for_one_that_does() {
+    let parts = content(30);
+    let entry = entry(&parts);
+    let mut peers: Vec<Peer> = (2..8).map(|n| peer(n, &entry, &parts, |_| false)).collect();
+    peers.push(peer(8, &entry, &parts, |_| true));
+    let folder = tempfile::tempdir().unwrap();
+    let mut addresses: Vec<_> = peers.iter().map(|one| one.address.clone()).collect();
+    let mut elsewhere = address(9, 1);
+    elsewhere.artifacts = Some(vec!["another".to_owned()]);
+    addresses.insert(0, elsewhere);
+    let fetcher = fetcher(folder.path(), addresses, backend(Vec::new()));
+    fetcher.fetch(&entry, &|| true);
+    assert_eq!(report(&fetcher).sources["8"], 30 * 20_000);
+    assert!(!fetcher.avoided.lock().unwrap().contains_key(&9), "it was not asked");
 }
 
 /// Answers every request for a block with bytes that are not its own.
@@ -258,7 +277,10 @@ fn nobody_fetches_without_a_valid_token() {
     let source = peer(2, &entry, &parts, |_| true);
     let bitmap = |address: &PeerAddress, vm_key: u32| {
         super::peer_client::PeerClient::connect(address, vm_key)
-            .and_then(|mut client| client.bitmap(&index::uuid(ID).unwrap(), 4))
+            .and_then(|mut client| {
+                client.request_bitmap(&index::uuid(ID).unwrap())?;
+                client.receive_bitmap(4)
+            })
     };
     assert_eq!(bitmap(&source.address, 1).unwrap(), vec![true; 4]);
     let mut of_another = source.address.clone();
@@ -303,6 +325,32 @@ fn only_a_document_of_a_pinned_key_for_this_tenant_is_accepted() {
     assert!(verify(&wanted(&text.replace("\"n\"", "\"m\""), &ours), &keys, "t").is_err());
     assert!(verify(&wanted(&text, &ours), &keys, "another").is_err());
     assert!(verify(&wanted(&text, &ours), &[], "t").is_err());
+}
+
+#[test]
+fn keys_that_did_not_come_with_the_enrolment_are_kept_on_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let enrolled: Identity = serde_json::from_str(
+        r#"{"agent_id":"a","vm_id":"v","vm_key":1,"tenant_id":"t","credential":"sma_x","backend":"https://b"}"#,
+    )
+    .unwrap();
+    enrolled.store(folder.path()).unwrap();
+    let pinned = |keys: &[&str]| {
+        let identity = Identity::load(folder.path()).unwrap().unwrap();
+        let limits = Limits {
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: 0,
+            state_dir: folder.path().to_owned(),
+        };
+        let client = Client::new(backend(Vec::new()), &Trust::default()).unwrap();
+        let (mut worker, _) =
+            ArtifactWorker::new(client, &identity, &limits, Stop::default()).unwrap();
+        worker.pin_keys(&keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>());
+        Identity::load(folder.path()).unwrap().unwrap().keys
+    };
+    assert!(pinned(&[]).is_empty());
+    assert_eq!(pinned(&["first"]), ["first"]);
+    assert_eq!(pinned(&["of another"]), ["first"], "after a new start");
 }
 
 #[test]
@@ -398,15 +446,17 @@ fn a_damaged_or_unused_file_is_removed() {
 
 #[test]
 fn the_rate_is_kept() {
-    let rate = RateLimit::new(1_000_000);
+    let rate = RateLimit::new(10_000_000);
+    let piece = rate.piece_bytes();
+    assert_eq!(piece, 5_000, "half a millisecond");
     let since = Instant::now();
-    for _ in 0..13 {
-        rate.pass(16 << 10);
+    for _ in 0..400 {
+        rate.pass(piece);
     }
     let took = since.elapsed().as_secs_f64();
     assert!(
-        (0.18..0.6).contains(&took),
-        "12 pieces of 16 KiB at 1 MB/s took {took} s"
+        (0.195..0.4).contains(&took),
+        "2 MB at 10 MB/s took {took} s: late timers are made up for"
     );
 }
 

@@ -43,6 +43,10 @@ pub struct PeerAddress {
     /// Hexadecimal.
     pub token: String,
     pub expires_s: u64,
+    /// Artifacts, of those that this agent fetches, of which the peer holds blocks or soon will; an earlier version of
+    /// the backend does not say.
+    #[serde(default)]
+    pub artifacts: Option<Vec<String>>,
 }
 
 /// State of this agent.

@@ -31,16 +31,17 @@ const AGAIN_RANGE_S: (f64, f64) = (0.5, 300.0);
 pub struct Limits {
     pub address: std::net::IpAddr,
     pub port: u16,
-    pub folder: PathBuf,
+    /// Folder of the agent's state, in which artifacts have one of their own.
+    pub state_dir: PathBuf,
 }
 
 /// The thread, and what it shares with server and fetches.
 #[derive(Debug)]
 pub struct ArtifactWorker {
     client: Client,
-    tenant_id: String,
-    /// Public keys of the installation, pinned.
-    keys: Vec<String>,
+    /// With the pinned keys of the installation.
+    identity: Identity,
+    state_dir: PathBuf,
     folder: PathBuf,
     port: u16,
     fetcher: Arc<Fetcher>,
@@ -65,7 +66,8 @@ impl ArtifactWorker {
         limits: &Limits,
         stop: Stop,
     ) -> std::io::Result<(Self, BlockServer)> {
-        let store = Arc::new(BlockStore::open(&limits.folder.join(index::BLOCKS))?);
+        let folder = limits.state_dir.join(index::FOLDER);
+        let store = Arc::new(BlockStore::open(&folder.join(index::BLOCKS))?);
         let manifests = Arc::new(Manifests::default());
         let sending = Arc::new(RateLimit::new(0));
         let shared = Arc::new(Shared::new(
@@ -86,9 +88,9 @@ impl ArtifactWorker {
         });
         let worker = Self {
             client,
-            tenant_id: identity.tenant_id.clone(),
-            keys: identity.keys.clone(),
-            folder: limits.folder.clone(),
+            identity: identity.clone(),
+            state_dir: limits.state_dir.clone(),
+            folder,
             port: server.port()?,
             fetcher,
             shared,
@@ -182,11 +184,7 @@ impl ArtifactWorker {
             self.targets_are(Vec::new());
             return;
         }
-        if self.keys.is_empty() {
-            // Enrolled by an earlier version: trust the keys that the backend names first.
-            tracing::info!("the keys of the installation for artifacts are pinned now");
-            self.keys.clone_from(&work.keys);
-        }
+        self.pin_keys(&work.keys);
         self.shared.rate.set(work.rate_bytes_per_s);
         self.fetcher.rate.set(work.rate_bytes_per_s);
         self.shared
@@ -237,6 +235,20 @@ impl ArtifactWorker {
             }
         }
         self.targets_are(kept);
+    }
+
+    /// Keeps the keys that the backend names first, if none came with the enrolment: an earlier version enrolled.
+    pub(super) fn pin_keys(&mut self, keys: &[String]) {
+        if !self.identity.keys.is_empty() || keys.is_empty() {
+            return;
+        }
+        self.identity.keys = keys.to_vec();
+        match self.identity.store(&self.state_dir) {
+            Ok(()) => tracing::info!("the keys of the installation for artifacts are pinned now"),
+            Err(error) => tracing::warn!(
+                "the keys of the installation for artifacts are pinned until this agent ends: {error}"
+            ),
+        }
     }
 
     /// Returns the artifacts that fit into the budget, the newest preferred, in the order of the work.
@@ -308,7 +320,7 @@ impl ArtifactWorker {
     }
 
     fn entry(&self, wanted: &Wanted) -> Result<Entry, String> {
-        let document = verify(wanted, &self.keys, &self.tenant_id)?;
+        let document = verify(wanted, &self.identity.keys, &self.identity.tenant_id)?;
         let path = format!("{PATH}/{}/manifest", wanted.id);
         let answer = self
             .client

@@ -160,7 +160,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         let limits = artifacts::Limits {
             address: listen.address,
             port: config.artifacts_port,
-            folder: state.join("artifacts"),
+            state_dir: state.path().to_owned(),
         };
         let (worker, server) =
             ArtifactWorker::new(artifact_client, &identity, &limits, stop.clone()).map_err(
@@ -168,7 +168,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
                     at: format!(
                         "artifacts, port {} or {}",
                         limits.port,
-                        limits.folder.display()
+                        limits.state_dir.display()
                     ),
                     why: socket_hint(&e),
                 },

@@ -31,7 +31,7 @@ pub use clock_map::ClockMap;
 pub use disruption::{Disruption, Disruptions};
 pub use hardware::{PtpClock, PtpDevice, ptp_devices};
 pub use receive::{Datagram, Inbox};
-pub use socket::{Ready, Socket, Stamps, return_icmp_errors, wait};
+pub use socket::{Ready, Socket, Stamps, pace, return_icmp_errors, wait};
 pub use transmit::Outgoing;
 pub use transmitter::{DepartureTimestamp, Transmitter};
 

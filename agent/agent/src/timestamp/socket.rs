@@ -1,7 +1,7 @@
 //! A UDP socket with kernel timestamps.
 
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
@@ -139,6 +139,13 @@ pub fn return_icmp_errors(socket: &UdpSocket) -> io::Result<()> {
         SocketAddr::V4(_) => set(fd, libc::IPPROTO_IP, libc::IP_RECVERR, 1),
         SocketAddr::V6(_) => set(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVERR, 1),
     }
+}
+
+/// Spreads what a connection sends: the kernel spaces its packets to at most this rate (socket(7), SO_MAX_PACING_RATE),
+/// so that no burst queues in front of probe packets.
+pub fn pace(connection: &TcpStream, bytes_per_s: u64) -> io::Result<()> {
+    let fd = connection.as_raw_fd();
+    set(fd, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, bytes_per_s)
 }
 
 fn set<T: Copy>(fd: RawFd, level: i32, name: i32, value: T) -> io::Result<()> {

@@ -11,11 +11,15 @@ UNMEASURED_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Peer with its round trip, s, and its loss, 0 … 1; None where nothing is measured."""
+    """Peer with its round trip, s, and its loss, 0 … 1; None where nothing is measured.
+
+    `holds`: it holds blocks already.
+    """
 
     vm_key: int
     round_trip_s: float | None
     loss: float | None
+    holds: bool = True
 
     @property
     def distance(self) -> float:
@@ -27,3 +31,14 @@ class Candidate:
 def nearest(candidates: Iterable[Candidate], most: int = PEERS_MAX) -> list[Candidate]:
     """Return the nearest candidates, at most `most`, nearest first; equals by VM key."""
     return sorted(candidates, key=lambda peer: (peer.distance, peer.vm_key))[:most]
+
+
+def peers(candidates: Iterable[Candidate], most: int = PEERS_MAX) -> list[Candidate]:
+    """Return at most `most` peers to fetch from, nearest first: holders of blocks before those that will hold some.
+
+    Otherwise a file that one distant VM holds would not be found behind nearer VMs that wait for it themselves.
+    """
+    known = list(candidates)
+    holders = nearest((peer for peer in known if peer.holds), most)
+    others = nearest((peer for peer in known if not peer.holds), most - len(holders))
+    return nearest([*holders, *others])
