@@ -1,5 +1,6 @@
 /** Objects of every kind, so that no page of a recording is empty. */
 
+import { createHash } from 'node:crypto'
 import type { Page } from '@playwright/test'
 import { expect, read, write } from '../support/journey'
 import { policies, world } from '../support/simulation'
@@ -96,6 +97,7 @@ export async function fillProduct(page: Page, mesh: { id: string; name: string }
     ended_at: at(-60_000),
     reason: 'Latency complaint of the database team',
   })
+  await publishArtifact(page, mesh.id)
   await importTrace(page, await post('/v1/meshes', { name: 'imported', window_s: 10 }))
 
   const some = (path: string, holds: (items: { state: string }[]) => boolean) =>
@@ -117,6 +119,26 @@ async function ensure(page: Page, path: string, data: object): Promise<string | 
   if (answer.status() === 409) return undefined
   expect(answer.ok(), `${path}: ${await answer.text()}`).toBe(true)
   return ((await answer.json()) as { id: string }).id
+}
+
+async function publishArtifact(page: Page, meshId: string) {
+  await write(page, 'PUT', `/v1/meshes/${meshId}/artifact-settings`, { enabled: true })
+  const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
+  const data = Buffer.alloc(200_000, 'a plug-in')
+  const digest = createHash('sha256').update(data).digest('hex')
+  const answer = await page.request.put(`/v1/artifact-blocks/${digest}`, {
+    headers: { 'X-CSRF-Token': csrf_token, 'Content-Type': 'application/octet-stream' },
+    data,
+  })
+  expect(answer.ok(), await answer.text()).toBe(true)
+  const blocks = [{ digest, size: data.length }]
+  await ensure(page, '/v1/artifacts', {
+    name: 'plug-in.tar',
+    release: '1.4',
+    mesh_id: meshId,
+    chunking: 'fixed',
+    blocks,
+  })
 }
 
 async function importTrace(page: Page, meshId: string | undefined) {

@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dirname, '../..')
+/** PATH with the backend's commands. */
+export const COMMANDS = [join(ROOT, 'backend/.venv/bin'), process.env.PATH].join(delimiter)
 const START_PATIENCE_MS = 300_000
 const STOP_PATIENCE_MS = 60_000
 
@@ -30,7 +32,7 @@ export default async function start(): Promise<(() => Promise<void>) | undefined
   const providerPort = await freePort()
   const env = {
     ...process.env,
-    PATH: [join(ROOT, 'backend/.venv/bin'), process.env.PATH].join(delimiter),
+    PATH: COMMANDS,
     SINEMORA_PORT: String(port),
     SINEMORA_DATA_DIR: join(folder, 'data'),
     SINEMORA_OWNER_EMAIL: 'journeys@sinemora.example',

@@ -46,6 +46,8 @@ import { Route as AppAlertRulesNewRouteImport } from './routes/_app.alert-rules.
 import { Route as AppApplicationsIndexRouteImport } from './routes/_app.applications.index'
 import { Route as AppApplicationsApplicationIdRouteImport } from './routes/_app.applications.$applicationId'
 import { Route as AppApplicationsNewRouteImport } from './routes/_app.applications.new'
+import { Route as AppArtifactsIndexRouteImport } from './routes/_app.artifacts.index'
+import { Route as AppArtifactsArtifactIdRouteImport } from './routes/_app.artifacts.$artifactId'
 import { Route as AppCurvesIndexRouteImport } from './routes/_app.curves.index'
 import { Route as AppCurvesLearningRouteImport } from './routes/_app.curves.learning'
 import { Route as AppCurvesNewRouteImport } from './routes/_app.curves.new'
@@ -253,6 +255,16 @@ const AppApplicationsNewRoute = AppApplicationsNewRouteImport.update({
   path: '/applications/new',
   getParentRoute: () => AppRoute,
 } as any)
+const AppArtifactsIndexRoute = AppArtifactsIndexRouteImport.update({
+  id: '/artifacts/',
+  path: '/artifacts/',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppArtifactsArtifactIdRoute = AppArtifactsArtifactIdRouteImport.update({
+  id: '/artifacts/$artifactId',
+  path: '/artifacts/$artifactId',
+  getParentRoute: () => AppRoute,
+} as any)
 const AppCurvesIndexRoute = AppCurvesIndexRouteImport.update({
   id: '/curves/',
   path: '/curves/',
@@ -397,6 +409,7 @@ export interface FileRoutesByFullPath {
   '/alert-rules/new': typeof AppAlertRulesNewRoute
   '/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
   '/applications/new': typeof AppApplicationsNewRoute
+  '/artifacts/$artifactId': typeof AppArtifactsArtifactIdRoute
   '/curves/learning': typeof AppCurvesLearningRoute
   '/curves/new': typeof AppCurvesNewRoute
   '/help/$': typeof AppHelpSplatRoute
@@ -409,6 +422,7 @@ export interface FileRoutesByFullPath {
   '/advisors/': typeof AppAdvisorsIndexRoute
   '/alert-rules/': typeof AppAlertRulesIndexRoute
   '/applications/': typeof AppApplicationsIndexRoute
+  '/artifacts/': typeof AppArtifactsIndexRoute
   '/curves/': typeof AppCurvesIndexRoute
   '/incidents/': typeof AppIncidentsIndexRoute
   '/meshes/': typeof AppMeshesIndexRoute
@@ -456,6 +470,7 @@ export interface FileRoutesByTo {
   '/alert-rules/new': typeof AppAlertRulesNewRoute
   '/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
   '/applications/new': typeof AppApplicationsNewRoute
+  '/artifacts/$artifactId': typeof AppArtifactsArtifactIdRoute
   '/curves/learning': typeof AppCurvesLearningRoute
   '/curves/new': typeof AppCurvesNewRoute
   '/help/$': typeof AppHelpSplatRoute
@@ -467,6 +482,7 @@ export interface FileRoutesByTo {
   '/advisors': typeof AppAdvisorsIndexRoute
   '/alert-rules': typeof AppAlertRulesIndexRoute
   '/applications': typeof AppApplicationsIndexRoute
+  '/artifacts': typeof AppArtifactsIndexRoute
   '/curves': typeof AppCurvesIndexRoute
   '/incidents': typeof AppIncidentsIndexRoute
   '/meshes': typeof AppMeshesIndexRoute
@@ -516,6 +532,7 @@ export interface FileRoutesById {
   '/_app/alert-rules/new': typeof AppAlertRulesNewRoute
   '/_app/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
   '/_app/applications/new': typeof AppApplicationsNewRoute
+  '/_app/artifacts/$artifactId': typeof AppArtifactsArtifactIdRoute
   '/_app/curves/learning': typeof AppCurvesLearningRoute
   '/_app/curves/new': typeof AppCurvesNewRoute
   '/_app/help/$': typeof AppHelpSplatRoute
@@ -528,6 +545,7 @@ export interface FileRoutesById {
   '/_app/advisors/': typeof AppAdvisorsIndexRoute
   '/_app/alert-rules/': typeof AppAlertRulesIndexRoute
   '/_app/applications/': typeof AppApplicationsIndexRoute
+  '/_app/artifacts/': typeof AppArtifactsIndexRoute
   '/_app/curves/': typeof AppCurvesIndexRoute
   '/_app/incidents/': typeof AppIncidentsIndexRoute
   '/_app/meshes/': typeof AppMeshesIndexRoute
@@ -577,6 +595,7 @@ export interface FileRouteTypes {
     | '/alert-rules/new'
     | '/applications/$applicationId'
     | '/applications/new'
+    | '/artifacts/$artifactId'
     | '/curves/learning'
     | '/curves/new'
     | '/help/$'
@@ -589,6 +608,7 @@ export interface FileRouteTypes {
     | '/advisors/'
     | '/alert-rules/'
     | '/applications/'
+    | '/artifacts/'
     | '/curves/'
     | '/incidents/'
     | '/meshes/'
@@ -636,6 +656,7 @@ export interface FileRouteTypes {
     | '/alert-rules/new'
     | '/applications/$applicationId'
     | '/applications/new'
+    | '/artifacts/$artifactId'
     | '/curves/learning'
     | '/curves/new'
     | '/help/$'
@@ -647,6 +668,7 @@ export interface FileRouteTypes {
     | '/advisors'
     | '/alert-rules'
     | '/applications'
+    | '/artifacts'
     | '/curves'
     | '/incidents'
     | '/meshes'
@@ -695,6 +717,7 @@ export interface FileRouteTypes {
     | '/_app/alert-rules/new'
     | '/_app/applications/$applicationId'
     | '/_app/applications/new'
+    | '/_app/artifacts/$artifactId'
     | '/_app/curves/learning'
     | '/_app/curves/new'
     | '/_app/help/$'
@@ -707,6 +730,7 @@ export interface FileRouteTypes {
     | '/_app/advisors/'
     | '/_app/alert-rules/'
     | '/_app/applications/'
+    | '/_app/artifacts/'
     | '/_app/curves/'
     | '/_app/incidents/'
     | '/_app/meshes/'
@@ -991,6 +1015,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppApplicationsNewRouteImport
       parentRoute: typeof AppRoute
     }
+    '/_app/artifacts/': {
+      id: '/_app/artifacts/'
+      path: '/artifacts'
+      fullPath: '/artifacts/'
+      preLoaderRoute: typeof AppArtifactsIndexRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/artifacts/$artifactId': {
+      id: '/_app/artifacts/$artifactId'
+      path: '/artifacts/$artifactId'
+      fullPath: '/artifacts/$artifactId'
+      preLoaderRoute: typeof AppArtifactsArtifactIdRouteImport
+      parentRoute: typeof AppRoute
+    }
     '/_app/curves/': {
       id: '/_app/curves/'
       path: '/curves'
@@ -1188,6 +1226,7 @@ interface AppRouteChildren {
   AppAlertRulesNewRoute: typeof AppAlertRulesNewRoute
   AppApplicationsApplicationIdRoute: typeof AppApplicationsApplicationIdRoute
   AppApplicationsNewRoute: typeof AppApplicationsNewRoute
+  AppArtifactsArtifactIdRoute: typeof AppArtifactsArtifactIdRoute
   AppCurvesLearningRoute: typeof AppCurvesLearningRoute
   AppCurvesNewRoute: typeof AppCurvesNewRoute
   AppHelpSplatRoute: typeof AppHelpSplatRoute
@@ -1200,6 +1239,7 @@ interface AppRouteChildren {
   AppAdvisorsIndexRoute: typeof AppAdvisorsIndexRoute
   AppAlertRulesIndexRoute: typeof AppAlertRulesIndexRoute
   AppApplicationsIndexRoute: typeof AppApplicationsIndexRoute
+  AppArtifactsIndexRoute: typeof AppArtifactsIndexRoute
   AppCurvesIndexRoute: typeof AppCurvesIndexRoute
   AppIncidentsIndexRoute: typeof AppIncidentsIndexRoute
   AppMeshesIndexRoute: typeof AppMeshesIndexRoute
@@ -1239,6 +1279,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppAlertRulesNewRoute: AppAlertRulesNewRoute,
   AppApplicationsApplicationIdRoute: AppApplicationsApplicationIdRoute,
   AppApplicationsNewRoute: AppApplicationsNewRoute,
+  AppArtifactsArtifactIdRoute: AppArtifactsArtifactIdRoute,
   AppCurvesLearningRoute: AppCurvesLearningRoute,
   AppCurvesNewRoute: AppCurvesNewRoute,
   AppHelpSplatRoute: AppHelpSplatRoute,
@@ -1252,6 +1293,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppAdvisorsIndexRoute: AppAdvisorsIndexRoute,
   AppAlertRulesIndexRoute: AppAlertRulesIndexRoute,
   AppApplicationsIndexRoute: AppApplicationsIndexRoute,
+  AppArtifactsIndexRoute: AppArtifactsIndexRoute,
   AppCurvesIndexRoute: AppCurvesIndexRoute,
   AppIncidentsIndexRoute: AppIncidentsIndexRoute,
   AppMeshesIndexRoute: AppMeshesIndexRoute,

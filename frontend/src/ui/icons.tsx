@@ -38,6 +38,7 @@ import {
   IconMaximize,
   IconMinus,
   IconMoon,
+  IconPackages,
   IconPlayerPause,
   IconPlayerPlay,
   IconPlus,
@@ -114,6 +115,7 @@ export const VmsIcon = icon(IconServer)
 export const MeshesIcon = icon(IconTopologyFull)
 export const ZonesIcon = icon(IconMapPin)
 export const AddIcon = icon(IconCirclePlus)
+export const ArtifactsIcon = icon(IconPackages)
 export const UsageIcon = icon(IconGauge)
 export const KeyIcon = icon(IconKey)
 export const MembersIcon = icon(IconUsers)

@@ -184,7 +184,10 @@ fn peers_that_hold_nothing_make_room_for_one_that_does() {
     let fetcher = fetcher(folder.path(), addresses, backend(Vec::new()));
     fetcher.fetch(&entry, &|| true);
     assert_eq!(report(&fetcher).sources["8"], 30 * 20_000);
-    assert!(!fetcher.avoided.lock().unwrap().contains_key(&9), "it was not asked");
+    assert!(
+        !fetcher.avoided.lock().unwrap().contains_key(&9),
+        "it was not asked"
+    );
 }
 
 /// Answers every request for a block with bytes that are not its own.
@@ -276,11 +279,10 @@ fn nobody_fetches_without_a_valid_token() {
     let entry = entry(&parts);
     let source = peer(2, &entry, &parts, |_| true);
     let bitmap = |address: &PeerAddress, vm_key: u32| {
-        super::peer_client::PeerClient::connect(address, vm_key)
-            .and_then(|mut client| {
-                client.request_bitmap(&index::uuid(ID).unwrap())?;
-                client.receive_bitmap(4)
-            })
+        super::peer_client::PeerClient::connect(address, vm_key).and_then(|mut client| {
+            client.request_bitmap(&index::uuid(ID).unwrap())?;
+            client.receive_bitmap(4)
+        })
     };
     assert_eq!(bitmap(&source.address, 1).unwrap(), vec![true; 4]);
     let mut of_another = source.address.clone();

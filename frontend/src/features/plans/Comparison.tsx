@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { type PlanSettings, planPreviewQuery } from '~/api/meshes'
 import type { Mesh, PlanPreview, Strategy, StrategyPreview } from '~/api/types'
+import { formatBytes } from '~/lib/bytes'
 import { formatCount, threeDigits } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Failed, Loading, Notice } from '~/ui/State'
-import { formatBytes, formatDetection, formatPrice } from './quantities'
+import { formatDetection, formatPrice } from './quantities'
 import { strings } from './strings'
 
 /** Most packets per second that a plan allows an agent. */

@@ -3,10 +3,11 @@ import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import type { Mesh, PlanAdoption, Strategy, StrategyPreview } from '~/api/types'
+import { formatBytes } from '~/lib/bytes'
 import { bodiesOf, fail, mockApi, refuse } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { ProbePlan } from './ProbePlan'
-import { formatBytes, formatDetection } from './quantities'
+import { formatDetection } from './quantities'
 
 const MESH = {
   id: 'm',

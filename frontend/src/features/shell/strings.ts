@@ -81,6 +81,8 @@ export const strings = {
   vms: 'VMs',
   zones: 'Zones',
   meshes: 'Meshes',
+  artifacts: 'Artifacts',
+  artifact: 'Artifact',
   simulations: 'Simulations',
   jobs: 'Jobs',
   alertRules: 'Alert rules',

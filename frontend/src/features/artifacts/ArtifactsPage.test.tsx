@@ -1,0 +1,183 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test } from 'vitest'
+import type { ArtifactCopies } from '~/api/types'
+import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { ArtifactPage } from './ArtifactPage'
+import { ArtifactsPage } from './ArtifactsPage'
+import { pictureOf, segmentsOf, zonesOf } from './spread'
+
+const ARTIFACT = {
+  id: 'a',
+  mesh_id: 'm',
+  name: 'plug-in.tar',
+  release: '1.4',
+  size_bytes: 10 * 2 ** 20,
+  chunking: 'content' as const,
+  block_count: 40,
+  root: 'c0ffee',
+  everywhere: false,
+  published_by: 'owner@sinemora.example',
+  created_at: '2026-11-26T04:00:00Z',
+  copies: 3,
+  complete: 1,
+}
+const copy = (name: string, zone: string, more: object = {}) => ({
+  vm_id: name,
+  name,
+  zone,
+  state: 'waiting' as const,
+  note: '',
+  share: 0,
+  sources: [],
+  corrupt_from: [],
+  requested_at: '2026-11-26T04:00:00Z',
+  started_at: null,
+  completed_at: null,
+  seconds: null,
+  rate_mbit: null,
+  done_at: null,
+  ...more,
+})
+const MIB = 2 ** 20
+const COPIES: ArtifactCopies = {
+  artifact: ARTIFACT,
+  items: [
+    copy('vm-1', 'a', {
+      state: 'complete',
+      share: 1,
+      sources: [{ vm_id: null, name: 'Backend', size_bytes: 10 * MIB }],
+      completed_at: '2026-11-26T04:00:05Z',
+      done_at: '2026-11-26T04:00:05Z',
+      seconds: 4.2,
+      rate_mbit: 20,
+    }),
+    copy('vm-2', 'a', {
+      state: 'fetching',
+      share: 0.5,
+      sources: [
+        { vm_id: 'vm-1', name: 'vm-1', size_bytes: 3 * MIB },
+        { vm_id: 'vm-3', name: 'vm-3', size_bytes: MIB },
+      ],
+      corrupt_from: ['vm-3'],
+      rate_mbit: 12,
+      done_at: '2026-11-26T04:10:00Z',
+    }),
+    copy('vm-3', 'b'),
+  ],
+  peer_bytes: 4 * MIB,
+  backend_bytes: 10 * MIB,
+}
+const MESH = { id: 'm', name: 'production', vm_count: 3 }
+const SETTINGS = { mesh_id: 'm', enabled: false, rate_mbit: 50, budget_mib: 2048, serving: 0 }
+
+test('without artifacts the page says how to publish one, and distribution is switched on there', async () => {
+  const sent = mockApi({
+    'GET /v1/artifacts': [],
+    'GET /v1/meshes': [MESH],
+    'GET /v1/meshes/m/artifact-settings': SETTINGS,
+    'PUT /v1/meshes/m/artifact-settings': { ...SETTINGS, enabled: true },
+  })
+  await showPage(<ArtifactsPage />)
+  expect(await screen.findByText('Nothing is published yet')).toBeDefined()
+  const command = await screen.findByRole('group', { name: 'Command to publish' })
+  expect(command.textContent).toContain('sinemora artifacts publish FILE --mesh production')
+  await userEvent.click(await screen.findByRole('button', { name: 'Change the distribution in production' }))
+  const dialog = within(await screen.findByRole('dialog'))
+  await userEvent.click(dialog.getByRole('checkbox'))
+  const rate = dialog.getByLabelText('Limit of what an agent sends and receives (Mbit/s)')
+  await userEvent.clear(rate)
+  await userEvent.type(rate, '20')
+  await userEvent.click(dialog.getByRole('button', { name: 'Save' }))
+  expect(bodiesOf(sent, 'PUT /v1/meshes/m/artifact-settings')).toEqual([
+    { enabled: true, rate_mbit: 20, budget_mib: 2048 },
+  ])
+})
+
+test('the reason why distribution cannot be switched on is shown', async () => {
+  const why = 'SINEMORA_SECRET_KEY is empty: without a key nothing can be signed.'
+  mockApi({
+    'GET /v1/artifacts': [],
+    'GET /v1/meshes': [MESH],
+    'GET /v1/meshes/m/artifact-settings': SETTINGS,
+    'PUT /v1/meshes/m/artifact-settings': () => fail(409, why),
+  })
+  await showPage(<ArtifactsPage />)
+  await userEvent.click(await screen.findByRole('button', { name: 'Change the distribution in production' }))
+  await userEvent.click(await screen.findByRole('button', { name: 'Save' }))
+  expect(await screen.findByText(new RegExp(why))).toBeDefined()
+})
+
+test('the list leads to each artifact', async () => {
+  mockApi({
+    'GET /v1/artifacts': [ARTIFACT],
+    'GET /v1/meshes': [MESH],
+    'GET /v1/meshes/m/artifact-settings': SETTINGS,
+  })
+  const router = await showPage(<ArtifactsPage />)
+  const row = within(await screen.findByRole('row', { name: /plug-in.tar/ }))
+  expect(row.getByText('1 of 3')).toBeDefined()
+  expect(row.getByText('production')).toBeDefined()
+  await userEvent.click(row.getByRole('link', { name: 'plug-in.tar' }))
+  expect(router.state.location.pathname).toBe('/artifacts/a')
+})
+
+test('an artifact shows what each VM has, from whom, how fast and when it is complete', async () => {
+  const sent = mockApi({
+    'GET /v1/artifacts/a/copies': COPIES,
+    'GET /v1/meshes/m/roster': { revision: 1, vms: [{ id: 'vm-1' }, { id: 'vm-4', name: 'vm-4' }], zones: [] },
+    'POST /v1/artifacts/a/copies': () => reply(202, COPIES),
+  })
+  await showPage(<ArtifactPage artifactId="a" />)
+  expect(await screen.findByRole('heading', { name: 'plug-in.tar 1.4' })).toBeDefined()
+  const picture = screen.getByRole('img')
+  expect(picture.getAttribute('aria-label')).toContain(
+    '1 of 3 copies are complete; 28 % of what arrived came from other VMs.',
+  )
+  const complete = within(screen.getByRole('row', { name: /^vm-1 / }))
+  expect(complete.getByText(/took 4.20 s/)).toBeDefined()
+  const row = within(screen.getByRole('row', { name: /^vm-2 / }))
+  expect(row.getByText('vm-1 75 %, vm-3 25 %')).toBeDefined()
+  expect(row.getByText('50 %')).toBeDefined()
+  expect(row.getByText('12.0 Mbit/s')).toBeDefined()
+  expect(row.getByText(/^in about /)).toBeDefined()
+  expect(screen.getByText(/Corrupt blocks came from vm-3/)).toBeDefined()
+  await userEvent.click(await screen.findByRole('combobox', { name: 'Send a copy to' }))
+  await userEvent.click(await screen.findByRole('option', { name: 'vm-4' }))
+  expect(bodiesOf(sent, 'POST /v1/artifacts/a/copies')).toEqual([{ vm_ids: ['vm-4'] }])
+})
+
+test('an unknown artifact says so', async () => {
+  mockApi({ 'GET /v1/artifacts/a/copies': () => fail(404, 'Unknown artifact.') })
+  await showPage(<ArtifactPage artifactId="a" />)
+  expect((await screen.findByRole('alert')).textContent).toContain('Unknown artifact.')
+})
+
+test('parts of a copy are told apart by where they came from', () => {
+  const zones = zonesOf(COPIES)
+  expect(segmentsOf(COPIES.items[1] as never, ARTIFACT.size_bytes, zones)).toEqual([
+    { origin: 'before', share: expect.closeTo(0.1) },
+    { origin: 'nearby', share: expect.closeTo(0.3) },
+    { origin: 'elsewhere', share: expect.closeTo(0.1) },
+  ])
+})
+
+test('the picture has a line for every pair, the widest for most bytes; many VMs are drawn by zone', () => {
+  const picture = pictureOf(COPIES, 'Backend')
+  expect(picture.lines.map(({ from, to, weight }) => [from.name, to.name, weight])).toEqual([
+    ['Backend', 'vm-1', 1],
+    ['vm-1', 'vm-2', 0.3],
+    ['vm-3', 'vm-2', 0.1],
+  ])
+  const many = Array.from({ length: 60 }, (_, n) =>
+    copy(`vm-${n}`, n < 30 ? 'a' : 'b', { share: 0.5, sources: [{ vm_id: 'vm-0', name: 'vm-0', size_bytes: MIB }] }),
+  )
+  const merged = pictureOf({ ...COPIES, items: many, backend_bytes: 0 }, 'Backend')
+  expect(merged.places.map(({ name, share }) => [name, share])).toEqual([
+    ['30 VMs', 0.5],
+    ['30 VMs', 0.5],
+  ])
+  expect(merged.lines.map(({ from, to }) => [from.id, to.id])).toEqual([['a', 'b']])
+})
