@@ -128,10 +128,10 @@ function Copies({ copies }: { copies: ArtifactCopies }) {
             if (completed_at)
               return strings.took(formatMoment(new Date(completed_at), clock), threeDigits(seconds ?? 0))
             if (!done_at) return NO_VALUE
-            return strings.inSeconds(formatCount(Math.max(1, Math.round((timeOf(done_at) - serverNow()) / 1_000))))
+            return strings.inSeconds(formatCount(Math.max(1, Math.round((Date.parse(done_at) - serverNow()) / 1_000))))
           },
           as: 'quiet',
-          by: { key: 'done', value: ({ done_at }) => (done_at ? timeOf(done_at) : null) },
+          by: { key: 'done', value: ({ done_at }) => timeOf(done_at) },
         },
       ]}
     />
