@@ -142,6 +142,10 @@ class Host:
         name = name or Path(str(command[0])).name
         return self.lab._start(self.holder.pid, command, f"{self.name}-{name}", env)
 
+    def serve(self, command: Sequence[str | Path], name: str = "", env: dict[str, str] | None = None) -> Process:
+        """Start a command that is in this network only: its user and files are those of the machine. Needs root."""
+        return self.lab._serve(self.holder.pid, command, f"{self.name}-{name or Path(str(command[0])).name}", env)
+
     def run(self, *command: str | Path) -> str:
         """Run a command here to its end and return what it printed; raises LabError when it fails."""
         return self.lab._run(self.holder.pid, *command)
@@ -220,6 +224,10 @@ class Lab:
         """Start a command where the bridge is (it has the address `gateway`)."""
         return self._start(self._switch.pid, command, name or Path(str(command[0])).name, env)
 
+    def serve(self, command: Sequence[str | Path], name: str = "", env: dict[str, str] | None = None) -> Process:
+        """Start a command where the bridge is, otherwise as outside the laboratory (see `Host.serve`)."""
+        return self._serve(self._switch.pid, command, name or Path(str(command[0])).name, env)
+
     def run(self, *command: str | Path) -> str:
         """Run a command where the bridge is, for example `tc` on the `port` of a host."""
         return self._run(self._switch.pid, *command)
@@ -246,6 +254,10 @@ class Lab:
 
     def _start(self, pid: int, command: Sequence[str | Path], name: str, env: dict[str, str] | None) -> Process:
         return self._begin([*_enter(pid), tool(str(command[0])), *command[1:]], name, env)
+
+    def _serve(self, pid: int, command: Sequence[str | Path], name: str, env: dict[str, str] | None) -> Process:
+        within = [tool("nsenter"), "--target", str(pid), "--net", *_mortal(), tool(str(command[0]))]
+        return self._begin([*within, *command[1:]], name, env)
 
     def _begin(self, command: Sequence[str | Path], name: str, env: dict[str, str] | None) -> Process:
         self._logs += 1

@@ -59,6 +59,7 @@ DAEMONS = _programs("Standard PTP daemons", "ptp")
 MEMCACHED = _programs("memcached", "memcached")
 REDIS = _programs("redis-benchmark", "redis")
 DNS = _programs("NSD and dnsperf", "dns")
+RSYNC = _programs("rsync", "rsync")
 RPM = _programs("rpm", "rpm")
 GO = Step("Go", "go", tools.go, ("uv",))
 PTP4U = Step("ptp4u", "ptp4u", laboratory.ptp4u, ("go",))
@@ -77,6 +78,7 @@ GOALS = {
     "test-interop": [UV, BACKEND, RUST, NATIVE, AGENT, NETWORK, DAEMONS, GO, PTP4U],
     "bench-curves": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, MEMCACHED, REDIS],
     "bench-agent": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, DAEMONS],
+    "bench-artifacts": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, RSYNC],
     "bench-ui": [UV, BACKEND, RUST, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "fuzz-agent": [RUST, CXX],
     "packages": [RUST, CARGO_DEB, CARGO_RPM, OPENSSL, UV, NODE, SUPPLY_CHAIN],
