@@ -24,7 +24,7 @@ VMS = 4
 """VMs in each region."""
 BLOCK_BYTES = 256 << 10
 FAST_MBIT = 1_000
-"""Limit of the mesh where the network cards are to be the limit."""
+"""Limit of the mesh where the network is to be the limit."""
 _ENROLLED_S = 60.0
 _SPREAD_S = 240.0
 _PORT = 8420

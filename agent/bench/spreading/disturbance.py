@@ -20,7 +20,7 @@ from spreading.cloud import Cloud
 TURNS = 3
 IMAGE_BYTES = 20_000_000
 RATE_MBIT = 15
-"""Limit of the mesh: half of the cards' rate."""
+"""Limit of the mesh: half of what a VM sends to the other region."""
 _SETTLE_S = 3.0
 
 

@@ -6,7 +6,7 @@ from spreading.cloud import BLOCK_BYTES, Cloud
 
 IMAGE_BYTES = 20_000_000
 RATE_MBIT = 15
-"""Limit of the mesh: half of the cards' rate, so that it is the limit, as it should be."""
+"""Limit of the mesh: half of what a VM sends to the other region, so that it is the limit, as it should be."""
 # Shares of the blocks that the target holds: none, and what checkpoints had in common with their image in the source.
 SIMILARITIES = (0.0, 0.24, 0.53)
 
