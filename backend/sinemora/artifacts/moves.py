@@ -1,5 +1,6 @@
 """Cost to bring an artifact to a VM, from the copies on both and from the measured path."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -8,7 +9,7 @@ from sinemora.artifacts import queries
 from sinemora.artifacts.core import manifest as manifests
 from sinemora.artifacts.core.move_cost import MoveCost, achievable_rate, move_cost
 from sinemora.artifacts.core.nearest import Candidate, nearest
-from sinemora.artifacts.models import CopyState
+from sinemora.artifacts.models import Artifact, CopyState
 from sinemora.artifacts.schemas import MoveCostRead
 from sinemora.artifacts.service import BYTES_OF_MBIT, get_artifact, read_settings
 from sinemora.kit.errors import ProductError
@@ -22,16 +23,33 @@ from sinemora.meshes.service import mesh_state
 def read(session: Session, artifact_id: UUID, target_vm_id: UUID, source_vm_id: UUID | None) -> MoveCostRead:
     """Return the cost to bring an artifact to a VM. ProductError `artifact_unknown`, `vm_not_in_mesh` (409)."""
     row = get_artifact(session, artifact_id, manifest=True)
+    return costs(session, row, [target_vm_id], source_vm_id)[target_vm_id]
+
+
+def named(session: Session, mesh_id: UUID, name: str) -> Artifact:
+    """Return an artifact of a mesh by its id, or the newest release by its name. ProductError `artifact_unknown`."""
+    row = queries.named(session, mesh_id, name)
+    if row is None:
+        raise ProductError("artifact_unknown", 404, f"Unknown artifact: this mesh has none with name or id {name}.")
+    return row
+
+
+def costs(
+    session: Session, row: Artifact, target_vm_ids: Sequence[UUID], source_vm_id: UUID | None = None
+) -> dict[UUID, MoveCostRead]:
+    """Return the cost to bring an artifact to each VM, from `source_vm_id` or the nearest with a complete copy.
+
+    ProductError `vm_not_in_mesh` (409).
+    """
     mesh = mesh_state(session, row.mesh_id)
     places = {member.id: at for at, member in enumerate(mesh.members)}
-    for vm_id in (target_vm_id, source_vm_id):
+    for vm_id in (*target_vm_ids, source_vm_id):
         if vm_id is not None and vm_id not in places:
             raise ProductError("vm_not_in_mesh", 409, f"VM {vm_id} is not in the mesh of this artifact.")
-    target = places[target_vm_id]
     trips = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.P50)).matrix
     losses = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.LOSS, Statistic.P50)).matrix
 
-    def path(place: int) -> Candidate:
+    def path(place: int, target: int) -> Candidate:
         trip_s = float(trips.values[place, target]) / 1e9 if trips.valued[place, target] else None
         loss = float(losses.values[place, target]) if losses.valued[place, target] else None
         return Candidate(place, trip_s, loss)
@@ -39,26 +57,29 @@ def read(session: Session, artifact_id: UUID, target_vm_id: UUID, source_vm_id: 
     holders = [
         places[copy.vm_id]
         for copy in queries.copies_of(session, row.id)
-        if copy.state == CopyState.COMPLETE and copy.vm_id in places and copy.vm_id != target_vm_id
+        if copy.state == CopyState.COMPLETE and copy.vm_id in places
     ]
-    chosen = [places[source_vm_id]] if source_vm_id is not None else holders
-    source = next(iter(nearest(path(place) for place in chosen)), None)
     cap = read_settings(session, mesh.id).rate_mbit * BYTES_OF_MBIT
-    rate = (
-        achievable_rate(None, None, cap) if source is None else achievable_rate(source.round_trip_s, source.loss, cap)
-    )
-    held = queries.digests_on(session, target_vm_id)
-    cost = move_cost(manifests.decode(row.manifest), held, rate)
-    return MoveCostRead(
-        source=None if source is None else mesh.members[source.vm_key].name,
-        target=mesh.members[target].name,
-        size_bytes=cost.size_bytes,
-        moved_bytes=cost.moved_bytes,
-        share=cost.share,
-        rate_mbit=cost.rate / BYTES_OF_MBIT,
-        seconds=cost.seconds,
-        words=_words(cost),
-    )
+    blocks = manifests.decode(row.manifest)
+    held = queries.digests_on(session, target_vm_ids)
+    found = {}
+    for vm_id in target_vm_ids:
+        target = places[vm_id]
+        sources = [place for place in holders if place != target] if source_vm_id is None else [places[source_vm_id]]
+        source = next(iter(nearest(path(place, target) for place in sources)), None)
+        known = (None, None) if source is None else (source.round_trip_s, source.loss)
+        cost = move_cost(blocks, held.get(vm_id, frozenset()), achievable_rate(*known, cap))
+        found[vm_id] = MoveCostRead(
+            source=None if source is None else mesh.members[source.vm_key].name,
+            target=mesh.members[target].name,
+            size_bytes=cost.size_bytes,
+            moved_bytes=cost.moved_bytes,
+            share=cost.share,
+            rate_mbit=cost.rate / BYTES_OF_MBIT,
+            seconds=cost.seconds,
+            words=_words(cost),
+        )
+    return found
 
 
 def _words(cost: MoveCost) -> str:

@@ -1,6 +1,7 @@
 """SQL of artifacts."""
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
 
@@ -56,14 +57,33 @@ def _digests(manifests: Iterable[bytes]) -> set[bytes]:
     return {manifest[at : at + DIGEST_BYTES] for manifest in manifests for at in range(0, len(manifest), ENTRY_BYTES)}
 
 
-def digests_on(session: Session, vm_id: UUID) -> set[bytes]:
-    """Return the blocks of the complete copies on a VM."""
-    manifests = session.scalars(
-        select(Artifact.manifest)
-        .join(ArtifactCopy, ArtifactCopy.artifact_id == Artifact.id)
-        .where(ArtifactCopy.vm_id == vm_id, ArtifactCopy.state == CopyState.COMPLETE)
+def digests_on(session: Session, vm_ids: Collection[UUID]) -> dict[UUID, frozenset[bytes]]:
+    """Return the blocks of the complete copies on VMs, by VM; VMs without one are left out."""
+    rows = session.execute(
+        select(ArtifactCopy.vm_id, ArtifactCopy.artifact_id)
+        .where(ArtifactCopy.vm_id.in_(vm_ids), ArtifactCopy.state == CopyState.COMPLETE)
+        .order_by(ArtifactCopy.artifact_id)
     )
-    return _digests(manifests)
+    artifacts: dict[UUID, tuple[UUID, ...]] = {}
+    for vm_id, artifact_id in rows:
+        artifacts[vm_id] = (*artifacts.get(vm_id, ()), artifact_id)
+    wanted = {artifact_id for of_vm in artifacts.values() for artifact_id in of_vm}
+    manifests = session.execute(select(Artifact.id, Artifact.manifest).where(Artifact.id.in_(wanted)))
+    blocks = {artifact_id: frozenset(_digests([manifest])) for artifact_id, manifest in manifests}
+    # Most VMs hold the same artifacts.
+    joined = {held: frozenset().union(*(blocks[one] for one in held)) for held in set(artifacts.values())}
+    return {vm_id: joined[held] for vm_id, held in artifacts.items()}
+
+
+def named(session: Session, mesh_id: UUID, name: str) -> Artifact | None:
+    """Return an artifact of a mesh with its manifest: by id, or the newest release of a name; None if there is none."""
+    statement = select(Artifact).where(Artifact.mesh_id == mesh_id).options(undefer(Artifact.manifest))
+    newest = statement.where(Artifact.name == name).order_by(Artifact.created_at.desc(), Artifact.id)
+    found = session.scalars(newest.limit(1)).one_or_none()
+    if found is None:
+        with suppress(ValueError):
+            found = session.scalars(statement.where(Artifact.id == UUID(name))).one_or_none()
+    return found
 
 
 def delete_unused_blocks(session: Session, used: Collection[bytes], before: datetime) -> None:

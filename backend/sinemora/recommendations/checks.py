@@ -6,17 +6,18 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.errors import ProductError
 from sinemora.meshes.service import mesh_state
-from sinemora.recommendations import load_instance
+from sinemora.recommendations import bringing, load_instance
 from sinemora.recommendations.core.formulate import solvable_stars
 from sinemora.recommendations.schemas import Policy, RecommendationRequest
 
 
 def check(session: Session, mesh_id: UUID, request: RecommendationRequest) -> None:
-    """Refuse unknown applications, and a policy that cannot keep their limits.
+    """Refuse unknown applications and artifacts, and a policy that cannot keep limits of the applications.
 
-    ProductError `mesh_unknown`, `application_unknown` (404), `policy_unsupported` (422).
+    ProductError `mesh_unknown`, `application_unknown` (404), `artifact_unknown` (404), `policy_unsupported` (422).
     """
     instance = load_instance.load_placement(session, mesh_state(session, mesh_id), request.applications)
+    bringing.artifacts_of(session, mesh_id, instance, request)
     if request.policy is not Policy.NOMORA:  # its network knows no limits on machines
         return
     limited = [

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
+from sinemora.kit.client import RequestRefused
 from sinemora.kit.commands import Mesh, Terminal, calls_api
 from sinemora.kit.percent import percent, signed_percent
 from sinemora.placement.costs import Objective
@@ -35,6 +36,13 @@ def recommend(
     minutes: Annotated[int, Option(help="Look-back in minutes.")] = 30,
     moves_max: Annotated[int, Option(help="Maximum number of moves.")] = 10,
     move_cost: Annotated[float | None, Option(help="Minimum gain of a move, as a share.")] = None,
+    artifact: Annotated[
+        list[str] | None,
+        Option(help="Artifact that the tasks of an application need on their VM: APPLICATION=ARTIFACT; repeatable."),
+    ] = None,
+    bringing_cost: Annotated[
+        float, Option(help="Further minimum gain of a move for each minute that bringing its artifact takes.")
+    ] = 0.0,
     application: Annotated[list[str] | None, Option(help="Only this application; repeatable.")] = None,
     p_m: Annotated[int | None, Option(help=f"Only nomora: cost up to which a VM is preferred. {_POINTS}")] = None,
     p_r: Annotated[int | None, Option(help="Only nomora: cost up to which a rack is preferred.")] = None,
@@ -55,6 +63,8 @@ def recommend(
         "minutes": minutes,
         "moves_max": moves_max,
         "move_cost": move_cost,
+        "artifacts": _pairs(artifact or []),
+        "bringing_cost": bringing_cost,
         "nomora": parameters or None,
         "explain": explain,
         "applications": application or [],
@@ -121,6 +131,13 @@ def accuracy(client: Terminal) -> None:
     client.print_line(f"{result['held']} of {judged} held; {excluded}")
     heads = ("mesh", "verified", "verdict", "judged by", "promised", "observed", "reason")
     client.print_result(result, heads, rows)
+
+
+def _pairs(named: list[str]) -> dict[str, str]:
+    pairs = dict(one.partition("=")[::2] for one in named)
+    if wrong := [name for name, artifact in pairs.items() if not (name and artifact)]:
+        raise RequestRefused(f"--artifact {wrong[0]}: write APPLICATION=ARTIFACT, such as checkout=image.tar.")
+    return pairs
 
 
 def _decide(client: Terminal, decision: str, body: dict[str, str] | None = None) -> None:

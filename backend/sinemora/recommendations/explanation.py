@@ -12,8 +12,9 @@ from sinemora.measurements.schemas import Span
 from sinemora.placement.costs import Objective
 from sinemora.placement.move_sequence import Step, TaskMove
 from sinemora.placement.problem import Risk
-from sinemora.recommendations import load_instance
+from sinemora.recommendations import bringing, load_instance
 from sinemora.recommendations.alternatives import Known, alternatives
+from sinemora.recommendations.bringing import Costs
 from sinemora.recommendations.core import constraints
 from sinemora.recommendations.core.binding import Binding, binding_limits
 from sinemora.recommendations.core.gains import apply_moves, expected_gain, task_gain
@@ -114,7 +115,7 @@ def _binding(instance: Instance, one: Binding) -> BindingRead:
     )
 
 
-def build_moves(instance: Instance, solution: Solution) -> list[MoveRead]:
+def build_moves(instance: Instance, solution: Solution, costs: Costs) -> list[MoveRead]:
     """Return the moves in execution order."""
     here = tuple(application.at for application in instance.applications)
     group_of = {move: number for number, group in enumerate(solution.kept) for move in group.moves}
@@ -129,6 +130,8 @@ def build_moves(instance: Instance, solution: Solution) -> list[MoveRead]:
         trips = (before, _trip_ns(instance, solution, move, solution.after))
         other = leaving.get(move.target)
         runner, slack = alternatives(instance, solution, move, known)
+        cost = bringing.of_move(instance, costs, move)
+        words = _explanation(instance, move, gained, trips, other, runner, slack)
         reads.append(
             MoveRead(
                 position=position,
@@ -146,7 +149,8 @@ def build_moves(instance: Instance, solution: Solution) -> list[MoveRead]:
                 runner_up=runner,
                 slack_us=slack,
                 disturbs=_disturbed(instance, move),
-                explanation=_explanation(instance, move, gained, trips, other, runner, slack),
+                bringing=cost,
+                explanation=words if cost is None else f"{words} It {cost.words}.",
                 rollback=_rollback(instance, step),
             )
         )

@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from sinemora.applications.schemas import Named
+from sinemora.artifacts.schemas import MoveCostRead
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.schemas import Span
 from sinemora.placement.costs import Objective
@@ -68,6 +69,22 @@ class RecommendationRequest(Write):
     move_cost: Annotated[
         float | None,
         Field(ge=0, le=1, description="Minimum gain of a move; default: the value of each application"),
+    ] = None
+    artifacts: Annotated[
+        dict[str, str],
+        Field(
+            max_length=1_000,
+            description="Artifact that the tasks of an application need on their VM, its image or state: name (newest"
+            " release) or id, by name of the application. Each move shows what bringing it costs",
+        ),
+    ] = Field(default_factory=dict)
+    bringing_cost: Annotated[
+        float | None,
+        Field(
+            ge=0,
+            le=1,
+            description="Further minimum gain of a move, for each minute of bringing its artifact; default: 0",
+        ),
     ] = None
     nomora: Annotated[
         PublishedParameters | None,
@@ -163,7 +180,7 @@ class MoveRead(Read):
     """Move of one task, in execution order, with its evidence. Round trips lead to the root or to the neighbours.
 
     A waiting task has no `source` and performs nothing until it starts. `gain` is null where no window has all its
-    links.
+    links. `bringing` is null unless the request names an artifact for the application.
     """
 
     position: int
@@ -181,6 +198,7 @@ class MoveRead(Read):
     runner_up: RunnerUp | None
     slack_us: float | None
     disturbs: list[str]
+    bringing: MoveCostRead | None = None
     explanation: str
     rollback: str
 

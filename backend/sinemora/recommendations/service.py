@@ -20,7 +20,7 @@ from sinemora.placement.costs import Objective
 from sinemora.placement.policies.limits import InfeasibleError
 from sinemora.placement.policies.nomora import Parameters
 from sinemora.placement.problem import ProblemError
-from sinemora.recommendations import explanation, load_instance, outcomes, preconditions, queries
+from sinemora.recommendations import bringing, explanation, load_instance, outcomes, preconditions, queries
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import NothingMeasured
 from sinemora.recommendations.core.solution import Options
@@ -50,7 +50,7 @@ def recommend(
 ) -> Recommendation:
     """Search for moves worth making, and store the result even without moves.
 
-    ProductError `mesh_unknown`, `application_unknown`, `applications_missing`, `matrix_missing`,
+    ProductError `mesh_unknown`, `application_unknown`, `applications_missing`, `artifact_unknown`, `matrix_missing`,
     `measurements_stale`, `placement_impossible`.
     """
     instance, history = load_instance.load(session, mesh_id, request)
@@ -60,6 +60,8 @@ def recommend(
             "applications_missing", 409, "No applications: this mesh has none to place. Declare one first."
         )
     options = options_of(request)
+    costs = bringing.costs_of(session, mesh_id, instance, request)
+    instance = bringing.priced(instance, costs, request.bringing_cost or 0.0)
     try:
         solution = optimize.solve(instance, options)
     except NothingMeasured:
@@ -84,7 +86,7 @@ def recommend(
         answer=explanation.build_result(instance, history, request, options, solution).model_dump(
             mode="json", by_alias=True
         ),
-        moves=[move.model_dump(mode="json") for move in explanation.build_moves(instance, solution)],
+        moves=[move.model_dump(mode="json") for move in explanation.build_moves(instance, solution, costs)],
     )
     session.add(recommendation)
     session.flush()

@@ -9200,7 +9200,7 @@ export interface components {
          * @description Move of one task, in execution order, with its evidence. Round trips lead to the root or to the neighbours.
          *
          *     A waiting task has no `source` and performs nothing until it starts. `gain` is null where no window has all its
-         *     links.
+         *     links. `bringing` is null unless the request names an artifact for the application.
          */
         MoveRead: {
             /** Position */
@@ -9226,6 +9226,7 @@ export interface components {
             slack_us: number | null;
             /** Disturbs */
             disturbs: string[];
+            bringing: components["schemas"]["MoveCostRead"] | null;
             /** Explanation */
             explanation: string;
             /** Rollback */
@@ -11385,6 +11386,18 @@ export interface components {
              * @description Minimum gain of a move; default: the value of each application
              */
             move_cost?: number | null;
+            /**
+             * Artifacts
+             * @description Artifact that the tasks of an application need on their VM, its image or state: name (newest release) or id, by name of the application. Each move shows what bringing it costs
+             */
+            artifacts?: {
+                [key: string]: string;
+            };
+            /**
+             * Bringing Cost
+             * @description Further minimum gain of a move, for each minute of bringing its artifact; default: 0
+             */
+            bringing_cost?: number | null;
             /** @description Only nomora: its parameters; omitted ones have the published values */
             nomora?: components["schemas"]["PublishedParameters"] | null;
             /**
@@ -11480,6 +11493,18 @@ export interface components {
              * @description Minimum gain of a move; default: the value of each application
              */
             move_cost?: number | null;
+            /**
+             * Artifacts
+             * @description Artifact that the tasks of an application need on their VM, its image or state: name (newest release) or id, by name of the application. Each move shows what bringing it costs
+             */
+            artifacts?: {
+                [key: string]: string;
+            };
+            /**
+             * Bringing Cost
+             * @description Further minimum gain of a move, for each minute of bringing its artifact; default: 0
+             */
+            bringing_cost?: number | null;
             /** @description Only nomora: its parameters; omitted ones have the published values */
             nomora?: components["schemas"]["PublishedParameters"] | null;
             /**
@@ -12245,6 +12270,18 @@ export interface components {
              * @description Minimum gain of a move; default: the value of each application
              */
             move_cost?: number | null;
+            /**
+             * Artifacts
+             * @description Artifact that the tasks of an application need on their VM, its image or state: name (newest release) or id, by name of the application. Each move shows what bringing it costs
+             */
+            artifacts?: {
+                [key: string]: string;
+            };
+            /**
+             * Bringing Cost
+             * @description Further minimum gain of a move, for each minute of bringing its artifact; default: 0
+             */
+            bringing_cost?: number | null;
             /** @description Only nomora: its parameters; omitted ones have the published values */
             nomora?: components["schemas"]["PublishedParameters"] | null;
             /**
@@ -22366,7 +22403,11 @@ export interface operations {
                      *           "round_trip_us": 100,
                      *           "loss": 0,
                      *           "token": "example-token-of-an-e-mail",
-                     *           "expires_s": 1795661253
+                     *           "expires_s": 1795661253,
+                     *           "artifacts": [
+                     *             "2e0fc2a4-e945-408e-ab77-180636d1aa43",
+                     *             "5196f511-0a30-4e7a-a539-bff959d1dda4"
+                     *           ]
                      *         }
                      *       ],
                      *       "again_s": 1
@@ -30335,7 +30376,9 @@ export interface operations {
                      *           "requested_at": "2026-11-26T02:32:27.291218Z",
                      *           "started_at": "2026-11-26T02:32:27.371597Z",
                      *           "completed_at": null,
-                     *           "seconds": null
+                     *           "seconds": null,
+                     *           "rate_mbit": null,
+                     *           "done_at": null
                      *         },
                      *         {
                      *           "vm_id": "8b7d3632-19a2-430c-9981-44ee1e0a9494",
@@ -30349,7 +30392,9 @@ export interface operations {
                      *           "requested_at": "2026-11-26T02:32:27.291218Z",
                      *           "started_at": null,
                      *           "completed_at": null,
-                     *           "seconds": null
+                     *           "seconds": null,
+                     *           "rate_mbit": null,
+                     *           "done_at": null
                      *         },
                      *         {
                      *           "vm_id": "fed841e4-30be-4f4c-bf13-4b0b5ac3ae69",
@@ -30363,7 +30408,9 @@ export interface operations {
                      *           "requested_at": "2026-11-26T02:32:27.291218Z",
                      *           "started_at": null,
                      *           "completed_at": null,
-                     *           "seconds": null
+                     *           "seconds": null,
+                     *           "rate_mbit": null,
+                     *           "done_at": null
                      *         }
                      *       ],
                      *       "peer_bytes": 2,
@@ -30505,7 +30552,9 @@ export interface operations {
                      *           "requested_at": "2026-11-26T02:32:28.865737Z",
                      *           "started_at": null,
                      *           "completed_at": null,
-                     *           "seconds": null
+                     *           "seconds": null,
+                     *           "rate_mbit": null,
+                     *           "done_at": null
                      *         }
                      *       ],
                      *       "peer_bytes": 0,
@@ -39806,6 +39855,7 @@ export interface operations {
                      *           },
                      *           "slack_us": null,
                      *           "disturbs": [],
+                     *           "bringing": null,
                      *           "explanation": "On b-2 the round trip to server is 59 µs: performance 89.7%. It is waiting now. The next best VM, c-1, is worse by 37.8%.",
                      *           "rollback": "Stop new on b-2; undo moves in the reverse order."
                      *         }
@@ -40510,6 +40560,7 @@ export interface operations {
                      *           },
                      *           "slack_us": 189.63623046875,
                      *           "disturbs": [],
+                     *           "bringing": null,
                      *           "explanation": "On b-2 the round trip to server is 59 µs (median; evaluated by the slowest twentieth of all exchanges): performance 88.4%. It is waiting now. The next best VM, c-1, is worse by 37.1%. The move pays while this round trip grows by less than 190 µs.",
                      *           "rollback": "Stop new on b-2; undo moves in the reverse order."
                      *         }

@@ -61,6 +61,15 @@ def price_of_moves(instance: Instance, place: int, count: int, move_cost: float 
     return count * least / max(len(application.links), 1)
 
 
+def _price_of_bringing(instance: Instance, place: int, moves: Iterable[TaskMove]) -> float:
+    """Return what bringing the images of an application's tasks costs, as a share of all links."""
+    application = instance.applications[place]
+    if application.bringing is None:
+        return 0.0
+    brought = sum(float(application.bringing[move.target]) for move in moves if move.task[0] == place)
+    return brought / max(len(application.links), 1)
+
+
 def _judge_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: float | None, noise: float) -> Group:
     here = tuple(application.at for application in instance.applications)
     after = apply_moves(here, moves)
@@ -68,7 +77,11 @@ def _judge_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: flo
     places = sorted(count)
 
     def price(cost: float | None) -> float:
-        return float(np.mean([price_of_moves(instance, place, count[place], cost, noise) for place in places]))
+        of_each = (
+            price_of_moves(instance, place, count[place], cost, noise) + _price_of_bringing(instance, place, moves)
+            for place in places
+        )
+        return float(np.mean(list(of_each)))
 
     gain = expected_gain(instance, here, after, places, price(move_cost))
     violated: Violation | None = first_violation(instance, after, {move.target for move in moves}, set(places))

@@ -82,6 +82,8 @@ class Deployment:
     apart_from: frozenset[int]
     chosen: bool
     """The request selects this application; others stay and keep their slots."""
+    bringing: Floats | None = None
+    """Minimum gain of a move to each machine on top, since the image of the tasks has to be brought there first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

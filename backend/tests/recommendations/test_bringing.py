@@ -1,0 +1,58 @@
+"""Cost to bring an artifact to the VM of a move: shown with each move, and a term of its cost."""
+
+import hashlib
+
+import pytest
+
+from tests.artifacts.test_artifacts import exchange, publish, secret_key, switch
+from tests.callers import MeshWorld
+from tests.recommendations.asking import NEAR, PATH, asked, declared
+from tests.recommendations.measured_mesh import measured
+
+__all__ = ["secret_key"]
+
+
+@pytest.fixture
+def image(mesh: MeshWorld) -> dict:
+    """An artifact of 1 MB at 1 Mbit/s, of which every VM but the last holds half: 4 s, and 8 s to the last."""
+    switch(mesh.owner, mesh, enabled=True, rate_mbit=1)
+    base = publish(mesh.owner, mesh, b"x" * 500_000, name="base")
+    made = publish(mesh.owner, mesh, b"x" * 500_000, b"y" * 500_000, name="image")
+    for agent in mesh.agents[:-1]:
+        exchange(agent, {"artifact_id": base["id"], "state": "complete", "blocks_held": 1})
+    return made
+
+
+def test_each_move_says_what_it_brings(mesh: MeshWorld, worker, image):
+    declared(mesh)
+    measured(mesh, NEAR)
+    last = mesh.agents[-1].name
+    steps = asked(mesh, worker, artifacts={"cache": "image"})["steps"]
+    assert len(steps) == 2
+    for step in steps:
+        share, seconds = (1.0, 8) if step["target"]["name"] == last else (0.5, 4)
+        assert (step["bringing"]["share"], step["bringing"]["seconds"]) == (share, pytest.approx(seconds))
+        assert f"It brings {share:.0%}".replace("%", " %") in step["explanation"]
+    assert all(step["bringing"] is None for step in asked(mesh, worker)["steps"])
+
+
+def test_a_move_that_brings_too_much_is_not_worth_making(mesh: MeshWorld, worker, image):
+    """At most 0.97 are gained in all, and bringing costs 4 or 8 s of the minute that costs one."""
+    declared(mesh)
+    measured(mesh, NEAR)
+    steps = asked(mesh, worker, artifacts={"cache": "image"}, bringing_cost=0.01)["steps"]
+    assert len(steps) == 2
+    large = [hashlib.sha256(bytes([n])).digest() * 30_000 for n in range(12)]
+    publish(mesh.owner, mesh, *large, name="large")
+    assert asked(mesh, worker, artifacts={"cache": "large"}, bringing_cost=1)["steps"] == []
+
+
+@pytest.mark.parametrize(
+    ("artifacts", "code", "named"),
+    [({"none": "image"}, "application_unknown", "artifacts: none"), ({"cache": "none"}, "artifact_unknown", "none")],
+)
+def test_unknown_names_are_refused_at_once(mesh: MeshWorld, image, artifacts, code, named):
+    declared(mesh)
+    answer = mesh.owner.post(PATH, json={"mesh": mesh.name, "artifacts": artifacts})
+    assert (answer.status_code, answer.json()["code"]) == (404, code)
+    assert named in answer.json()["detail"]
