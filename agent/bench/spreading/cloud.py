@@ -14,7 +14,7 @@ import numpy as np
 from lab.benchmarks.storing.product import Product, key_of, running
 from sinemora.artifacts.command import blocks_of, upload
 from sinemora.artifacts.models import Chunking
-from sinemora.kit.client import Client
+from sinemora.kit.commands import Terminal
 
 from agents import BINARY
 from laboratory import Host, Lab, LabError, wait_until
@@ -48,7 +48,7 @@ class Cloud:
     lab: Lab
     regions: Regions
     product: Product
-    client: Client
+    client: Terminal
     mesh_id: str
     vms: list[Vm] = field(default_factory=list)
 
@@ -134,7 +134,7 @@ def cloud() -> Iterator[Cloud]:
     with running(secret_key="of the benchmark") as product, Lab() as lab:
         api = {"SINEMORA_HOST": lab.gateway, "SINEMORA_PORT": str(_PORT)}
         serving = lab.serve([sys.executable, "-m", "sinemora.cli", "serve"], "api", api)
-        client = Client(product.url(""), key_of(product.tenant_id, "write"))
+        client = Terminal(product.url(""), key_of(product.tenant_id, "write"))
         mesh = client.read("/v1/meshes", {"name": "cloud", "window_s": 1, "rate_hz": 8})
         made = Cloud(lab, Regions(lab), product, client, mesh["id"])
         made.limit(FAST_MBIT)

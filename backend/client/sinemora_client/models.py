@@ -822,7 +822,8 @@ class CopyRead(TypedDict):
     """Copy of an artifact on a VM: its share, 0 … 1, and where its bytes came from.
 
     `corrupt_from`: VMs that sent blocks which did not match their hash; such blocks are dropped and the VM is
-    avoided. `seconds`: from the start to the end.
+    avoided. `seconds`: from the start to the end. `rate_mbit`: mean rate of what was fetched since the start, null
+    before it. `done_at`: when it was complete, or will be at this rate; null where there is no rate.
     """
 
     vm_id: str
@@ -837,6 +838,8 @@ class CopyRead(TypedDict):
     started_at: str | None
     completed_at: str | None
     seconds: float | None
+    rate_mbit: float | None
+    done_at: str | None
 
 
 CopyState: TypeAlias = Literal["waiting", "fetching", "complete", "refused"]
@@ -2410,7 +2413,7 @@ class MoveRead(TypedDict):
     """Move of one task, in execution order, with its evidence. Round trips lead to the root or to the neighbours.
 
     A waiting task has no `source` and performs nothing until it starts. `gain` is null where no window has all its
-    links.
+    links. `bringing` is null unless the request names an artifact for the application.
     """
 
     position: int
@@ -2428,6 +2431,7 @@ class MoveRead(TypedDict):
     runner_up: RunnerUp | None
     slack_us: float | None
     disturbs: list[str]
+    bringing: MoveCostRead | None
     explanation: str
     rollback: str
 
@@ -3550,6 +3554,11 @@ class RecommendationCreate(TypedDict):
     moves_max: NotRequired[int]
     # Minimum gain of a move; default: the value of each application
     move_cost: NotRequired[float | None]
+    # Artifact that the tasks of an application need on their VM, its image or state: name (newest release) or id,
+    # by name of the application. Each move shows what bringing it costs
+    artifacts: NotRequired[dict[str, str]]
+    # Further minimum gain of a move, for each minute of bringing its artifact; default: 0
+    bringing_cost: NotRequired[float | None]
     # Only nomora: its parameters; omitted ones have the published values
     nomora: NotRequired[PublishedParameters | None]
     # Only nomora: include every arc of the solved network, at most 5,000
@@ -3602,6 +3611,11 @@ class RecommendationRequest(TypedDict):
     moves_max: NotRequired[int]
     # Minimum gain of a move; default: the value of each application
     move_cost: NotRequired[float | None]
+    # Artifact that the tasks of an application need on their VM, its image or state: name (newest release) or id,
+    # by name of the application. Each move shows what bringing it costs
+    artifacts: NotRequired[dict[str, str]]
+    # Further minimum gain of a move, for each minute of bringing its artifact; default: 0
+    bringing_cost: NotRequired[float | None]
     # Only nomora: its parameters; omitted ones have the published values
     nomora: NotRequired[PublishedParameters | None]
     # Only nomora: include every arc of the solved network, at most 5,000
@@ -4019,6 +4033,11 @@ class ScheduleWrite(TypedDict):
     moves_max: NotRequired[int]
     # Minimum gain of a move; default: the value of each application
     move_cost: NotRequired[float | None]
+    # Artifact that the tasks of an application need on their VM, its image or state: name (newest release) or id,
+    # by name of the application. Each move shows what bringing it costs
+    artifacts: NotRequired[dict[str, str]]
+    # Further minimum gain of a move, for each minute of bringing its artifact; default: 0
+    bringing_cost: NotRequired[float | None]
     # Only nomora: its parameters; omitted ones have the published values
     nomora: NotRequired[PublishedParameters | None]
     # Only nomora: include every arc of the solved network, at most 5,000

@@ -4,8 +4,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.client import RequestRefused
-from sinemora.kit.commands import Mesh, Terminal, calls_api
+from sinemora.kit.commands import CommandError, Mesh, Terminal, calls_api
 from sinemora.kit.percent import percent, signed_percent
 from sinemora.placement.costs import Objective
 from sinemora.placement.policies.explain import ExplainedArc, as_text
@@ -136,7 +135,7 @@ def accuracy(client: Terminal) -> None:
 def _pairs(named: list[str]) -> dict[str, str]:
     pairs = dict(one.partition("=")[::2] for one in named)
     if wrong := [name for name, artifact in pairs.items() if not (name and artifact)]:
-        raise RequestRefused(f"--artifact {wrong[0]}: write APPLICATION=ARTIFACT, such as checkout=image.tar.")
+        raise CommandError(f"--artifact {wrong[0]}: write APPLICATION=ARTIFACT, such as checkout=image.tar.")
     return pairs
 
 

@@ -55,8 +55,9 @@ class RecommendationsOperations(Calls):
         """Search for moves worth making, as a job whose result names the recommendation.
 
         POST /v1/recommendations, role editor. Raises `ApiError` with `application_unknown`, `applications_missing`,
-        `conflict`, `jobs_too_many`, `matrix_missing`, `measurements_stale`, `mesh_unknown`, `network_too_large`,
-        `placement_impossible`, `policy_unsupported`, `range_invalid`.
+        `artifact_unknown`, `conflict`, `flows_unsupported`, `jobs_too_many`, `matrix_missing`,
+        `measurements_stale`, `mesh_unknown`, `network_too_large`, `placement_impossible`, `policy_unsupported`,
+        `range_invalid`, `vm_not_in_mesh`.
         """
         answer: models.JobRead = self._json("POST", "/v1/recommendations", body=body, idempotency_key=idempotency_key)
         return answer
@@ -125,7 +126,7 @@ class RecommendationsOperations(Calls):
         """Create or replace the schedule of a mesh.
 
         PUT /v1/meshes/{mesh_id}/recommendation-schedules, role editor. Raises `ApiError` with
-        `application_unknown`, `mesh_unknown`, `policy_unsupported`.
+        `application_unknown`, `artifact_unknown`, `mesh_unknown`, `policy_unsupported`.
         """
         answer: models.ScheduleRead = self._json("PUT", f"/v1/meshes/{segment(mesh_id)}/recommendation-schedules", body=body)
         return answer
