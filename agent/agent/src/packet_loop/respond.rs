@@ -4,8 +4,8 @@ use super::exchanger::{Exchanger, add};
 use super::sockets::packet::{Departure, ReceivedMessage};
 use crate::clock::RawTime;
 use crate::ptp::{
-    Body, ClientAddress, Correction, Message, NoDelayResp, PortIdentity, REQUEST_LEN, Receipt,
-    Refusal, Response, ResponseForm, Service, Tlvs, octets,
+    Body, ClientAddress, Correction, MAX_LEN, Message, NoDelayResp, PortIdentity,
+    REQUEST_LEN, Receipt, Refusal, Response, ResponseForm, Service, Tlvs, octets,
 };
 use crate::timestamp::raw_now;
 
@@ -14,8 +14,9 @@ impl Exchanger {
     pub(super) fn handle_request(&mut self, message: &Message, received: &ReceivedMessage) {
         let now = self.sockets.now();
         let id = (received.from.ip(), message.source);
-        match self.unicast_service.grants.delay_resp(id, now) {
-            Ok(address) => return self.respond(message, received, &address),
+        let sequence_id = message.sequence_id;
+        match self.unicast_service.grants.delay_resp(id, sequence_id, now) {
+            Ok(granted) => return self.respond(message, received, granted),
             Err(NoDelayResp::TooOften) => return add(&self.counters.packets_rejected, 1),
             Err(NoDelayResp::NotGranted) => {}
         }
@@ -116,14 +117,17 @@ impl Exchanger {
             .queue_event(&sync, to, from, Departure::Sync(response), 0);
     }
 
-    /// Queues the Delay_Resp for a standard client, which gets its Syncs at other times.
-    fn respond(&mut self, message: &Message, received: &ReceivedMessage, address: &ClientAddress) {
+    /// Queues the Delay_Resp for a standard client, which gets its Syncs at other times. A Delay_Resp is longer than its
+    /// request: outside the sequence of the client's requests, no more octets leave than came.
+    fn respond(
+        &mut self,
+        message: &Message,
+        received: &ReceivedMessage,
+        (address, is_in_sequence): (ClientAddress, bool),
+    ) {
         let Some(stamp) = received.arrival.stamp else {
             return add(&self.counters.packets_rejected, 1);
         };
-        if !self.budget.take(1, self.sockets.now()) {
-            return self.event_log.shed();
-        }
         let response = Message {
             source: self.unicast_service.receipts.identity_for(address.client),
             body: Body::DelayResp {
@@ -135,6 +139,17 @@ impl Exchanger {
             },
             ..*message
         };
+        let receipts = &mut self.unicast_service.receipts;
+        let octets =
+            |message: &Message| octets(address.client, &[message.write(&mut [0; MAX_LEN])]);
+        let may_answer = is_in_sequence
+            || receipts.take_credit(address.client, octets(message), octets(&response));
+        if !may_answer {
+            return add(&self.counters.packets_rejected, 1);
+        }
+        if !self.budget.take(1, self.sockets.now()) {
+            return self.event_log.shed();
+        }
         self.sockets
             .queue_general(&response, address.general(), address.local);
     }

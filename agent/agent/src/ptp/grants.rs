@@ -27,6 +27,11 @@ const UNPROVEN_S: u32 = 4;
 /// requests and a client with many identities get no more, and take nothing from other addresses.
 const MOST_PER_ADDRESS: usize = 4;
 const MOST_HZ_PER_ADDRESS: i64 = 128 + 128 + 8;
+/// Steps by which the sequence id of a client's next request may rise, or fall behind the newest. A forged request would have
+/// to name one of them.
+const LARGEST_STEP: u16 = 16;
+/// Largest step after a pause, in which requests were lost.
+const LARGEST_STEP_AFTER_PAUSE: u16 = 1024;
 /// Slots that a late turn catches up on; more are left out.
 const CATCH_UP: i64 = 2;
 
@@ -77,9 +82,37 @@ struct Client {
     address: ClientAddress,
     granted: [Option<Granted>; 3],
     requests: TokenBucket,
+    /// Sequence id and time of the newest Delay_Req since the last proof.
+    newest: Option<(u16, RawTime)>,
+    /// A Delay_Req since the last proof had a sequence id far from the others: some may be forged.
+    is_doubted: bool,
 }
 
 impl Client {
+    /// Returns true if a Delay_Req continues the sequence of the client's requests (7.3.7). Nothing else in it is a secret from
+    /// somebody who forges the client's address and identity.
+    fn is_in_sequence(&mut self, sequence_id: u16, interval_ns: i64, now: RawTime) -> bool {
+        if self.is_doubted {
+            return false;
+        }
+        let Some((newest, at)) = self.newest else {
+            self.newest = Some((sequence_id, now));
+            return true;
+        };
+        // Clients space their requests at random, with the interval as the mean (9.5.11.2).
+        let passed = u16::try_from(2 * now.since(at) / interval_ns).unwrap_or(u16::MAX);
+        let largest = LARGEST_STEP
+            .saturating_add(passed)
+            .min(LARGEST_STEP_AFTER_PAUSE);
+        let ahead = sequence_id.wrapping_sub(newest);
+        let is_next = (1..=largest).contains(&ahead);
+        if is_next {
+            self.newest = Some((sequence_id, now));
+        }
+        self.is_doubted = !is_next && newest.wrapping_sub(sequence_id) > LARGEST_STEP;
+        is_next
+    }
+
     /// Returns the messages per second granted, without one service and without those of less than one per second.
     fn messages_hz(&self, except: Option<Service>) -> i64 {
         let services = Service::ALL.into_iter().filter(|s| Some(*s) != except);
@@ -99,8 +132,9 @@ struct Granted {
 }
 
 impl Grants {
-    /// Responds to a request for a service of a client that is allowed to be served, and that may have proven that it
-    /// receives. A duration of 0 denies it.
+    /// Responds to a request for a service of a client that is allowed to be served. `is_proven` is true if the request proves
+    /// that its sender receives. One without a proof changes nothing of a client that is served, since it may be forged. A
+    /// duration of 0 denies it.
     pub fn request(
         &mut self,
         (id, is_proven): (ClientId, bool),
@@ -108,14 +142,20 @@ impl Grants {
         (service, interval, duration_s): (Service, i8, u32),
         now: RawTime,
     ) -> Tlv {
-        let is_proven = is_proven || self.of(id).is_some_and(|client| client.proven);
+        self.expire(now);
         let duration_s = duration_s.min(if is_proven { LONGEST_S } else { UNPROVEN_S });
         let shortest = match service {
             Service::Announce => SHORTEST_ANNOUNCE,
             _ => SHORTEST_INTERVAL,
         };
         let interval = interval.clamp(shortest, LONGEST_INTERVAL);
-        self.expire(now);
+        if !is_proven && self.of(id).is_some_and(|client| client.proven) {
+            return Tlv::Grant {
+                service,
+                interval,
+                duration_s,
+            };
+        }
         let hz = 1_000_000_000 / interval_ns(interval);
         let may_grant = duration_s > 0 && self.make_room(id, service, hz);
         let room = may_grant && self.make_place(id);
@@ -139,7 +179,11 @@ impl Grants {
             next: now.plus(phase(id, interval_ns)),
             sequence_id: client.granted[place].map_or(0, |before| before.sequence_id),
         });
-        client.proven = is_proven;
+        if is_proven {
+            client.proven = true;
+            // A client that has restarted counts from another number.
+            (client.newest, client.is_doubted) = (None, false);
+        }
         client.renewed |= is_proven && client.granted[place].is_some();
         client.granted[place] = Some(Granted { until, ..granted });
         if before.is_none() && service == Service::DelayResp {
@@ -158,27 +202,38 @@ impl Grants {
         }
     }
 
-    /// Ends a service of a client. Returns true if there was one.
-    pub fn cancel(&mut self, id: ClientId, service: Service) -> bool {
+    /// Ends a service of a client. Returns true if it has ended: a client that has proven that it receives must prove it in
+    /// the cancellation too.
+    pub fn cancel(&mut self, (id, is_proven): (ClientId, bool), service: Service) -> bool {
         let Some(client) = self.of(id) else {
-            return false;
+            return true;
         };
-        let there = client.granted[service.place()].take().is_some();
+        if client.proven && !is_proven {
+            return false;
+        }
+        client.granted[service.place()] = None;
         if client.granted.iter().all(Option::is_none) {
             self.retain_clients(|client| client.id != id);
         }
-        there
+        true
     }
 
-    /// Returns the address for the Delay_Resp to a Delay_Req received at `now`.
-    pub fn delay_resp(&mut self, id: ClientId, now: RawTime) -> Result<ClientAddress, NoDelayResp> {
+    /// Returns the address for the Delay_Resp to a Delay_Req received at `now`, and true if the request is in the sequence of
+    /// its client's requests.
+    pub fn delay_resp(
+        &mut self,
+        id: ClientId,
+        sequence_id: u16,
+        now: RawTime,
+    ) -> Result<(ClientAddress, bool), NoDelayResp> {
         let client = self.of(id).ok_or(NoDelayResp::NotGranted)?;
         let granted = client.granted[Service::DelayResp.place()];
-        let until = granted.ok_or(NoDelayResp::NotGranted)?.until;
-        if now >= until || !client.proven || !client.requests.take(1, now) {
+        let granted = granted.ok_or(NoDelayResp::NotGranted)?;
+        if now >= granted.until || !client.proven || !client.requests.take(1, now) {
             return Err(NoDelayResp::TooOften);
         }
-        Ok(client.address)
+        let is_in_sequence = client.is_in_sequence(sequence_id, granted.interval_ns, now);
+        Ok((client.address, is_in_sequence))
     }
 
     /// Returns the next Announce or Sync that is due at `now`.
@@ -331,6 +386,8 @@ impl Grants {
             address,
             granted: [None; 3],
             requests: TokenBucket::new(0, 0, now),
+            newest: None,
+            is_doubted: false,
         });
         (nth, client)
     }

@@ -218,12 +218,15 @@ fn what_is_cancelled_ends_at_once() {
     let mut grants = Grants::default();
     ask(&mut grants, 1, Service::Sync, -4, 10, 0);
     ask(&mut grants, 1, Service::DelayResp, -4, 10, 0);
-    assert!(grants.cancel(id(1, 1), Service::Sync));
-    assert!(!grants.cancel(id(1, 1), Service::Sync), "only once");
-    assert!(served(&mut grants, 0, S).is_empty());
-    assert_eq!(grants.delay_resp(id(1, 1), RawTime(0)), Ok(address(1)));
-    assert!(grants.cancel(id(1, 1), Service::DelayResp));
-    let after = grants.delay_resp(id(1, 1), RawTime(0));
+    let (of_client, forged) = ((id(1, 1), true), (id(1, 1), false));
+    assert!(!grants.cancel(forged, Service::Sync), "by nobody else");
+    assert_eq!(served(&mut grants, 0, S).len(), 16);
+    assert!(grants.cancel(of_client, Service::Sync));
+    assert!(served(&mut grants, S, 2 * S).is_empty());
+    let request = grants.delay_resp(id(1, 1), 0, RawTime(0));
+    assert_eq!(request, Ok((address(1), true)));
+    assert!(grants.cancel(of_client, Service::DelayResp));
+    let after = grants.delay_resp(id(1, 1), 1, RawTime(0));
     assert_eq!(after, Err(NoDelayResp::NotGranted));
     assert!(grants.is_empty());
 }
@@ -233,14 +236,17 @@ fn delay_resp_is_given_to_its_client_at_about_its_rate() {
     let mut grants = Grants::default();
     ask(&mut grants, 1, Service::DelayResp, 0, 10, 0);
     for other in [id(2, 1), id(1, 2)] {
-        let refused = grants.delay_resp(other, RawTime(0));
+        let refused = grants.delay_resp(other, 0, RawTime(0));
         assert_eq!(refused, Err(NoDelayResp::NotGranted));
     }
     let answered = (0..1000)
-        .filter(|i| grants.delay_resp(id(1, 1), RawTime(i * 1_000_000)).is_ok())
+        .filter(|i| {
+            let request = grants.delay_resp(id(1, 1), *i as u16, RawTime(i * 1_000_000));
+            request.is_ok()
+        })
         .count();
     assert!(answered <= 18, "{answered} in a second");
-    let after = grants.delay_resp(id(1, 1), RawTime(11 * S));
+    let after = grants.delay_resp(id(1, 1), 1000, RawTime(11 * S));
     assert_eq!(after, Err(NoDelayResp::TooOften));
 }
 
@@ -287,7 +293,7 @@ fn a_reused_slot_gets_no_messages_of_its_former_client() {
     let mut grants = Grants::default();
     ask(&mut grants, 1, Service::Sync, 0, 100, 0);
     ask(&mut grants, 2, Service::Sync, -4, 100, 0);
-    assert!(grants.cancel(id(1, 1), Service::Sync));
+    assert!(grants.cancel((id(1, 1), true), Service::Sync));
     ask(&mut grants, 3, Service::Sync, -2, 100, 0);
     assert_eq!(grants.len(), 2);
     let all = served(&mut grants, 0, 10 * S);
@@ -313,13 +319,83 @@ fn a_client_gets_nothing_until_it_has_proven_that_it_receives() {
         assert_eq!(ask(&mut grants, service, false, 0), UNPROVEN_S);
     }
     assert!(served(&mut grants, 0, 3 * S).is_empty());
-    let refused = grants.delay_resp(id(1, 1), RawTime(S));
+    let refused = grants.delay_resp(id(1, 1), 0, RawTime(S));
     assert_eq!(refused, Err(NoDelayResp::TooOften));
-    // One proof is enough for all services of the client.
+    // One proof is enough for all grants of the client.
     assert_eq!(ask(&mut grants, Service::Sync, true, 3 * S), 300);
-    assert_eq!(ask(&mut grants, Service::DelayResp, false, 3 * S), 300);
     let all = served(&mut grants, 3 * S, 4 * S);
     let syncs = all.iter().filter(|due| due.service == Service::Sync);
     assert!((126..=130).contains(&syncs.count()));
-    assert_eq!(grants.delay_resp(id(1, 1), RawTime(4 * S)), Ok(address(1)));
+    // Its unproven grant of Delay_Resp has 4 s, and no more requests than others of that time.
+    let answered = grants.delay_resp(id(1, 1), 0, RawTime(4 * S - 1));
+    assert_eq!(answered, Ok((address(1), true)));
+}
+
+#[test]
+fn a_forged_request_changes_nothing_of_a_served_client() {
+    let mut grants = Grants::default();
+    ask(&mut grants, 1, Service::Sync, 0, 100, 0);
+    let elsewhere = ClientAddress {
+        general_port: 99,
+        domain: 7,
+        ..address(1)
+    };
+    for service in Service::ALL {
+        let request = (service, -7, 300);
+        let tlv = grants.request((id(1, 1), false), elsewhere, request, RawTime(0));
+        // A restarted client learns the identity from it, and proves itself by it.
+        let Tlv::Grant { duration_s, .. } = tlv else {
+            panic!("{tlv:?}")
+        };
+        assert_eq!(duration_s, UNPROVEN_S);
+    }
+    let all = served(&mut grants, 0, 10 * S);
+    assert!(all.iter().all(|due| due.address == address(1)));
+    assert_eq!(all.len(), 10);
+    let refused = grants.delay_resp(id(1, 1), 0, RawTime(0));
+    assert_eq!(refused, Err(NoDelayResp::NotGranted));
+}
+
+/// Requests of a client by their sequence ids and times in intervals of 1/16 s, and those that are in sequence.
+fn in_sequence(grants: &mut Grants, requests: &[(u16, i64)]) -> Vec<bool> {
+    let mut request = |(id, slot): &(u16, i64)| {
+        let now = RawTime(slot * S / 16);
+        grants.delay_resp(self::id(1, 1), *id, now).unwrap().1
+    };
+    requests.iter().map(&mut request).collect()
+}
+
+/// Requests, and those of them that are in sequence.
+type Case = (&'static [(u16, i64)], &'static [bool]);
+
+#[test]
+fn requests_of_guessed_sequence_ids_are_doubted_until_the_next_proof() {
+    let cases: [Case; 6] = [
+        // Also the first of all, lost ones, and the end of the numbers.
+        (&[(65_533, 0), (65_534, 1), (1, 3)], &[true; 3]),
+        // An outage of 20 s.
+        (&[(100, 0), (420, 320)], &[true; 2]),
+        // Repeated and overtaken requests are not answered for nothing, and raise no doubt.
+        (
+            &[(7, 0), (7, 0), (10, 1), (9, 1), (11, 2)],
+            &[true, false, true, false, true],
+        ),
+        // A guess, and those after it.
+        (&[(7, 0), (30_000, 0), (8, 1)], &[true, false, false]),
+        // As many steps ahead only after as much time.
+        (&[(7, 0), (7 + 17, 0)], &[true, false]),
+        // A vanished client, long ago: few of the numbers are near.
+        (&[(7, 0), (7 + 1025, 16 * 250)], &[true, false]),
+    ];
+    for (requests, expected) in cases {
+        let mut grants = Grants::default();
+        ask(&mut grants, 1, Service::DelayResp, -4, 300, 0);
+        assert_eq!(in_sequence(&mut grants, requests), expected, "{requests:?}");
+        ask(&mut grants, 1, Service::DelayResp, -4, 300, 250 * S);
+        assert_eq!(
+            in_sequence(&mut grants, &[(50, 4001), (51, 4002)]),
+            [true; 2],
+            "a proof ends the doubt"
+        );
+    }
 }

@@ -64,6 +64,11 @@ impl Receipts {
         }
     }
 
+    /// Discards what an address that has proven itself had saved up: later packets from there may be forged.
+    pub fn drop_credit(&mut self, address: IpAddr) {
+        self.credit.remove(&address);
+    }
+
     /// Returns true if no more octets go to an address without a proof than have come from it.
     pub fn take_credit(&mut self, address: IpAddr, received: usize, sent: usize) -> bool {
         if self.credit.len() >= MOST_UNPROVEN && !self.credit.contains_key(&address) {
@@ -132,5 +137,8 @@ mod tests {
             assert!(sent <= received);
         }
         assert!(received - sent <= MOST_CREDIT, "{received} {sent}");
+        receipts.take_credit(CLIENT, 72, 188);
+        receipts.drop_credit(CLIENT);
+        assert!(!receipts.take_credit(CLIENT, 72, 82), "nothing is saved up");
     }
 }

@@ -63,6 +63,9 @@ impl UnicastService {
         let id = (from.ip(), client);
         let identity = self.receipts.identity_for(from.ip());
         let is_proven = target == identity;
+        if is_proven {
+            self.receipts.drop_credit(from.ip());
+        }
         let address = ClientAddress {
             client: from.ip(),
             event_port: known.unwrap_or(EVENT_PORT),
@@ -82,8 +85,8 @@ impl UnicastService {
                 Some(self.grants.request((id, is_proven), address, request, now))
             }
             Tlv::Cancel { service } => {
-                self.grants.cancel(id, service);
-                Some(Tlv::Acknowledge { service })
+                let is_ended = self.grants.cancel((id, is_proven), service);
+                is_ended.then_some(Tlv::Acknowledge { service })
             }
             Tlv::Grant { .. } | Tlv::Acknowledge { .. } => None,
         };
