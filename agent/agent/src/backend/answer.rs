@@ -16,7 +16,8 @@ pub struct Answer {
     pub time_ns: Option<i64>,
     pub timing: Timing,
     pub location: Option<String>,
-    pub is_problem: bool,
+    /// The body is JSON. A portal or the maintenance page of a proxy answers HTML in place of the backend.
+    pub is_json: bool,
     pub body: Vec<u8>,
 }
 
@@ -71,7 +72,7 @@ pub enum Verdict {
 impl Answer {
     /// Returns the problem that a JSON body describes; fields that the body lacks are empty.
     pub fn problem(&self) -> Problem {
-        if self.is_problem {
+        if self.is_json {
             serde_json::from_slice(&self.body).unwrap_or_default()
         } else {
             Problem::default()
@@ -107,16 +108,24 @@ impl Answer {
     /// Returns the verdict on a request that asks the backend to store something.
     pub fn verdict(&self) -> Verdict {
         let why = self.describe();
-        let from_backend = self.is_problem && !self.problem().code.is_empty();
+        let from_backend = self.is_json && !self.problem().code.is_empty();
         match self.status {
-            200..=299 => Verdict::Accepted,
+            204 => Verdict::Accepted,
+            200..=299 if self.is_json => Verdict::Accepted,
+            200..=299 => Verdict::Later {
+                retry_after: self.retry_after,
+                why: format!(
+                    "{why} is not an answer of a Sinemora backend: a proxy or a portal answers in its place, or `backend` is \
+                     wrong"
+                ),
+            },
             401 if from_backend => Verdict::Locked {
                 code: self.problem().code,
                 why,
             },
-            // During a deployment a proxy answers 404 or 405 in place of the backend. Only a 404 of the backend itself
-            // means that something is unknown.
-            404 | 405 if !from_backend => Verdict::Later {
+            // During a deployment a proxy answers in place of the backend. Only the backend itself knows that it will never
+            // accept a request; a proxy knows that of one that is too large.
+            400..=499 if !from_backend && self.status != 413 => Verdict::Later {
                 retry_after: self.retry_after,
                 why,
             },
@@ -151,7 +160,7 @@ mod tests {
     fn answer(status: u16, problem: Option<&str>) -> Answer {
         Answer {
             status,
-            is_problem: problem.is_some(),
+            is_json: problem.is_some(),
             body: problem.unwrap_or("").into(),
             ..Answer::default()
         }
@@ -162,9 +171,11 @@ mod tests {
         let coded = Some(r#"{"code": "report_malformed", "detail": "peer_keys must ascend"}"#);
         let table = [
             (204, None, "accepted"),
-            (200, None, "accepted"),
+            (200, Some("{}"), "accepted"),
+            (200, None, "later"),
             (302, None, "later"),
             (400, coded, "refused"),
+            (400, None, "later"),
             (401, Some(r#"{"code": "agent_revoked"}"#), "locked"),
             (401, None, "later"),
             (403, None, "later"),

@@ -233,7 +233,7 @@ fn read(response: ureq::http::Response<ureq::Body>, sent_ns: i64) -> Result<Answ
             held_ns: text(HELD_HEADER).and_then(|t| t.parse().ok()).unwrap_or(0),
         },
         location: text(header::LOCATION),
-        is_problem: text(header::CONTENT_TYPE).is_some_and(|t| t.contains("json")),
+        is_json: text(header::CONTENT_TYPE).is_some_and(|t| t.contains("json")),
         body: body.with_config().limit(ANSWER_LIMIT_BYTES).read_to_vec()?,
     })
 }

@@ -84,6 +84,27 @@ fn reports_go_oldest_first_and_leave_the_spool_when_acknowledged() {
 }
 
 #[test]
+fn a_page_in_place_of_the_backend_costs_no_report() {
+    let mut asked = 0;
+    let backend = FakeBackend::start(move |_| {
+        asked += 1;
+        let page = |status| reply(status).with("Content-Type", "text/html");
+        match asked {
+            1 => page(200),
+            2 => page(400),
+            _ => reply(204),
+        }
+    });
+    let mut world = World::new(&backend, &[(1, "one"), (2, "two")]);
+    let bodies: Vec<String> = (0..4).map(|_| body(&backend.next()).to_owned()).collect();
+    assert_eq!(bodies, ["one", "one", "one", "two"]);
+    world.finish();
+    let counters = &world.counters;
+    assert_eq!(counters.reports_sent.load(Relaxed), 2);
+    assert_eq!(counters.reports_refused.load(Relaxed), 0);
+}
+
+#[test]
 fn a_busy_backend_gets_the_report_again_after_its_retry_after() {
     let mut busy = 0;
     let backend = FakeBackend::start(move |_| {
