@@ -250,7 +250,7 @@ fn granted_messages_arrive_at_their_rate_and_match() {
     let announces: Vec<_> = generals
         .iter()
         .filter_map(|m| match m.body {
-            Body::Announce { utc_offset_s } => Some(utc_offset_s),
+            Body::Announce { utc_offset_s, .. } => Some(utc_offset_s),
             _ => None,
         })
         .collect();
@@ -376,4 +376,49 @@ fn a_standard_client_and_our_own_on_one_machine_each_get_their_response() {
         })
         .collect();
     assert!(with_report.contains(&(1, false)) && with_report.contains(&(answered, true)));
+}
+
+#[test]
+fn sptp_requests_get_sync_and_announce_and_no_more_octets_than_they_had() {
+    let (_responder, client) = pair(10);
+    // Its identity has a high port number: it awaits the Announce where it sends from.
+    let source = PortIdentity {
+        port: 4711,
+        ..CLIENT
+    };
+    for sequence_id in 0..10 {
+        let request = Message {
+            domain: 0,
+            source,
+            sequence_id,
+            correction: Correction(0x1_0000),
+            body: Body::SptpReq,
+        };
+        let to = (client.responder.address, client.responder.event_port);
+        client.event.send_to(&bytes(&request), to).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (messages, generals) = client.receive_for(500);
+    assert_eq!(generals, []);
+    // Of 10 requests of 72 octets with their headers, 4 are answered by 72 and 92.
+    assert_eq!(messages.len(), 8, "{messages:?}");
+    for answer in messages.chunks(2) {
+        let [sync, announce] = answer else {
+            unreachable!()
+        };
+        let Body::Sync {
+            two_step: true,
+            origin_ns: t4,
+        } = sync.body
+        else {
+            panic!("{sync:?}");
+        };
+        let Body::Announce { origin_ns: t1, .. } = announce.body else {
+            panic!("{announce:?}");
+        };
+        assert_eq!(sync.sequence_id, announce.sequence_id);
+        assert_eq!(announce.correction, Correction(0x1_0000));
+        assert_eq!(sync.source, announce.source);
+        assert!((0..1_000_000_000).contains(&(t1 - t4)), "{t1} {t4}");
+    }
 }

@@ -27,6 +27,9 @@ impl Exchanger {
                 {
                     self.handle_request(&message, &received);
                 }
+                Ok(message) if received.by == Port::Event && message.body == Body::SptpReq => {
+                    self.respond_to_sptp(&message, &received);
+                }
                 Ok(Message {
                     domain,
                     source,

@@ -1,13 +1,17 @@
 //! Responses to agents, and messages granted to standard clients.
 
+use super::event_log::STANDARD_PORTS;
 use super::exchanger::{Exchanger, add};
 use super::sockets::packet::{Departure, ReceivedMessage};
 use crate::clock::RawTime;
 use crate::ptp::{
-    Body, ClientAddress, Correction, MAX_LEN, Message, NoDelayResp, PortIdentity,
-    REQUEST_LEN, Receipt, Refusal, Response, ResponseForm, Service, Tlvs, octets,
+    ANNOUNCE_LEN, Body, ClientAddress, Correction, MAX_LEN, Message, NoDelayResp, PortIdentity,
+    REQUEST_LEN, Receipt, Refusal, Response, ResponseForm, SYNC_LEN, Service, Tlvs, octets,
 };
 use crate::timestamp::raw_now;
+
+/// Largest port number of the identity of an SPTP daemon, which receives Announces at the general port.
+const SPTP_DAEMON_PORTS: u16 = 10;
 
 impl Exchanger {
     /// Responds to a request that may be answered.
@@ -152,6 +156,53 @@ impl Exchanger {
         }
         self.sockets
             .queue_general(&response, address.general(), address.local);
+    }
+
+    /// Queues the Sync of an SPTP exchange; the Announce with its departure ends it. No message of SPTP proves that its sender
+    /// receives, so no more octets go to an address than have come from it: about one of two requests is answered.
+    pub(super) fn respond_to_sptp(&mut self, message: &Message, received: &ReceivedMessage) {
+        let from = received.from;
+        let service = &mut self.unicast_service;
+        let Some(stamp) = received.arrival.stamp else {
+            return add(&self.counters.packets_rejected, 1);
+        };
+        let may_answer = service.allows(from.ip(), &self.responder)
+            && service.receipts.take_credit(
+                from.ip(),
+                octets(from.ip(), &[REQUEST_LEN]),
+                octets(from.ip(), &[SYNC_LEN, ANNOUNCE_LEN]),
+            );
+        if !may_answer {
+            return add(&self.counters.packets_rejected, 1);
+        }
+        if !self.take_budget(2, false, self.sockets.now()) {
+            return self.event_log.shed();
+        }
+        let address = ClientAddress {
+            client: from.ip(),
+            event_port: from.port(),
+            // Tools that send from any port await everything there, and say so by a high port number of their identity.
+            general_port: if message.source.port > SPTP_DAEMON_PORTS {
+                from.port()
+            } else {
+                STANDARD_PORTS.1
+            },
+            domain: message.domain,
+            local: received.to,
+        };
+        let sync = Message {
+            domain: message.domain,
+            source: self.unicast_service.receipts.identity_for(from.ip()),
+            sequence_id: message.sequence_id,
+            correction: Correction(0),
+            body: Body::Sync {
+                two_step: true,
+                origin_ns: self.sockets.wire_ns(stamp),
+            },
+        };
+        let departure = Departure::Sptp(message.sequence_id, message.correction, address);
+        self.sockets
+            .queue_event(&sync, from, received.to, departure, 0);
     }
 
     /// Responds to the unicast negotiation of a client.

@@ -27,7 +27,10 @@ impl Exchanger {
             }
             match packet.token {
                 Departure::Request(id) if left.is_err() => client.withdraw_request(&id),
-                Departure::Request(_) | Departure::Granted(..) | Departure::Challenge => {}
+                Departure::Request(_)
+                | Departure::Granted(..)
+                | Departure::Sptp(..)
+                | Departure::Challenge => {}
                 Departure::Sync(response) => {
                     if left.is_err() {
                         responder.uncount_sync(&response);
@@ -125,6 +128,20 @@ impl Exchanger {
                         self.sockets
                             .queue_general(&message, address.general(), address.local);
                     }
+                }
+                (Departure::Sptp(sequence_id, correction, address), Some(t1)) => {
+                    let message = Message {
+                        domain: address.domain,
+                        source: self.unicast_service.receipts.identity_for(address.client),
+                        sequence_id,
+                        correction,
+                        body: Body::Announce {
+                            origin_ns: self.sockets.wire_ns(t1),
+                            utc_offset_s: None,
+                        },
+                    };
+                    self.sockets
+                        .queue_general(&message, address.general(), address.local);
                 }
                 (Departure::Sync(_) | Departure::Challenge, Some(_)) | (_, None) => {}
             }

@@ -171,6 +171,7 @@ impl<T: Copy> Exchange<T> {
                 self.t1_ns = self.t1_ns.or(sync_left_ns);
             }
             Body::DelayReq
+            | Body::SptpReq
             | Body::CompactReq { .. }
             | Body::Announce { .. }
             | Body::Signaling { .. } => {

@@ -93,6 +93,7 @@ impl<T: Copy> ExchangeTable<T> {
     pub fn receive(&mut self, message: &Message, arrival: Arrival) -> Verdict {
         let rx_report = match message.body {
             Body::DelayReq
+            | Body::SptpReq
             | Body::CompactReq { .. }
             | Body::Announce { .. }
             | Body::Signaling { .. } => {

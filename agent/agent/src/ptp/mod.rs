@@ -38,8 +38,8 @@ pub use exchange::{Arrival, Outcome, PendingRequest, Verdict};
 pub use exchange_table::ExchangeTable;
 pub use grants::{DueMessage, Grants, NoDelayResp, interval_ns};
 pub use messages::{
-    Body, Correction, HardwareClockTlv, MAX_LEN, Malformed, Message, PortIdentity, REQUEST_LEN,
-    ResponseTlv, RxReportTlv, Service, Tlv, Tlvs,
+    ANNOUNCE_LEN, Body, Correction, HardwareClockTlv, MAX_LEN, Malformed, Message, PortIdentity,
+    REQUEST_LEN, ResponseTlv, RxReportTlv, SYNC_LEN, Service, Tlv, Tlvs,
 };
 pub use receipt::{Receipt, Receipts, octets};
 pub use responder::{Refusal, Responder, Response, ResponseForm};

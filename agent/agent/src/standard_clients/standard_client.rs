@@ -180,7 +180,7 @@ impl StandardClient {
             return SessionUpdate::default();
         }
         match message.body {
-            Body::Announce { utc_offset_s } => peer.unicast.receive_announce(utc_offset_s),
+            Body::Announce { utc_offset_s, .. } => peer.unicast.receive_announce(utc_offset_s),
             Body::Sync { .. } | Body::FollowUp { .. } => {
                 self.received.push((address, *message, arrival));
             }

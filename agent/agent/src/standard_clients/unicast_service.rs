@@ -112,7 +112,10 @@ impl UnicastService {
             sequence_id: due.sequence_id,
             correction: Correction(0),
             body: match due.service {
-                Service::Announce => Body::Announce { utc_offset_s: None },
+                Service::Announce => Body::Announce {
+                    origin_ns: 0,
+                    utc_offset_s: None,
+                },
                 Service::Sync | Service::DelayResp => Body::Sync {
                     two_step: true,
                     origin_ns,

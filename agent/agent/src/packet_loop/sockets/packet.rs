@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use crate::paths::request::RequestId;
-use crate::ptp::{Arrival, ClientAddress, MAX_LEN, Malformed, Message, Response};
+use crate::ptp::{Arrival, ClientAddress, Correction, MAX_LEN, Malformed, Message, Response};
 use crate::timestamp::{ClockMap, Datagram, Outgoing};
 
 /// Consecutive packets without a receive timestamp after which the kernel is assumed to give none.
@@ -18,6 +18,8 @@ pub(crate) enum Departure {
     Challenge,
     /// A granted Sync: its sequence id, and the address of its Follow_Up.
     Granted(u16, ClientAddress),
+    /// The Sync of an SPTP exchange: its sequence id, the correction of its request, and the address of its Announce.
+    Sptp(u16, Correction, ClientAddress),
 }
 
 impl Departure {
@@ -26,7 +28,7 @@ impl Departure {
         match self {
             Self::Request(_) | Self::Challenge => false,
             Self::Sync(response) => response.form.has_delay_resp(),
-            Self::Granted(..) => true,
+            Self::Granted(..) | Self::Sptp(..) => true,
         }
     }
 }

@@ -176,9 +176,17 @@ fn golden() -> [(Message, String); 13] {
                 .into(),
         ),
         (
-            message(RESPONDER, 0, Body::Announce { utc_offset_s: None }),
+            // The answer to an SPTP request carries t1.
+            message(
+                RESPONDER,
+                0,
+                Body::Announce {
+                    origin_ns: 1_000_000_007,
+                    utc_offset_s: None,
+                },
+            ),
             "0b 12 0040 00 00 0400 0000000000000000 00000000 02534dfffe000009 0001 1234 05 7f \
-             0000 00000000 00000000 0000 00 80 f8feffff 80 02534dfffe000009 0000 a0"
+             0000 00000001 00000007 0000 00 80 f8feffff 80 02534dfffe000009 0000 a0"
                 .into(),
         ),
         (
@@ -186,6 +194,7 @@ fn golden() -> [(Message, String); 13] {
                 RESPONDER,
                 0,
                 Body::Announce {
+                    origin_ns: 0,
                     utc_offset_s: Some(37),
                 },
             ),
@@ -445,6 +454,7 @@ impl Random {
                 }
             }
             5 => Body::Announce {
+                origin_ns: time(self),
                 utc_offset_s: (self.next() % 2 == 0).then(|| self.next() as i16),
             },
             6 => Body::Signaling {

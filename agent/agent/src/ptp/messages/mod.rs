@@ -29,7 +29,7 @@ const AUTHENTICATION: u16 = 0x8009;
 const TWO_STEP: u16 = 0x0200;
 /// PTP profile specific 2: the exchange is between agents (table 37).
 const COMPACT: u16 = 0x4000;
-/// PTP profile specific 1, together with the former: the compact exchange (table 37).
+/// PTP profile specific 1 (table 37). Together with the former: the compact exchange; alone: SPTP.
 const SOON: u16 = 0x2000;
 /// Sent to one port only (table 37).
 const UNICAST: u16 = 0x0400;
@@ -43,6 +43,7 @@ pub const RECEIPT_BITS: u64 = 0xffff_ffff_ffff;
 /// Lengths of a request, of the messages of its response and of a plain Sync or Follow_Up at most, bytes.
 pub const REQUEST_LEN: usize = 44;
 pub const SYNC_LEN: usize = 44;
+pub const ANNOUNCE_LEN: usize = 64;
 pub const DELAY_RESP_LEN: usize = 54 + TLV_LEN + hardware_clock_tlv::TLV_LEN;
 pub const COMPACT_RESP_LEN: usize =
     44 + response_tlv::TLV_LEN + TLV_LEN + hardware_clock_tlv::TLV_LEN;
@@ -85,6 +86,9 @@ pub enum Body {
     ///
     /// 34 10  origin timestamp, 0: the client keeps it (11.3.2)
     DelayReq,
+    /// A Delay_Req of SPTP (Meta's Simple PTP), marked by a flag. Its response is a Sync, whose origin timestamp is t4, and an
+    /// Announce, whose origin timestamp is t1, both with its sequence id.
+    SptpReq,
     /// A Delay_Req with a flag for an exchange between agents: the Delay_Resp may carry t1 as well. With a second flag
     /// another request follows `soon`: then the whole response may be a [`CompactResp`](Self::CompactResp). The field of the
     /// origin timestamp holds the receipt:
@@ -125,7 +129,7 @@ pub enum Body {
     },
     /// 13.5, type 0xb:
     ///
-    /// 34 10  origin timestamp, not used
+    /// 34 10  origin timestamp: 0 is not used, t1 in SPTP
     /// 44  2  current UTC offset, s
     /// 46  1  reserved
     /// 47  1  priority 1
@@ -137,7 +141,10 @@ pub enum Body {
     ///
     /// `utc_offset_s` is the offset of the responder's time scale from UTC; `None` for an arbitrary time scale (ARB, 7.2.1),
     /// as this agent's: no clock shall be set by it.
-    Announce { utc_offset_s: Option<i16> },
+    Announce {
+        origin_ns: i64,
+        utc_offset_s: Option<i16>,
+    },
     /// 13.12, type 0xc:
     ///
     /// 34 10  target port identity, all ones for any
@@ -152,6 +159,7 @@ impl Body {
             Self::Sync { two_step: true, .. } => (0x0, 0, TWO_STEP | UNICAST),
             Self::Sync { .. } => (0x0, 0, UNICAST),
             Self::DelayReq => (0x1, 1, UNICAST),
+            Self::SptpReq => (0x1, 1, UNICAST | SOON),
             Self::CompactReq { soon: false, .. } => (0x1, 1, UNICAST | COMPACT),
             Self::CompactReq { soon: true, .. } => (0x1, 1, UNICAST | COMPACT | SOON),
             Self::CompactResp { .. } => (0x0, 0, TWO_STEP | UNICAST | COMPACT | SOON),
@@ -159,6 +167,7 @@ impl Body {
             Self::DelayResp { .. } => (0x9, 3, UNICAST),
             Self::Announce {
                 utc_offset_s: Some(_),
+                ..
             } => (0xb, 5, UNICAST | PTP_TIME_SCALE),
             Self::Announce { .. } => (0xb, 5, UNICAST),
             Self::Signaling { .. } => (0xc, 5, UNICAST),
@@ -218,13 +227,13 @@ impl Message {
                 // Some implementations leave anything in this field; nothing depends on it without the flag.
                 let receipt = u64::from(from.u16()?) << 32 | u64::from(from.u32()?);
                 let has_receipt = from.u32()? == 1;
-                if flags & COMPACT == 0 {
-                    Body::DelayReq
-                } else {
-                    Body::CompactReq {
-                        soon: flags & SOON != 0,
+                match (flags & COMPACT != 0, flags & SOON != 0) {
+                    (false, false) => Body::DelayReq,
+                    (false, true) => Body::SptpReq,
+                    (true, soon) => Body::CompactReq {
+                        soon,
                         receipt: has_receipt.then_some(receipt),
-                    }
+                    },
                 }
             }
             0x8 => Body::FollowUp {
@@ -244,11 +253,14 @@ impl Message {
                 }
             }
             0xb => {
-                from.take::<10>()?;
+                // Implementations that do not use it leave anything there.
+                let origin = from.take::<10>()?;
+                let origin_ns = read_time(&mut Reader(&origin)).unwrap_or(0);
                 let offset_s = i16::from_be_bytes(from.take()?);
                 from.take::<18>()?;
                 let of_ptp = flags & PTP_TIME_SCALE != 0;
                 Body::Announce {
+                    origin_ns,
                     utc_offset_s: of_ptp.then_some(offset_s),
                 }
             }
@@ -279,7 +291,7 @@ impl Message {
         to.put(&self.sequence_id.to_be_bytes());
         to.put(&[control, NO_INTERVAL]);
         match self.body {
-            Body::DelayReq => write_time(0, &mut to),
+            Body::DelayReq | Body::SptpReq => write_time(0, &mut to),
             Body::CompactReq { receipt, .. } => {
                 to.put(&receipt.unwrap_or(0).to_be_bytes()[2..]);
                 to.put(&u32::from(receipt.is_some()).to_be_bytes());
@@ -316,8 +328,11 @@ impl Message {
                     hardware_clock.write(&mut to);
                 }
             }
-            Body::Announce { utc_offset_s } => {
-                write_time(0, &mut to);
+            Body::Announce {
+                origin_ns,
+                utc_offset_s,
+            } => {
+                write_time(origin_ns, &mut to);
                 to.put(&utc_offset_s.unwrap_or(0).to_be_bytes());
                 // Class 248, the default (table 4).
                 to.put(&[0, 128, 248, 0xfe, 0xff, 0xff, 128]);
