@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,20 @@ MESH_KEY = 1
 class Agent:
     """A running `sinemora-agent` of a host."""
 
-    def __init__(self, fleet: "Fleet", host: Host, key: int, event_port: int, process: Process) -> None:
+    def __init__(
+        self, fleet: "Fleet", host: Host, key: int, event_port: int, start: Callable[[], Process]
+    ) -> None:
         self.fleet = fleet
         self.host = host
         self.key = key
         self.event_port = event_port
-        self.process = process
+        self._start = start
+        self.process = start()
+        self.process.require("the agent's first plan", "new plan")
+
+    def restart(self) -> None:
+        """Start it again after its process has ended, with the state folder that it left."""
+        self.process = self._start()
 
     def peer(self, role: str, **more: Any) -> dict[str, Any]:
         """Return this agent as a peer in the plan of another one, which has `role` towards it: client or responder."""
@@ -53,6 +61,10 @@ class Agent:
         except LabError as error:
             raise LabError(f"{error}\n{self.process.output()[-2000:]}") from None
         return self.windows(since_s)[:count]
+
+    def events(self) -> list[dict[str, Any]]:
+        """Return the events sent so far, oldest first."""
+        return self.fleet.events(self.key)
 
     def metrics(self) -> dict[str, float]:
         """Return its /metrics, by name with labels."""
@@ -112,9 +124,8 @@ class Fleet:
         }
         flags = [f"--{name}={value}" for name, value in options.items() if value]
         before = [*through, state] if through else []
-        process = host.start([*before, self.binary, "run", "--insecure-http", *flags], "agent", env)
-        process.require("the agent's first plan", "new plan")
-        return Agent(self, host, key, event_port, process)
+        command = [*before, self.binary, "run", "--insecure-http", *flags]
+        return Agent(self, host, key, event_port, lambda: host.start(command, "agent", env))
 
     def write_plan(self, key: int, content: dict[str, Any]) -> None:
         """Put a plan in force for the agent of this key, within about a second."""
@@ -122,6 +133,11 @@ class Fleet:
         new = self.folder / f"{key}.new"
         new.write_text(json.dumps(content), "utf-8")
         new.rename(self.folder / f"{key}.json")
+
+    def events(self, key: int) -> list[dict[str, Any]]:
+        """Return the events of an agent, in the order of their arrival."""
+        paths = sorted(self.folder.glob(f"{key}-*.events"), key=lambda path: path.stat().st_mtime_ns)
+        return [event for path in paths for event in json.loads(path.read_bytes())["events"]]
 
     def reports(self, key: int) -> list[Report]:
         """Return the reports of an agent, in the order of their numbers; one that was sent twice counts once."""

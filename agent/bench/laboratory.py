@@ -137,6 +137,22 @@ class Host:
         self.port = f"p-{name}"
         """The bridge's interface towards this host: what it sends, this host receives."""
 
+    def plug(self, device: str = "e0", address: str | None = None) -> None:
+        """Connect an interface to the bridge, with the host's address unless another or none ("") is given."""
+        port = self.port if device == "e0" else f"{self.port}-{device}"
+        self.lab.run(
+            *("ip", "link", "add", port, "type", "veth", "peer", "name", device, "netns", str(self.holder.pid)),
+        )
+        self.lab.run("ip", "link", "set", port, "master", "br0", "up")
+        address = self.address if address is None else address
+        if address:
+            self.run("ip", "address", "add", f"{address}/16", "dev", device)
+        self.run("ip", "link", "set", device, "up")
+
+    def unplug(self, device: str = "e0") -> None:
+        """Remove an interface, with its addresses and routes."""
+        self.run("ip", "link", "delete", device)
+
     def start(self, command: Sequence[str | Path], name: str = "", env: dict[str, str] | None = None) -> Process:
         """Start a command here; the laboratory stops it at its end."""
         name = name or Path(str(command[0])).name
@@ -191,14 +207,8 @@ class Lab:
         inside = ["nsenter", "--target", str(self._switch.pid), "--user", "--net", "--preserve-credentials"]
         holder = self._hold([*inside, tool("unshare"), "--net"])
         host = Host(self, name, address, holder)
-        self._run(
-            self._switch.pid,
-            *("ip", "link", "add", host.port, "type", "veth", "peer", "name", "e0", "netns", str(holder.pid)),
-        )
-        self._run(self._switch.pid, "ip", "link", "set", host.port, "master", "br0", "up")
         host.run("ip", "link", "set", "lo", "up")
-        host.run("ip", "address", "add", f"{address}/16", "dev", "e0")
-        host.run("ip", "link", "set", "e0", "up")
+        host.plug()
         self._hosts.append(host)
         return host
 

@@ -1,8 +1,8 @@
 """A server with the agents' part of the backend's API, for laboratories: plans from files, reports to files.
 
 `plan_server.py ADDRESS PORT FOLDER`: an agent whose credential is `sma_NAME` gets FOLDER/NAME.json as its plan, again
-after each change of the file. Its reports are stored as FOLDER/NAME-N.report, decompressed, and the seconds of
-measurements on demand as FOLDER/NAME-KEY-SECOND.second.
+after each change of the file. Its reports are stored as FOLDER/NAME-N.report, decompressed, its events as
+FOLDER/NAME-N.events, and the seconds of measurements on demand as FOLDER/NAME-KEY-SECOND.second.
 """
 
 import http.server
@@ -43,26 +43,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
             time.sleep(0.2)
 
     def do_POST(self) -> None:
-        """Store a report; accept and ignore events and self-descriptions."""
+        """Store a report or events; accept and ignore self-descriptions."""
         self._arrived_ns = time.monotonic_ns()
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.path.endswith("/on-demand-windows"):
             second = json.loads(body)
             (self.folder / f"{self._name()}-{second['key']}-{second['started_at_s']}.second").write_bytes(body)
         if self.path.endswith("/reports"):
-            report = zstandard.ZstdDecompressor().decompress(body, max_output_size=_LARGEST_REPORT)
-            name = self._name()
-            with _LOCK:
-                number = len(list(self.folder.glob(f"{name}-*.report")))
-                new = self.folder / f"{name}-{number}.new"
-                new.write_bytes(report)
-                new.rename(new.with_suffix(".report"))
+            self._store("report", zstandard.ZstdDecompressor().decompress(body, max_output_size=_LARGEST_REPORT))
+        if self.path.endswith("/events"):
+            self._store("events", body)
         self._answer(204, b"", None)
 
     do_PUT = do_PATCH = do_POST
 
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing: the agents' logs have more details."""
+
+    def _store(self, kind: str, content: bytes) -> None:
+        name = self._name()
+        with _LOCK:
+            number = len(list(self.folder.glob(f"{name}-*.{kind}")))
+            new = self.folder / f"{name}-{number}.new"
+            new.write_bytes(content)
+            new.rename(new.with_suffix(f".{kind}"))
 
     def _name(self) -> str:
         return (self.headers.get("Authorization") or "").removeprefix("Bearer sma_")
