@@ -183,19 +183,22 @@ def add_events(session: Session, agent_id: UUID, events: Sequence[dict[str, Any]
     session.execute(insert(AgentEvent), [{"tenant_id": tenant_id, "agent_id": agent_id, **event} for event in events])
 
 
-def newest_event(
-    session: Session, kind: str, vm_id: UUID, detail: dict[str, Any], since: datetime
-) -> AgentEvent | None:
-    """Return the newest event of a kind of a VM's agents whose detail contains `detail`, not before `since`."""
-    return session.scalars(
-        select(AgentEvent)
+def newest_events(
+    session: Session, kind: str, vm_ids: Collection[UUID], detail: dict[str, Any], since: datetime
+) -> list[tuple[UUID, AgentEvent]]:
+    """Return the events of a kind of the VMs' agents whose detail contains `detail`, not before `since`, newest first.
+
+    Each comes with its VM.
+    """
+    rows = session.execute(
+        select(Agent.vm_id, AgentEvent)
         .join(Agent, (Agent.tenant_id == AgentEvent.tenant_id) & (Agent.id == AgentEvent.agent_id))
         .where(
-            Agent.vm_id == vm_id, AgentEvent.kind == kind, AgentEvent.at >= since, AgentEvent.detail.contains(detail)
+            Agent.vm_id.in_(vm_ids), AgentEvent.kind == kind, AgentEvent.at >= since, AgentEvent.detail.contains(detail)
         )
         .order_by(AgentEvent.at.desc())
-        .limit(1)
-    ).first()
+    )
+    return [(vm_id, event) for vm_id, event in rows]
 
 
 def delete_events_before(session: Session, before: datetime) -> int:

@@ -39,8 +39,8 @@ class StateName(StrEnum):
     """State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
 
     `earlier`: measured in an earlier window of the period; its turn has not come again. `no_service`: the IEEE 1588
-    responder grants nothing, so nothing is measured and nothing is lost; only of single paths. `estimated`: not
-    measured; only where estimates are asked for.
+    responder grants nothing, so nothing is measured and nothing is lost; of zones if all of their paths have it.
+    `estimated`: not measured; only where estimates are asked for.
     """
 
     measured = "measured"
@@ -71,6 +71,7 @@ DEVIATION_STATE_NAMES: tuple[DeviationState, ...] = (
     "no_baseline",
     StateName.earlier,
     StateName.estimated,
+    StateName.no_service,
 )
 """Names of the states by their codes in binary matrices."""
 

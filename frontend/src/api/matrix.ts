@@ -19,6 +19,7 @@ export const STATES = [
   'no_baseline',
   'earlier',
   'estimated',
+  'no_service',
 ] as const
 export type PathState = (typeof STATES)[number]
 

@@ -74,7 +74,10 @@ class Statistic(StrEnum):
 
 
 class State(IntEnum):
-    """Why a cell has a value or none. Readers see more: `baselines.NO_BASELINE`, `EARLIER` and `ESTIMATED`."""
+    """Why a cell has a value or none.
+
+    Readers see more: `baselines.NO_BASELINE`, `EARLIER`, `ESTIMATED` and `NO_SERVICE`.
+    """
 
     MEASURED = 0
     NOT_PLANNED = 1
@@ -87,6 +90,8 @@ EARLIER = 6
 """State, as readers see it, of a value from an earlier window of the period. Within this package it is `MEASURED`."""
 ESTIMATED = 7
 """State, as readers who ask for estimates see it, of a path without a window."""
+NO_SERVICE = 8
+"""State, as readers see it, of a path whose IEEE 1588 responder serves nothing. Within this package it has no window."""
 
 
 _QUANTILE_OF = dict(zip((Statistic.P50, Statistic.P90, Statistic.P99, Statistic.P999), QUANTILES, strict=True))
@@ -355,11 +360,28 @@ def _losses(cells: Cells, states: npt.NDArray[np.uint8]) -> Matrix:
     return Matrix(Metric.LOSS, ratio, no_clock, states, valued, np.full(states.shape, NONE))
 
 
-def shown_states(states: npt.NDArray[np.uint8], earlier: Flags | None) -> npt.NDArray[np.uint8]:
-    """Return the states as readers see them, given the paths whose value is from an earlier window of the period."""
-    if earlier is None:
-        return states
-    return np.where(earlier & (states == State.MEASURED), np.uint8(EARLIER), states)
+def shown_states(
+    states: npt.NDArray[np.uint8], earlier: Flags | None, no_service: Flags | None = None
+) -> npt.NDArray[np.uint8]:
+    """Return the states as readers see them.
+
+    `earlier`: paths whose value is from an earlier window of the period. `no_service`: paths whose responder serves
+    nothing since their newest window.
+    """
+    if earlier is not None:
+        states = np.where(earlier & (states == State.MEASURED), np.uint8(EARLIER), states)
+    if no_service is not None:
+        silent = (states == State.NO_DATA) | (states == State.STALE)
+        states = np.where(no_service & silent, np.uint8(NO_SERVICE), states)
+    return states
+
+
+def of_zones(flags: Flags, planned: Flags, zone_of: Positions, zones: int) -> Flags:
+    """Return the zone pairs all of whose planned paths have the flag, and that have some; `zone_of` each VM."""
+    cells = zone_of[:, None] * zones + zone_of[None, :]
+    all_of, flagged = (np.bincount(cells[mask], minlength=zones * zones) for mask in (planned, planned & flags))
+    whole: Flags = ((all_of > 0) & (flagged == all_of)).reshape(zones, zones)
+    return whole
 
 
 def worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

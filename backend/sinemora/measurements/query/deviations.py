@@ -42,7 +42,7 @@ class DeviationResult:
     @property
     def shown_states(self) -> npt.NDArray[np.uint8]:
         """Return the states as readers see them."""
-        return matrix.shown_states(self.deviations.states, self.result.earlier)
+        return matrix.shown_states(self.deviations.states, self.result.earlier, self.result.no_service)
 
     def binary(self) -> bytes:
         """Return the octet-stream form."""

@@ -19,6 +19,7 @@ from sinemora.measurements.codec.flows import Flows, slowest
 from sinemora.measurements.codec.frame import ROUND_TRIP, Sketches
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.unpacking import DIRECTIONS, ONE_WAY
+from sinemora.measurements.query import no_service
 from sinemora.measurements.query.budget import REQUEST, Budget
 from sinemora.measurements.query.caches import rollup_cache
 from sinemora.measurements.query.newest import earlier_of, newest_pairs, stale_windows
@@ -86,12 +87,13 @@ class MatrixResult:
     ended_at: datetime | None
     more: tuple[Matrix, ...] = ()
     earlier: Flags | None = None
+    no_service: Flags | None = None
     estimates: Estimates | None = None
 
     @property
     def shown_states(self) -> npt.NDArray[np.uint8]:
-        """Return the states as readers see them; values of an earlier window of the period have a separate one."""
-        states = matrix.shown_states(self.matrix.states, self.earlier)
+        """Return the states as readers see them."""
+        states = matrix.shown_states(self.matrix.states, self.earlier, self.no_service)
         if self.estimates is None:
             return states
         return np.where(self.estimates.known, np.uint8(matrix.ESTIMATED), states)
@@ -104,7 +106,9 @@ class MatrixResult:
             known = self.estimates.known
             estimated = np.rint(np.where(known, self.estimates.values_ns, 0)).astype(np.int64)
             first = replace(first, values=np.where(known, estimated, first.values), valued=first.valued | known)
-        more = (replace(one, states=matrix.shown_states(one.states, self.earlier)) for one in self.more)
+        more = (
+            replace(one, states=matrix.shown_states(one.states, self.earlier, self.no_service)) for one in self.more
+        )
         return b"".join(one.binary(self.mesh.revision, ended_at_ms) for one in (first, *more))
 
 
@@ -112,7 +116,8 @@ class MatrixResult:
 class MeshWindows:
     """One window of each pair of a mesh as cells of its VMs; `sketches` are those of the pairs, if asked for.
 
-    `earlier`: paths whose window is an earlier one of the period of a mesh that rotates.
+    `earlier`: paths whose window is an earlier one of the period of a mesh that rotates. `no_service`: paths whose
+    responder serves nothing since their window.
     """
 
     cells: Cells
@@ -120,6 +125,7 @@ class MeshWindows:
     started_at: datetime | None
     ended_at: datetime | None
     earlier: Flags | None = None
+    no_service: Flags | None = None
 
 
 def read_matrix(session: Session, mesh_id: UUID, wanted: MatrixQuery, budget: Budget = REQUEST) -> MatrixResult:
@@ -146,11 +152,13 @@ def compute_matrix(session: Session, mesh: MeshState, wanted: MatrixQuery, budge
         flows=wanted.flows,
         budget=budget,
     )
-    cells, axis = found.cells, [Axis(id=member.id, name=member.name) for member in mesh.members]
     if by_zone:
-        cells, axis = _by_zone(mesh, cells, found.sketches)
-    result = _measure(mesh, axis, cells, wanted, found.started_at, found.ended_at)
-    return result if by_zone else replace(result, earlier=found.earlier)
+        cells, axis, unserved = _by_zone(mesh, found)
+        result = _measure(mesh, axis, cells, wanted, found.started_at, found.ended_at)
+        return replace(result, no_service=unserved)
+    axis = [Axis(id=member.id, name=member.name) for member in mesh.members]
+    result = _measure(mesh, axis, found.cells, wanted, found.started_at, found.ended_at)
+    return replace(result, earlier=found.earlier, no_service=found.no_service)
 
 
 def read_windows(
@@ -189,7 +197,8 @@ def read_windows(
     if now_s is None:  # what was measured then was planned then
         cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))
         return MeshWindows(cells, merged, started_at, ended_at)
-    return MeshWindows(cells, merged, started_at, ended_at, earlier_of(mesh, pairs, cells, now_s))
+    unserved = no_service.of_cells(session, mesh, pairs, cells)
+    return MeshWindows(cells, merged, started_at, ended_at, earlier_of(mesh, pairs, cells, now_s), unserved)
 
 
 def json_of(picture: MatrixResult, wanted: MatrixQuery) -> MatrixRead:
@@ -326,11 +335,14 @@ def _measure(
     return MatrixResult(mesh, axis, measured[0], started_at, ended_at, tuple(measured[1:]))
 
 
-def _by_zone(mesh: MeshState, cells: Cells, sketches: Sketches | None) -> tuple[Cells, list[Axis]]:
+def _by_zone(mesh: MeshState, found: MeshWindows) -> tuple[Cells, list[Axis], Flags | None]:
+    """Return the cells of the zones, their axis, and the zone pairs none of whose responders serves."""
     runs = zone_runs(mesh)
     zone_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])
     axis = [Axis(id=run.id, name=run.name) for run in runs]
-    return matrix.zone_cells(cells, zone_of, len(runs), sketches), axis
+    cells, flags = found.cells, found.no_service
+    unserved = None if flags is None else matrix.of_zones(flags, cells.planned, zone_of, len(runs))
+    return matrix.zone_cells(cells, zone_of, len(runs), found.sketches), axis, unserved
 
 
 def end_of(member: Member) -> PathEnd:

@@ -10,7 +10,6 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.inventory.queries import newest_event
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.measurements.aggregate import matrix, merge
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
@@ -18,6 +17,7 @@ from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, INBOUND, LOST, OUTBOUND, ROUND_TRIP, SENT, Stats
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query import estimates as estimates_query
+from sinemora.measurements.query import no_service
 from sinemora.measurements.query.matrix import end_of
 from sinemora.measurements.query.newest import earlier_of, newest_pairs, stale_windows
 from sinemora.measurements.query.ranges import check_range, check_time, tiers, utc
@@ -27,7 +27,6 @@ from sinemora.measurements.schemas import (
     DirectionRead,
     FlowDirectionRead,
     FlowRead,
-    NoServiceRead,
     OneWayRead,
     OneWaySeries,
     PathRead,
@@ -52,8 +51,6 @@ _TIERS = {
     Resolution.DAY: Tier.DAY,
 }
 _SPAN = timedelta(hours=1)
-# Agents repeat the event each hour.
-_NO_SERVICE_LASTS = timedelta(hours=2)
 
 
 def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, *, estimates: bool = False) -> PathRead:
@@ -87,7 +84,7 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, 
     )
     newest = None if cells.at[0, 1] == matrix.NONE else utc(int(pairs.ended_at_s[int(cells.round_at[0, 1])]))
     if path.state in (StateName.no_data, StateName.stale):
-        path.no_service = _no_service(session, mesh, (source, target), newest)
+        path.no_service = no_service.of_path(session, mesh, (source, target), newest)
         path.state = StateName.no_service if path.no_service else path.state
     if newest is None:
         if estimates:
@@ -105,22 +102,6 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, 
     path.slowest_outbound_ns = _slowest(flow.outbound for flow in path.by_flow)
     path.slowest_inbound_ns = _slowest(flow.inbound for flow in path.by_flow)
     return path
-
-
-def _no_service(
-    session: Session, mesh: MeshState, ends: tuple[Member, Member], newest: datetime | None
-) -> NoServiceRead | None:
-    """Return why an IEEE 1588 responder at one end serves nothing, as its client reported after the newest window."""
-    since = datetime.now(UTC) - _NO_SERVICE_LASTS
-    for client, responder in (ends, ends[::-1]):
-        if not responder.is_master:
-            continue
-        detail = {"mesh_key": mesh.key, "peer_key": responder.key}
-        event = newest_event(session, "no_service", client.id, detail, max(since, newest) if newest else since)
-        if event is not None:
-            reason, message = (str(event.detail.get(name, "")) for name in ("reason", "message"))
-            return NoServiceRead(reason=reason, message=message, reported_at=event.at)
-    return None
 
 
 def _state_name(code: int) -> StateName:

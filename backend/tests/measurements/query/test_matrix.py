@@ -430,6 +430,23 @@ def test_what_cannot_be_estimated_is_refused(mesh, params):
     assert (answer.status_code, answer.json()["code"]) == (422, "estimates_unsupported")
 
 
+def check_states_of_unserved(mesh, client, master):
+    """Check that matrices show a path to a responder that serves nothing as such, whatever they are asked for."""
+    keys = keys_in_order(mesh)
+    row, column = keys.index(client), keys.index(master)
+    for metric in ("one_way_delay", "round_trip", "loss", "deviation"):
+        result = matrix(mesh, metric=metric)
+        for one, other in ((row, column), (column, row)):
+            assert (result["states"][one][other], result["values"][one][other]) == ("no_service", None), metric
+        unserved = [state for line in result["states"] for state in line if state == "no_service"]
+        assert len(unserved) == 2, metric
+        octets = mesh.owner.get(
+            f"/v1/meshes/{mesh.id}/matrix", params={"metric": metric}, headers={"Accept": "application/octet-stream"}
+        ).content
+        size = len(keys) ** 2
+        assert list(octets[24 + 2 * size :]).count(8) == 2
+
+
 def test_a_path_without_service_names_the_reason_until_it_is_measured(owner, make_mesh):
     mesh = make_mesh(owner, 2)
     body = {"name": "clock-1", "responder": "ieee1588", "probe_address": "10.0.0.9", "ptp_domain": 24}
@@ -454,11 +471,13 @@ def test_a_path_without_service_names_the_reason_until_it_is_measured(owner, mak
         assert (shown["state"], shown["round_trip"]) == ("no_service", None)
         assert (shown["no_service"]["reason"], shown["no_service"]["message"]) == ("refused", "it refuses")
     assert path(mesh.agents[1].vm_id, master["id"])["state"] == "no_data", "the other agent may be served"
+    check_states_of_unserved(mesh, agent.vm_key, master["key"])
     sent(agent, report_of(mesh.key, {master["key"]: simple(50_000)}))
     assert (path(agent.vm_id, master["id"])["state"], path(agent.vm_id, master["id"])["no_service"]) == (
         "measured",
         None,
     )
+    assert "no_service" not in {state for row in matrix(mesh)["states"] for state in row}
 
 
 def test_series_by_window_leaves_gaps_null(mesh):

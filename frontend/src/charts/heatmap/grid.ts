@@ -1,7 +1,17 @@
 /** A grid of codes, and the looks of missing values. */
 
 /** The look of a cell. `plain`, `veiled`, `flecked` and `barred` show a colour; the others are hatches without colour. */
-export const LOOK = { plain: 0, dotted: 1, lined: 2, veiled: 3, crossed: 4, ruled: 5, flecked: 6, barred: 7 } as const
+export const LOOK = {
+  plain: 0,
+  dotted: 1,
+  lined: 2,
+  veiled: 3,
+  crossed: 4,
+  ruled: 5,
+  flecked: 6,
+  barred: 7,
+  ringed: 8,
+} as const
 export type Look = (typeof LOOK)[keyof typeof LOOK]
 
 /** Return whether cells of a look show the colour of their value. */

@@ -12,6 +12,7 @@ export const HATCHES: readonly Hatch[] = [
   LOOK.ruled,
   LOOK.flecked,
   LOOK.barred,
+  LOOK.ringed,
 ]
 
 const PERIOD = 8
@@ -40,6 +41,8 @@ export function coverage(hatch: Hatch, x: number, y: number): number {
       return line(Math.abs((y % PERIOD) - PERIOD / 2), 0.9) * 0.3
     case LOOK.barred:
       return line(Math.abs((x % PERIOD) - PERIOD / 2), 1.4) * 0.8
+    case LOOK.ringed:
+      return line(Math.abs(Math.hypot((x % PERIOD) - PERIOD / 2, (y % PERIOD) - PERIOD / 2) - 2.4), 0.9) * 0.75
     case LOOK.crossed:
       return Math.max(line(toDiagonal(x + y, PERIOD), 1.6), line(toDiagonal(x - y, PERIOD), 1.6))
   }

@@ -101,6 +101,14 @@ test('a path that is measured too short a time has no usual value', async () => 
   expect(await screen.findByText('Measured, but for too short a time to say what is usual.')).toBeTruthy()
 })
 
+test('a path without service names the reason, and shows no loss', async () => {
+  answers()
+  const no_service = { reason: 'refused', message: 'it refuses the grants', reported_at: '2026-11-20T10:00:00Z' }
+  await detail(LOOK.ringed, { ...PATH, outbound: null, inbound: null, round_trip: null, no_service } as Path)
+  expect(screen.getByText('No service.').parentElement?.textContent).toMatch(/It refuses the grants\.$/)
+  expect(screen.queryByText(/100/)).toBeNull()
+})
+
 test('a path that is not measured shows its estimates with their intervals', async () => {
   answers()
   const one = { value_ns: 84_200, low_ns: 71_000, high_ns: 99_000 }

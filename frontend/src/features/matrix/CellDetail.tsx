@@ -4,6 +4,7 @@ import type { Direction, Path, RoundTrip } from '~/api/types'
 import { LOOK, type Look } from '~/charts/heatmap/grid'
 import { STATISTICS } from '~/lib/dimensions'
 import { statisticName } from '~/lib/metrics'
+import { sentenceOf } from '~/lib/text'
 import type { Clock } from '~/lib/time'
 import { formatWindow } from '~/lib/time'
 import { formatCount, formatDelay, formatRatio, lossRatio, NO_VALUE } from '~/lib/units'
@@ -47,6 +48,7 @@ export function CellDetail({ meshId, source, target, look, path, clock, isLive, 
       {look !== LOOK.plain && (
         <p className={styles.stateLine}>
           <strong>{stateName(look)}.</strong> {STATE_FACTS[look].about}
+          {path?.no_service && ` ${sentenceOf(path.no_service.message)}`}
         </p>
       )}
       {look === LOOK.barred && path?.estimate && <Estimated estimate={path.estimate} />}

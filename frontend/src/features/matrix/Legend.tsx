@@ -35,10 +35,10 @@ interface Props {
 
 const SCALE_NAMES = { log: strings.logScale, linear: strings.linearScale, symmetric: strings.linearScaleZero }
 
-/** Return whether a look is part of the legend. Three depend on the metric, the strategy of the mesh and estimates. */
+/** Return whether a look is part of the legend. Some are only if they occur. */
 function occurs(hatch: Hatch, coding: Coding, count: number): boolean {
   if (hatch === LOOK.ruled) return coding === 'deviation'
-  return (hatch !== LOOK.flecked && hatch !== LOOK.barred) || count > 0
+  return (hatch !== LOOK.flecked && hatch !== LOOK.barred && hatch !== LOOK.ringed) || count > 0
 }
 
 /** The colour scale, and the looks of missing and earlier values. */

@@ -13,6 +13,7 @@ test('each state of the wire has its own look and its own word', () => {
     'No usual value yet',
     'Earlier window',
     'Estimated',
+    'No service',
   ])
 })
 
@@ -24,6 +25,7 @@ test.each([
   [LOOK.dotted, null, 'a-1 to b-2, not planned'],
   [LOOK.lined, null, 'a-1 to b-2, no data yet'],
   [LOOK.crossed, null, 'a-1 to b-2, lost'],
+  [LOOK.ringed, null, 'a-1 to b-2, no service'],
   [LOOK.plain, null, 'a-1 to b-2, no value'],
 ] as const)('a cell that looks %d with %s reads "%s"', (look, value, read) => {
   expect(sentence('a-1', 'b-2', look, value, 'p50')).toBe(read)

@@ -1,4 +1,4 @@
-/** The states without a fresh value: not planned, no data yet, stale, lost, no usual value yet, not its turn, estimated. */
+/** The states without a fresh value: not planned, no data yet, stale, lost, no usual value yet, and others. */
 
 import { LOOK, type Look } from '~/charts/heatmap/grid'
 import type { Hatch } from '~/charts/heatmap/hatch'
@@ -10,7 +10,7 @@ interface StateFacts {
 }
 
 // A state's number on the wire is its look: 0 measured 1 not planned 2 no data 3 stale 4 lost 5 no baseline
-// 6 earlier 7 estimated.
+// 6 earlier 7 estimated 8 no service.
 export const STATE_FACTS: Record<Hatch, StateFacts> = {
   [LOOK.dotted]: { name: strings.notPlanned, about: strings.notPlannedHint },
   [LOOK.lined]: { name: strings.noData, about: strings.noDataHint },
@@ -18,6 +18,7 @@ export const STATE_FACTS: Record<Hatch, StateFacts> = {
   [LOOK.crossed]: { name: strings.lostTitle, about: strings.lostHint },
   [LOOK.flecked]: { name: strings.earlierTitle, about: strings.earlierHint },
   [LOOK.barred]: { name: strings.estimatedTitle, about: strings.estimatedHint },
+  [LOOK.ringed]: { name: strings.noServiceTitle, about: strings.noServiceHint },
   [LOOK.ruled]: { name: strings.noBaseline, about: strings.noBaselineHint },
 }
 

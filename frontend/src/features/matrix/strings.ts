@@ -174,7 +174,10 @@ export const strings = {
   estimated: 'estimated, not measured',
   estimateOf: (value: string, low: string, high: string, percent: number) =>
     `p50 ${value}, between ${low} and ${high} with ${percent} % confidence`,
+  estimateBetween: (low: string, high: string, percent: number) => `between ${low} and ${high} (${percent} %)`,
   estimateFrom: (paths: string) => `Estimated from ${paths} measured paths.`,
+  noServiceTitle: 'No service',
+  noServiceHint: 'The IEEE 1588 responder grants nothing: nothing is measured and nothing is lost.',
   staleTitle: 'Stale',
   staleHint: 'The newest value is old: the agent has stopped reporting.',
   lostTitle: 'Lost',

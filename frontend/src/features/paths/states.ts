@@ -12,9 +12,3 @@ export const STATE_TEXT = {
   no_service: strings.noService,
   estimated: strings.notPlanned,
 }
-
-/** Return an agent's message as a sentence of its own: the agent writes its log in lower case, without a full stop. */
-export function sentenceOf(message: string): string {
-  const text = message.slice(0, 1).toUpperCase() + message.slice(1)
-  return /[.!?]$/.test(text) ? text : `${text}.`
-}
