@@ -29,6 +29,7 @@ pub(super) struct EventLog {
     shed: u64,
     shed_throttle: LogThrottle,
     step_throttle: LogThrottle,
+    disruption_throttle: LogThrottle,
     refusal_throttle: LogThrottle,
     share_throttle: LogThrottle,
     authentication_throttle: LogThrottle,
@@ -42,6 +43,7 @@ impl EventLog {
             shed: 0,
             shed_throttle: LogThrottle::new(INTERVAL),
             step_throttle: LogThrottle::new(INTERVAL),
+            disruption_throttle: LogThrottle::new(INTERVAL),
             refusal_throttle: LogThrottle::new(INTERVAL),
             share_throttle: LogThrottle::new(INTERVAL),
             authentication_throttle: LogThrottle::new(INTERVAL),
@@ -69,10 +71,11 @@ impl EventLog {
                 format!("this VM was suspended for {:.3} s", for_ns as f64 / 1e9)
             }
         };
-        self.step(
-            at_ns,
-            format!("{cause}; the estimates of its peers' clocks start again"),
-        );
+        // A step of a clock just before it, of a peer's or the wall clock, must not hide it.
+        if self.disruption_throttle.due(Instant::now()) {
+            let detail = format!("{cause}; the estimates of its peers' clocks start again");
+            self.raise_step(at_ns, detail);
+        }
     }
 
     /// Reports a step of a peer's clock against ours, or of ours against it.
@@ -245,11 +248,15 @@ impl EventLog {
 
     fn step(&mut self, at_ns: i64, detail: String) {
         if self.step_throttle.due(Instant::now()) {
-            tracing::warn!("{detail}");
-            self.counters
-                .events
-                .raise(EventKind::ClockStep, at_ns, detail);
+            self.raise_step(at_ns, detail);
         }
+    }
+
+    fn raise_step(&self, at_ns: i64, detail: String) {
+        tracing::warn!("{detail}");
+        self.counters
+            .events
+            .raise(EventKind::ClockStep, at_ns, detail);
     }
 }
 

@@ -25,6 +25,10 @@ use crate::timestamp::{DepartureTimestamp, Disruption, Disruptions};
 /// Time that source ports stay open after the plan that used them, ns: responses may still be on their way.
 const UNUSED_PORT_NS: i64 = 5_000_000_000;
 
+/// Largest difference between a suspension and the step that the wall clock seems to make, ns: the clocks are read at
+/// different times.
+const SUSPENSION_ERROR_NS: i64 = 100_000_000;
+
 /// Largest number of packets that leave for one request that is answered.
 pub(super) const ANSWER_PACKETS: u32 = 3;
 
@@ -168,8 +172,17 @@ impl Exchanger {
     /// backend's time.
     pub fn turn(&mut self, backend_ns: impl Fn(RawTime) -> i64) -> io::Result<()> {
         if let Some(by_ns) = self.stepped_ns.take() {
-            let at_ns = backend_ns(self.sockets.now());
-            self.event_log.wall_clock_stepped(by_ns, at_ns);
+            let now = self.sockets.now();
+            let at_ns = backend_ns(now);
+            // The wall clock runs on during a suspension, so it looks stepped by that time.
+            match self.notice_disruption(now, at_ns) {
+                Some(Disruption::Suspended { for_ns })
+                    if (by_ns - for_ns).abs() < SUSPENSION_ERROR_NS => {}
+                Some(Disruption::Suspended { for_ns }) => {
+                    self.event_log.wall_clock_stepped(by_ns - for_ns, at_ns);
+                }
+                _ => self.event_log.wall_clock_stepped(by_ns, at_ns),
+            }
         }
         self.record_departures(&mut [], &backend_ns);
         self.dispatch(&backend_ns);
@@ -196,12 +209,7 @@ impl Exchanger {
     ) -> ClosedWindows {
         let now = self.sockets.now();
         let at_ns = backend_ns(now);
-        if let Some(disruption) = self.disruptions.poll() {
-            self.client.disrupted(disruption == Disruption::Moved, now);
-            self.responder.forget_requests();
-            self.hardware_time.reset();
-            self.event_log.disrupted(disruption, at_ns);
-        }
+        self.notice_disruption(now, at_ns);
         self.hardware_time.read(now);
         let error_ns = self.hardware_time.error_ns(now).unwrap_or(0);
         set(&self.counters.hardware_error_ns, error_ns);
@@ -227,6 +235,16 @@ impl Exchanger {
         let settlement = self.client.settle(polled_until, now, at_ns);
         add(&self.counters.exchanges_lost, settlement.lost);
         self.with_ports(settlement.closed)
+    }
+
+    /// Acts on a disruption of this machine since the last call, if there was one, and returns it.
+    fn notice_disruption(&mut self, now: RawTime, at_ns: i64) -> Option<Disruption> {
+        let disruption = self.disruptions.poll()?;
+        self.client.disrupted(disruption == Disruption::Moved, now);
+        self.responder.forget_requests();
+        self.hardware_time.reset();
+        self.event_log.disrupted(disruption, at_ns);
+        Some(disruption)
     }
 
     /// Ends all exchanges and returns every window as it is.
