@@ -21,9 +21,7 @@ MESH_KEY = 1
 class Agent:
     """A running `sinemora-agent` of a host."""
 
-    def __init__(
-        self, fleet: "Fleet", host: Host, key: int, event_port: int, start: Callable[[], Process]
-    ) -> None:
+    def __init__(self, fleet: "Fleet", host: Host, key: int, event_port: int, start: Callable[[], Process]) -> None:
         self.fleet = fleet
         self.host = host
         self.key = key

@@ -42,8 +42,8 @@ GRANTED_TYPES = ("0", "8", "11")
 # by which two clients of one rate differ on a busy machine.
 EDGE, SHARE = 92 + 72 + 72, 0.05
 
-# Sends packets of the kind argv[1] with the source address argv[2] to argv[3], from the clock identity argv[6] or each from
-# another one; prints the octets sent, from the IP header on.
+# Sends packets of the kind argv[1] with the source address argv[2] to argv[3], from the clock identity argv[6] or each
+# from another one; prints the octets sent, from the IP header on.
 _FORGE = """
 import os, random, socket, struct, sys, time
 kind, victim, target, rate, seconds = sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4]), float(sys.argv[5])
@@ -93,7 +93,8 @@ while time.monotonic() - began < seconds:
 print(sent, flush=True)
 """
 
-# Counts the octets of UDP packets from argv[1] that arrive at e0 from argv[2] (Unix s) for argv[3] seconds, by message type.
+# Counts the octets of UDP packets from argv[1] that arrive at e0 from argv[2] (Unix s) for argv[3] seconds, by message
+# type.
 _COUNT = """
 import json, socket, struct, sys, time
 raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))

@@ -4451,8 +4451,8 @@ StateName: TypeAlias = Literal["measured", "not_planned", "no_data", "stale", "l
 """State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
 
 `earlier`: measured in an earlier window of the period; its turn has not come again. `no_service`: the IEEE 1588
-responder grants nothing, so nothing is measured and nothing is lost; only of single paths. `estimated`: not
-measured; only where estimates are asked for.
+responder grants nothing, so nothing is measured and nothing is lost; of zones if all of their paths have it.
+`estimated`: not measured; only where estimates are asked for.
 """
 
 

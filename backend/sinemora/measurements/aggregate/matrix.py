@@ -91,7 +91,7 @@ EARLIER = 6
 ESTIMATED = 7
 """State, as readers who ask for estimates see it, of a path without a window."""
 NO_SERVICE = 8
-"""State, as readers see it, of a path whose IEEE 1588 responder serves nothing. Within this package it has no window."""
+"""State, as readers see it, of a path whose IEEE 1588 responder serves nothing. Within this package: no window."""
 
 
 _QUANTILE_OF = dict(zip((Statistic.P50, Statistic.P90, Statistic.P99, Statistic.P999), QUANTILES, strict=True))

@@ -1,4 +1,4 @@
-"""Paths to IEEE 1588 responders that serve nothing, as their clients report: nothing is measured and nothing is lost."""
+"""Paths to IEEE 1588 responders that serve nothing, as their clients report: nothing is measured, nothing is lost."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -58,4 +58,3 @@ def _newest(session: Session, mesh: MeshState, clients: Iterable[Member]) -> dic
         if isinstance(responder, int):
             found.setdefault((vm_id, responder), event)
     return found
-

@@ -130,6 +130,6 @@ export function countLooks({ looks, faint }: Grid): Record<Look | 'faint', numbe
   for (let i = 0; i < looks.length; i++) counts[looks[i] as number] = (counts[looks[i] as number] as number) + 1
   let faintOnes = 0
   if (faint) for (let i = 0; i < faint.length; i++) faintOnes += faint[i] as number
-  const of = (look: Look) => counts[look] as number
-  return { 0: of(0), 1: of(1), 2: of(2), 3: of(3), 4: of(4), 5: of(5), 6: of(6), 7: of(7), faint: faintOnes }
+  const all = Object.values(LOOK).map((look) => [look, counts[look] as number])
+  return { ...(Object.fromEntries(all) as Record<Look, number>), faint: faintOnes }
 }

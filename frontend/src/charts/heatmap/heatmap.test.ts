@@ -147,5 +147,5 @@ describe('pooling', () => {
 })
 
 test('looks are counted for the legend', () => {
-  expect(countLooks(grid(['19·', '/x·']))).toEqual({ 0: 2, 1: 2, 2: 1, 3: 0, 4: 1, 5: 0, 6: 0, 7: 0, faint: 0 })
+  expect(countLooks(grid(['19·', '/x·']))).toEqual({ 0: 2, 1: 2, 2: 1, 3: 0, 4: 1, 5: 0, 6: 0, 7: 0, 8: 0, faint: 0 })
 })

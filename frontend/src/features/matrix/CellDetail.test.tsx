@@ -107,6 +107,7 @@ test('a path without service names the reason, and shows no loss', async () => {
   await detail(LOOK.ringed, { ...PATH, outbound: null, inbound: null, round_trip: null, no_service } as Path)
   expect(screen.getByText('No service.').parentElement?.textContent).toMatch(/It refuses the grants\.$/)
   expect(screen.queryByText(/100/)).toBeNull()
+  expect(screen.queryByText(/usual/)).toBeNull()
 })
 
 test('a path that is not measured shows its estimates with their intervals', async () => {

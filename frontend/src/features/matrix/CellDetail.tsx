@@ -52,7 +52,7 @@ export function CellDetail({ meshId, source, target, look, path, clock, isLive, 
         </p>
       )}
       {look === LOOK.barred && path?.estimate && <Estimated estimate={path.estimate} />}
-      {isLive && path && look !== LOOK.ruled && look !== LOOK.barred && (
+      {isLive && path && look !== LOOK.ruled && look !== LOOK.barred && look !== LOOK.ringed && (
         <UsualFigures meshId={meshId} by="vm" source={source.id} target={target.id} />
       )}
       {path?.outbound && path.inbound && path.round_trip ? (

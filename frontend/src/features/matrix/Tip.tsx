@@ -31,7 +31,8 @@ export function Tip({ meshId, shown, part, reading, cell, annotations }: Props) 
   const isExact = isPath && shown.metric === 'one_way_delay' && !shown.when
   const { data } = useQuery({
     ...pathQuery(meshId, source?.id ?? '', target?.id ?? '', shown.estimates),
-    enabled: (isExact || (isPath && look === LOOK.ringed)) && settled.row === cell.row && settled.column === cell.column,
+    enabled:
+      (isExact || (isPath && look === LOOK.ringed)) && settled.row === cell.row && settled.column === cell.column,
   })
   const direction = isExact ? data?.outbound : undefined
   const estimate = isExact && shown.statistic === 'p50' ? data?.estimate : undefined
