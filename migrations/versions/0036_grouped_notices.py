@@ -13,7 +13,7 @@ depends_on: str | Sequence[str] | None = None
 def upgrade() -> None:
     """Add the columns; earlier notices are of no group."""
     op.execute(
-        "ALTER TABLE deliveries ADD COLUMN group_key text,"
+        "ALTER TABLE deliveries ADD COLUMN group_key varchar,"
         " ADD COLUMN held boolean NOT NULL DEFAULT false,"
         " ADD COLUMN hold_s integer NOT NULL DEFAULT 0,"
         " ADD COLUMN hold_max_s integer NOT NULL DEFAULT 0"
