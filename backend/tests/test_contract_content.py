@@ -26,19 +26,9 @@ WITHOUT_EXAMPLE = {
     "export_audit_entries",
     "export_exchanges",
     "accept_recommendation",
-    "change_account",
-    "create_alert_back_test",
     "dismiss_recommendation",
-    "list_price_lists",
-    "list_receivers",
-    "list_vm_clock_errors",
     "listen",
-    "preview_alert_rule",
-    "read_alert_rule",
-    "read_demonstration",
     "read_job_result",
-    "read_price_list",
-    "read_recommendation_schedule",
 }
 
 

@@ -3,6 +3,7 @@ import { expect, expectAccessible, remove, test, write } from '../support/journe
 test('a call is tried from the reference of the API, with the session and with a key', async ({
   inside: page,
   mesh,
+  baseURL,
 }) => {
   const refused: string[] = []
   page.on('console', (message) => {

@@ -10,6 +10,7 @@ from tests.callers import PASSWORD, Member
 from tests.test_every_route import operations
 
 SENSITIVE = {
+    ("post", "/v1/device-logins/approve"),
     ("post", "/v1/account/totp"),
     ("delete", "/v1/account/totp"),
     ("post", "/v1/account/totp/confirm"),

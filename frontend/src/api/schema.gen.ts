@@ -16386,6 +16386,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Ada Byron"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AccountUpdate"];
             };
         };
@@ -16400,6 +16405,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": "5fa9997b-6734-41e9-87eb-1e646ba7dcfc",
+                     *         "email": "owner@sinemora.example"
+                     *       },
+                     *       "name": "Ada Byron",
+                     *       "password_changed_at": "2026-11-26T05:38:34.804022Z",
+                     *       "totp": null,
+                     *       "passkeys": [],
+                     *       "recovery_codes_left": 0,
+                     *       "factors": [],
+                     *       "required_by": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["AccountRead"];
                 };
             };
@@ -19046,6 +19066,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "device_name": "sinemora on web-1",
+                 *       "scope": "write"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DeviceLoginCreate"];
             };
         };
@@ -19057,6 +19083,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "device_code": "example-device-code-of-43-random-characters",
+                     *       "user_code": "PJSJ-GFVM",
+                     *       "verification_uri": "https://sinemora.example/device",
+                     *       "verification_uri_complete": "https://sinemora.example/device?code=PJSJ-GFVM",
+                     *       "expires_in": 600,
+                     *       "interval": 5
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeviceLoginCreated"];
                 };
             };
@@ -19112,6 +19148,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+                 *       "device_code": "example-device-code-of-43-random-characters"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DeviceTokenCreate"];
             };
         };
@@ -19123,6 +19165,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "access_token": "sm_example",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 7776000,
+                     *       "expires_at": "2027-02-24T05:36:40.876264Z",
+                     *       "scope": "write",
+                     *       "email": "owner@sinemora.example",
+                     *       "tenant_name": "Example"
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeviceToken"];
                 };
             };
@@ -19199,6 +19252,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "user_code": "pjsj gfvm"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserCode"];
             };
         };
@@ -19213,6 +19271,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "user_code": "PJSJ-GFVM",
+                     *       "device_name": "sinemora on web-1",
+                     *       "scope": "write",
+                     *       "address": "127.0.0.1",
+                     *       "program": "sinemora-client/0.1.0 Python/3.11",
+                     *       "created_at": "2026-11-26T05:36:40.647225Z",
+                     *       "expires_at": "2026-11-26T05:46:40.642121Z",
+                     *       "tenant_name": "Example",
+                     *       "role": "editor",
+                     *       "key_valid_days": 90
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeviceLoginRead"];
                 };
             };
@@ -19320,6 +19392,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "user_code": "PJSJ-GFVM"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserCode"];
             };
         };
@@ -19335,6 +19412,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "user_code": "PJSJ-GFVM",
+                     *       "device_name": "sinemora on web-1",
+                     *       "scope": "write",
+                     *       "address": "127.0.0.1",
+                     *       "program": "sinemora-client/0.1.0 Python/3.11",
+                     *       "created_at": "2026-11-26T05:36:40.647225Z",
+                     *       "expires_at": "2026-11-26T05:46:40.642121Z",
+                     *       "tenant_name": "Example",
+                     *       "role": "editor",
+                     *       "key_valid_days": 90
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeviceLoginRead"];
                 };
             };
@@ -19455,6 +19546,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "user_code": "TCPC-JZSH"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserCode"];
             };
         };
@@ -19470,6 +19566,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "user_code": "TCPC-JZSH",
+                     *       "device_name": "sinemora on web-1",
+                     *       "scope": "write",
+                     *       "address": "127.0.0.1",
+                     *       "program": "sinemora-client/0.1.0 Python/3.11",
+                     *       "created_at": "2026-11-26T05:36:41.669696Z",
+                     *       "expires_at": "2026-11-26T05:46:41.667582Z",
+                     *       "tenant_name": "Example",
+                     *       "role": "editor",
+                     *       "key_valid_days": 90
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeviceLoginRead"];
                 };
             };
@@ -25652,6 +25762,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "playing": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["DemonstrationRead"];
                 };
             };
@@ -35049,6 +35164,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "vm_id": "186b4244-9206-4904-aa23-5333049ba735",
+                     *       "window": {
+                     *         "from": "2026-11-26T04:38:38.406060Z",
+                     *         "to": "2026-11-26T05:38:38.406060Z"
+                     *       },
+                     *       "meshes": [
+                     *         {
+                     *           "mesh": {
+                     *             "id": "d955514e-2710-4e8d-add8-6818f081e2af",
+                     *             "name": "demo"
+                     *           },
+                     *           "resolution_s": 60,
+                     *           "points_at": [
+                     *             "2026-11-26T04:38:00Z",
+                     *             "2026-11-26T04:39:00Z"
+                     *           ],
+                     *           "paths": [
+                     *             0,
+                     *             0
+                     *           ],
+                     *           "median_ns": [
+                     *             null,
+                     *             null
+                     *           ],
+                     *           "largest_ns": [
+                     *             null,
+                     *             null
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["VmClocksRead"];
                 };
             };
@@ -40685,6 +40834,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "every_h": 24,
+                     *       "question": {
+                     *         "applications": [],
+                     *         "policy": "best",
+                     *         "objective": null,
+                     *         "risk": null,
+                     *         "statistic": "p50",
+                     *         "minutes": 30,
+                     *         "moves_max": 3,
+                     *         "move_cost": null,
+                     *         "nomora": null,
+                     *         "explain": false
+                     *       },
+                     *       "asked_at": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["ScheduleRead"];
                 };
             };
@@ -49586,6 +49753,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "9502cb66-0c00-4f81-99d6-1f5f1cce137e",
+                     *       "mesh_id": "8fbb73fb-d44e-4dca-9818-4b09d901c557",
+                     *       "name": "Above a millisecond",
+                     *       "enabled": true,
+                     *       "severity": "warning",
+                     *       "condition": {
+                     *         "kind": "threshold",
+                     *         "metric": "one_way_delay",
+                     *         "statistic": "p50",
+                     *         "above": 1000000,
+                     *         "deviations": 6,
+                     *         "rise_ns": 0,
+                     *         "timescale": "short",
+                     *         "over_s": 0
+                     *       },
+                     *       "scope": {
+                     *         "zones": [],
+                     *         "zone_pair": null,
+                     *         "vms": [],
+                     *         "path": null,
+                     *         "labels": {},
+                     *         "application": null
+                     *       },
+                     *       "windows_x": 2,
+                     *       "windows_y": 3,
+                     *       "sources_min": 1,
+                     *       "hold_s": 0,
+                     *       "keep_firing_s": 60,
+                     *       "runbook_url": "https://runbooks.example/slow",
+                     *       "origin": null,
+                     *       "version": 1,
+                     *       "created_at": "2026-11-26T05:42:18.748483Z",
+                     *       "updated_at": "2026-11-26T05:42:18.748483Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleRead"];
                 };
             };
@@ -49978,6 +50182,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "mesh_id": "ac2ee31f-8581-49b4-8acd-97e034d669e6",
+                 *       "name": "Silent",
+                 *       "hours": 1,
+                 *       "condition": {
+                 *         "kind": "silent"
+                 *       },
+                 *       "windows_x": 1,
+                 *       "windows_y": 1,
+                 *       "keep_firing_s": 0
+                 *     }
+                 */
                 "application/json": components["schemas"]["BackTestCreate"];
             };
         };
@@ -49994,6 +50211,59 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "830f99b7-afd4-4b89-aaf6-e108c119c2dc",
+                     *       "kind": "alerts.back_test",
+                     *       "title": "Rule Silent on demo",
+                     *       "queue": "bulk",
+                     *       "state": "queued",
+                     *       "progress": null,
+                     *       "note": "",
+                     *       "attempt": 0,
+                     *       "cancel_requested": false,
+                     *       "requested_by": "owner@sinemora.example",
+                     *       "params": {
+                     *         "name": "Silent",
+                     *         "hours": 1,
+                     *         "scope": {
+                     *           "vms": [],
+                     *           "path": null,
+                     *           "zones": [],
+                     *           "labels": {},
+                     *           "zone_pair": null,
+                     *           "application": null
+                     *         },
+                     *         "hold_s": 0,
+                     *         "enabled": true,
+                     *         "mesh_id": "ac2ee31f-8581-49b4-8acd-97e034d669e6",
+                     *         "severity": "warning",
+                     *         "condition": {
+                     *           "kind": "silent",
+                     *           "above": 0,
+                     *           "metric": "one_way_delay",
+                     *           "over_s": 0,
+                     *           "rise_ns": 0,
+                     *           "statistic": "p50",
+                     *           "timescale": "short",
+                     *           "deviations": 6
+                     *         },
+                     *         "windows_x": 1,
+                     *         "windows_y": 1,
+                     *         "runbook_url": null,
+                     *         "sources_min": 1,
+                     *         "keep_firing_s": 0
+                     *       },
+                     *       "result": null,
+                     *       "result_href": null,
+                     *       "problem": null,
+                     *       "output": null,
+                     *       "created_at": "2026-11-26T05:39:19.343471Z",
+                     *       "started_at": null,
+                     *       "finished_at": null,
+                     *       "kept_until": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["JobRead"];
                 };
             };
@@ -50111,6 +50381,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "mesh_id": "94a3c3ef-0f14-4082-ba2f-6d2e0acbe8fd",
+                 *       "name": "preview",
+                 *       "source_id": "4a73ddbf-c6ea-4ccb-98d1-60d77ae6aab6",
+                 *       "target_id": "9a51be1d-d50c-4282-95d2-2eeb61b0f7a2",
+                 *       "condition": {
+                 *         "kind": "threshold",
+                 *         "above": 1000000
+                 *       },
+                 *       "keep_firing_s": 0
+                 *     }
+                 */
                 "application/json": components["schemas"]["RulePreviewCreate"];
             };
         };
@@ -50125,6 +50408,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "points_at": [
+                     *         "2026-11-26T02:38:50Z",
+                     *         "2026-11-26T02:39:00Z"
+                     *       ],
+                     *       "values": [
+                     *         null,
+                     *         null
+                     *       ],
+                     *       "limits": [
+                     *         1000000,
+                     *         1000000
+                     *       ],
+                     *       "firing": [
+                     *         false,
+                     *         false
+                     *       ],
+                     *       "notes": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["RulePreview"];
                 };
             };
@@ -50695,6 +50999,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "781378ec-6a83-4893-a0ee-e7c4103acd96",
+                     *           "name": "On call",
+                     *           "kind": "email",
+                     *           "settings": {
+                     *             "to": [
+                     *               "sre@example.com"
+                     *             ]
+                     *           },
+                     *           "has_secret": false,
+                     *           "version": 1,
+                     *           "created_at": "2026-11-26T05:42:15.872514Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Page_ReceiverRead_"];
                 };
             };
@@ -52688,6 +53012,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "Sample of 2025-01-01",
+                     *           "currency": "USD",
+                     *           "as_of": "2025-01-01",
+                     *           "source": "Published on-demand list prices for Linux in one US region of each provider, without discounts. Check them with your provider.",
+                     *           "entries": [
+                     *             {
+                     *               "kind": "vm",
+                     *               "provider": "AWS",
+                     *               "region": "us-east-1",
+                     *               "name": "t3.medium",
+                     *               "price_per_hour": 0.0416,
+                     *               "vcpus": 2,
+                     *               "memory_gb": 4
+                     *             },
+                     *             {
+                     *               "kind": "vm",
+                     *               "provider": "AWS",
+                     *               "region": "us-east-1",
+                     *               "name": "m7g.large",
+                     *               "price_per_hour": 0.0816,
+                     *               "vcpus": 2,
+                     *               "memory_gb": 8
+                     *             }
+                     *           ],
+                     *           "id": "51eb0171-1acb-4775-a957-ab61b544b871",
+                     *           "created_at": "2026-11-26T05:42:15.585519Z",
+                     *           "updated_at": "2026-11-26T05:42:15.585519Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Page_PriceListRead_"];
                 };
             };
@@ -52946,6 +53306,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "Sample of 2025-01-01",
+                     *       "currency": "USD",
+                     *       "as_of": "2025-01-01",
+                     *       "source": "Published on-demand list prices for Linux in one US region of each provider, without discounts. Check them with your provider.",
+                     *       "entries": [
+                     *         {
+                     *           "kind": "vm",
+                     *           "provider": "AWS",
+                     *           "region": "us-east-1",
+                     *           "name": "t3.medium",
+                     *           "price_per_hour": 0.0416,
+                     *           "vcpus": 2,
+                     *           "memory_gb": 4
+                     *         },
+                     *         {
+                     *           "kind": "vm",
+                     *           "provider": "AWS",
+                     *           "region": "us-east-1",
+                     *           "name": "m7g.large",
+                     *           "price_per_hour": 0.0816,
+                     *           "vcpus": 2,
+                     *           "memory_gb": 8
+                     *         }
+                     *       ],
+                     *       "id": "51eb0171-1acb-4775-a957-ab61b544b871",
+                     *       "created_at": "2026-11-26T05:42:15.585519Z",
+                     *       "updated_at": "2026-11-26T05:42:15.585519Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["PriceListRead"];
                 };
             };
