@@ -15,6 +15,7 @@ from sinemora.applications.performance import Flags, Indices
 from sinemora.curves.core.curve import Floats
 from sinemora.kit.percent import percent
 from sinemora.recommendations.core.acceptance import PROBABILITY, price_of_moves
+from sinemora.recommendations.core.constraints import counted
 from sinemora.recommendations.core.gains import expected_gain
 from sinemora.recommendations.core.holdout import Gain
 from sinemora.recommendations.core.instance import Deployment, Instance
@@ -221,15 +222,10 @@ def _capacity(
     takes = application.tasks[position].takes
     for (room, kind, unit), need, left in zip(rooms, takes, free[machine].tolist(), strict=True):
         if need > left:
-            lacking = _counted(need - max(left, 0), unit)
+            lacking = counted(need - max(left, 0), unit)
             yield Limit(
-                kind, f"{vm.name} has {_counted(room, unit)}, {max(left, 0)} free", f"add {lacking} to {vm.name}"
+                kind, f"{vm.name} has {counted(room, unit)}, {max(left, 0)} free", f"add {lacking} to {vm.name}"
             )
-
-
-def _counted(count: int | None, unit: str) -> str:
-    """Return a number with its unit: "1 slot", "2 slots"."""
-    return f"{count} {unit.removesuffix('s') if count == 1 else unit}"
 
 
 def _apart_on(instance: Instance, after: tuple[Indices, ...], place: int) -> Flags:
@@ -262,16 +258,16 @@ def _domains(
         )
     if position == application.root:
         return
-    counted = at >= 0
+    spread = at >= 0
     if application.root is not None:
-        counted[application.root] = False  # roots count towards no spread limit
+        spread[application.root] = False  # roots count towards no spread limit
     mosts = (application.per_vm_max, application.per_host_max, application.per_zone_max)
     for level, most, domain in zip(("VM", "host", "zone"), mosts, domains, strict=True):
         if most is None or domain[at[position]] == domain[machine]:
             continue
-        if int((domain[at[counted]] == domain[machine]).sum()) >= most:
+        if int((domain[at[spread]] == domain[machine]).sum()) >= most:
             yield Limit(
                 f"per_{level.lower()}_max",
-                f"{application.name} may have {most} tasks on one {level}",
+                f"{application.name} may have {counted(most, 'tasks')} on one {level}",
                 f"let {application.name} have {most + 1} tasks on one {level}",
             )

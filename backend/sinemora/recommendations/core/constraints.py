@@ -91,7 +91,7 @@ def describe(instance: Instance) -> list[str]:
             ("zone", application.per_zone_max),
         ):
             if most is not None:
-                words.append(f"{application.name}: at most {most} tasks a {level}")
+                words.append(f"{application.name}: at most {counted(most, 'tasks')} a {level}")
         for other in sorted(application.apart_from):
             if instance.applications[other].name > application.name:
                 words.append(f"{application.name} and {instance.applications[other].name} share no VM")
@@ -168,3 +168,8 @@ def _count_per_domain(application: Deployment, where: Indices, domain: Indices, 
     if application.root is not None:
         placed[application.root] = False
     return np.bincount(domain[where[placed]], minlength=size)
+
+
+def counted(count: int | None, unit: str) -> str:
+    """Return a number with its unit: "1 slot", "2 slots"."""
+    return f"{count} {unit.removesuffix('s') if count == 1 else unit}"

@@ -17,15 +17,16 @@ export function BindingLimits({ recommendation }: { recommendation: Recommendati
         id={({ limits }) => limits.map(({ limit }) => limit).join()}
         columns={[
           {
-            title: strings.relaxation,
-            cell: ({ limits }) => limits.map(({ relax }) => relax).join(strings.and),
-            as: 'head',
-          },
-          { title: strings.limit, cell: ({ limits }) => limits.map(({ limit }) => limit).join('; ') },
-          {
             title: strings.wouldMove,
             cell: ({ application, task, vm }) => strings.taskToVm(`${application.name}/${task.name}`, vm.name),
+            as: 'head',
           },
+          {
+            title: strings.relaxation,
+            cell: ({ limits }) => limits.map(({ relax }) => relax).join(strings.and),
+            as: 'wrap',
+          },
+          { title: strings.limit, cell: ({ limits }) => limits.map(({ limit }) => limit).join('; '), as: 'wrap' },
           { title: strings.gain, cell: ({ gain }) => formatChange(gain.gain.mean), as: 'number' },
         ]}
       />
