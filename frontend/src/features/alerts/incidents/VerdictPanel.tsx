@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type Incident, openIncidentsQuery } from '~/api/incidents'
+import type { Incident } from '~/api/incidents'
+import { overviewQuery } from '~/api/overview'
 import { formatShare } from '~/lib/performance'
 import { sentenceCase } from '~/lib/text'
 import { Panel, pageStyles } from '~/ui/Page'
@@ -17,8 +18,8 @@ interface Props {
 /** The verdict: network, clock, agent or application, with its reasons. */
 export function VerdictPanel({ incident, verdict: { kind, reasons } }: Props) {
   const isOfApplication = kind === 'application' && incident.state !== 'resolved'
-  const open = useQuery({ ...openIncidentsQuery, enabled: isOfApplication })
-  const causes = isOfApplication ? causesOf(incident, open.data ?? []) : []
+  const overview = useQuery({ ...overviewQuery, enabled: isOfApplication })
+  const causes = isOfApplication ? causesOf(incident, overview.data?.meshes ?? []) : []
   return (
     <Panel title={strings.applicationOrNetwork}>
       <div className={styles.verdict}>

@@ -1,6 +1,7 @@
 /** Incidents that explain why an application misses its objective. */
 
-import type { Incident, IncidentSummary } from '~/api/incidents'
+import type { Incident } from '~/api/incidents'
+import type { MeshHealth } from '~/api/overview'
 
 interface Cause {
   id: string
@@ -16,11 +17,12 @@ const LEAST = 0.0005
 /** Return the open incidents about paths on which the applications of an incident lose performance, costliest first. */
 export function causesOf(
   { id, mesh, applications }: Pick<Incident, 'id' | 'mesh' | 'applications'>,
-  open: readonly Pick<IncidentSummary, 'id' | 'title' | 'mesh' | 'suspect' | 'applications'>[],
+  meshes: readonly Pick<MeshHealth, 'id' | 'worst_incidents'>[],
 ): Cause[] {
   const names = new Set(applications.map(({ name }) => name))
-  return open
-    .filter((other) => other.id !== id && other.mesh.id === mesh.id && other.suspect !== 'application')
+  return meshes
+    .flatMap((one) => (one.id === mesh.id ? one.worst_incidents : []))
+    .filter((other) => other.id !== id && other.culprit.suspect !== 'application')
     .flatMap((other) =>
       other.applications
         .filter((one): one is typeof one & { cost: number } => names.has(one.name) && (one.cost ?? 0) >= LEAST)
