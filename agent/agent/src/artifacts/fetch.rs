@@ -18,8 +18,11 @@ use crate::stop::Stop;
 
 /// Connections at a time, to the nearest peers.
 const CONNECTIONS: usize = 6;
-/// Blocks that are requested ahead on a connection.
-const AHEAD: usize = 6;
+/// Blocks that are requested ahead on a connection: so few that another peer can be asked for the rest, and on a fast
+/// connection what arrives in a quarter of a second.
+const AHEAD_RANGE: (usize, usize) = (2, 32);
+const AHEAD_PART: usize = 4;
+const RECENT: Duration = Duration::from_secs(1);
 /// Time between two questions which blocks a peer holds.
 const BITMAP_EVERY: Duration = Duration::from_millis(300);
 /// Time after which the connection to a peer that holds nothing missing is given to the next one.
@@ -172,13 +175,19 @@ impl Run<'_> {
     ) -> io::Result<()> {
         let mut asked_at: Option<Instant> = None;
         let mut useful_at = Instant::now();
+        let mut arrived: VecDeque<Instant> = VecDeque::new();
         while self.goes_on() {
             if !requested.contains(&None) && asked_at.is_none_or(|at| at.elapsed() > BITMAP_EVERY) {
                 client.request_bitmap(&self.id)?;
                 requested.push_back(None);
                 asked_at = Some(Instant::now());
             }
-            while requested.len() < AHEAD {
+            while arrived.front().is_some_and(|at| at.elapsed() > RECENT) {
+                arrived.pop_front();
+            }
+            let (least, most) = AHEAD_RANGE;
+            let ahead = (least + arrived.len() / AHEAD_PART).min(most);
+            while requested.iter().flatten().count() < ahead {
                 let Some(at) = self.choose(rank, peer.vm_key) else {
                     break;
                 };
@@ -202,6 +211,7 @@ impl Run<'_> {
                     let at = *at;
                     let data = client.receive_block(&self.fetcher.rate)?;
                     requested.pop_front();
+                    arrived.push_back(Instant::now());
                     self.take(at, &data, peer)?;
                 }
             }

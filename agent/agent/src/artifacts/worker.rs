@@ -23,6 +23,8 @@ use crate::stop::Stop;
 
 const PATH: &str = "/v1/agents/self/artifacts";
 const LIMIT: Duration = Duration::from_secs(30);
+/// Artifacts that are fetched at a time: a slow source of one does not hold up the others.
+const FETCHED_AT_ONCE: usize = 3;
 const STEP: Duration = Duration::from_millis(100);
 const AGAIN_RANGE_S: (f64, f64) = (0.5, 300.0);
 
@@ -51,11 +53,33 @@ pub struct ArtifactWorker {
     stop: Stop,
 }
 
-/// Artifacts to fetch, the oldest first, and whether a fetch has just ended.
+/// Artifacts to fetch, the oldest first, which of them are being fetched, and whether a fetch has just ended.
 #[derive(Debug, Default)]
 struct Targets {
     open: Mutex<Vec<Arc<Entry>>>,
+    taken: Mutex<HashSet<String>>,
     ended: AtomicBool,
+}
+
+impl Targets {
+    /// Returns the first artifact that no thread fetches; it is this thread's until `release`.
+    fn take(&self) -> Option<Arc<Entry>> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = open
+            .iter()
+            .filter(|one| !taken.contains(&one.document.artifact_id));
+        let entry = Arc::clone(free.next()?);
+        taken.insert(entry.document.artifact_id.clone());
+        Some(entry)
+    }
+
+    fn release(&self, artifact_id: &str) {
+        self.taken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(artifact_id);
+    }
 }
 
 impl ArtifactWorker {
@@ -104,17 +128,19 @@ impl ArtifactWorker {
     /// Works until stopped.
     pub fn run(mut self) {
         lower_priority();
-        let (fetcher, targets, stop) = (
-            Arc::clone(&self.fetcher),
-            Arc::clone(&self.targets),
-            self.stop.clone(),
-        );
-        let fetching = std::thread::Builder::new()
-            .name("artifact-fetch".to_owned())
-            .spawn(move || fetch_targets(&fetcher, &targets, &stop));
-        if let Err(error) = fetching {
-            tracing::error!("artifacts are not fetched: {error}");
-            return;
+        for _ in 0..FETCHED_AT_ONCE {
+            let (fetcher, targets, stop) = (
+                Arc::clone(&self.fetcher),
+                Arc::clone(&self.targets),
+                self.stop.clone(),
+            );
+            let fetching = std::thread::Builder::new()
+                .name("artifact-fetch".to_owned())
+                .spawn(move || fetch_targets(&fetcher, &targets, &stop));
+            if let Err(error) = fetching {
+                tracing::error!("artifacts are not fetched: {error}");
+                return;
+            }
         }
         let mut known: HashMap<String, Arc<Entry>> = HashMap::new();
         let mut sent: BTreeMap<String, CopyReport> = BTreeMap::new();
@@ -370,7 +396,7 @@ fn fetch_targets(fetcher: &Fetcher, targets: &Targets, stop: &Stop) {
             .clone()
     };
     while !stop.is_set() {
-        let Some(entry) = open().into_iter().next() else {
+        let Some(entry) = targets.take() else {
             stop.wait(STEP);
             continue;
         };
@@ -402,5 +428,6 @@ fn fetch_targets(fetcher: &Fetcher, targets: &Targets, stop: &Stop) {
             );
             targets.ended.store(true, Relaxed);
         }
+        targets.release(&id);
     }
 }
