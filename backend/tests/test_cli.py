@@ -1,8 +1,11 @@
 """The command line: what it lists, imports and refuses."""
 
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
+from typing import Any
 
 import pytest
 from typer.main import get_group
@@ -54,3 +57,33 @@ def test_a_value_that_is_not_understood_is_named(
 ) -> None:
     assert main(arguments) == 2
     assert words in capsys.readouterr().err
+
+
+def test_every_command_that_calls_the_api_takes_a_profile_and_answers_in_json() -> None:
+    def leaves(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], set[str]]]:
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from leaves(inner, (*path, name))
+        if not getattr(command, "commands", {}):
+            yield path, {option for parameter in command.params for option in parameter.opts}
+
+    found = {
+        path: options
+        for module in {module for module, _ in IMPORTED.values()}
+        for path, options in leaves(get_group(import_module(module).app), ())
+        if {"--url", "--key"} <= options and path != ("evidence", "verify")  # its --key is a public key
+    }
+    assert len(found) > 50
+    assert [path for path, options in found.items() if not {"--json", "--profile"} <= options] == []
+
+
+@pytest.mark.parametrize(("words", "found"), [("sinemora inci", "incidents"), ("sinemora rules im", "import")])
+def test_the_shell_completes_commands(words: str, found: str) -> None:
+    env = os.environ | {
+        "_SINEMORA_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+        "_TYPER_COMPLETE_ARGS": words,
+    }
+    code = "import sys\nfrom sinemora.cli import main\nsys.exit(main([]))"
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    assert found in done.stdout.split(), done.stderr
