@@ -18,11 +18,15 @@ export function ApiReference({ name }: { name: string | undefined }) {
       lead={
         <>
           {strings.lead}{' '}
-          <Anchor renderRoot={(root) => <Link {...root} to="/help/$" params={{ _splat: 'api/README' }} />}>
+          <Anchor
+            inherit
+            underline="always"
+            renderRoot={(root) => <Link {...root} to="/help/$" params={{ _splat: 'api/README' }} />}
+          >
             {strings.conventions}
           </Anchor>
           {' · '}
-          <Anchor href="/v1/openapi.json" download="sinemora-openapi.json">
+          <Anchor inherit underline="always" href="/v1/openapi.json" download="sinemora-openapi.json">
             {strings.document}
           </Anchor>
         </>
