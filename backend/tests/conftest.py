@@ -42,7 +42,8 @@ from sinemora.kit import config, db, security
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
 from sinemora.main import create_app
-from sinemora.measurements.store import partitions
+from sinemora.measurements.query.caches.shared_cache import shared_cache
+from sinemora.measurements.store import binary_rows, partitions
 from sinemora.tenants.service import create_owner
 from tests import callers
 from tests.callers import PASSWORD, Caller, Member, MeshWorld
@@ -122,8 +123,10 @@ def _postgres(folder: Path) -> PostgresServer | ExternalPostgres:
 
 
 def forget_settings() -> None:
-    """Clear caches of settings and connections, so that the next use reads them again."""
+    """Clear caches of settings, connections and what a database holds, so that the next use reads them again."""
     config.settings.cache_clear()
+    shared_cache.cache_clear()
+    binary_rows.ROSTERS.clear()
     db.engine.cache_clear()
     db.system_engine.cache_clear()
     kit_redis.client.cache_clear()

@@ -67,7 +67,7 @@ test('a published file reaches two VMs, and its page shows which share each has 
 
     await page.getByRole('button', { name: 'Delete…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await expect(page.getByRole('heading', { name: 'Artifacts' })).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'Artifacts', exact: true })).toBeVisible()
     await expect(page.getByRole('link', { name: `${name}.tar` })).toHaveCount(0)
   } finally {
     await Promise.all(agents.map((agent) => agent.stop()))

@@ -84,6 +84,6 @@ test('two machines enrol with the shown command, turn green, and their delay is 
 
 test('the URL of an unknown mesh shows that it is unknown', async ({ inside: page }) => {
   await page.goto('/meshes/00000000-0000-4000-8000-000000000000')
-  await expect(page.getByRole('alert')).toContainText('Unknown mesh.')
-  await expect(page.getByRole('alert')).toContainText('Request')
+  await expect(page.getByRole('alert')).toContainText('Unknown mesh')
+  await expect(page.getByRole('alert')).toContainText('belongs to another tenant')
 })

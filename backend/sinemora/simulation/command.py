@@ -177,7 +177,7 @@ def simulate(
             with Client(upload, key) as client:
                 created = client.request("POST", "/v1/simulations", body={"name": name, **result}).json()
         except SinemoraError as error:
-            sys.stderr.write(f"simulate: {error}\n")
+            sys.stderr.write(f"simulate: {upload}: {error}\n")
             raise Exit(1) from None
         sys.stderr.write(f"Report: {upload.rstrip('/')}/simulations/{created['id']}\n")
 

@@ -97,8 +97,8 @@ def test_the_command_uploads_its_report(
         assert f"Report: {server.url}/simulations/{stored['id']}\n" in output.err
         # All states exist already, so only the upload can fail.
         for options, why in (
-            (["--key", "sm_wrong"], f"Refused by {server.url}: "),
-            (["--key", server.key, "--name", ""], f"Refused by {server.url}: "),
+            (["--key", "sm_wrong"], f"{server.url}: 401: Bad credentials"),
+            (["--key", server.key, "--name", ""], f"{server.url}: 422: "),
             (["--key", server.key, "--upload", "sinemora.example"], "begins with https://"),
         ):
             assert main([*upload, *options]) == 1

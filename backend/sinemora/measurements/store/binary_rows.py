@@ -15,7 +15,7 @@ from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.stored import StoredFrame
 
-_rosters: LruCache[int, Ints] = LruCache(20_000)
+ROSTERS: LruCache[int, Ints] = LruCache(20_000)
 
 
 def tenant_of(session: Session) -> int:
@@ -34,13 +34,13 @@ def frames_of(session: Session, rows: Sequence[tuple[Any, ...]]) -> list[StoredF
 
 def targets_of(session: Session, keys: set[int]) -> dict[int, Ints]:
     """Return the VM keys of rosters. A roster never changes, so each is read once."""
-    rosters = {key: roster for key in keys if (roster := _rosters.get(key)) is not None}
+    rosters = {key: roster for key in keys if (roster := ROSTERS.get(key)) is not None}
     missing = keys - rosters.keys()
     if missing:
         sql = "SELECT key, array_send(target_keys) FROM rosters WHERE key = ANY(%(keys)s)"
         for key, array in fetch(session, sql, {"keys": list(missing)}):
             rosters[key] = _ints_of(array)
-            _rosters.put(key, rosters[key])
+            ROSTERS.put(key, rosters[key])
     return rosters
 
 

@@ -308,7 +308,7 @@ def test_a_wide_panel_has_all_points_of_its_step(hours, key, hours_back, step_s,
     query = 'sinemora_zone_delay_seconds{mesh="demo",quantile="0.99"} * 1e6'
     data = asked(key, "query_range", query=query, start=start_s, end=end_s, step=step_s)
     assert time.process_time() - began < 10
-    assert data["result"]
+    assert data["result"] or step_s == 86_400  # a day has a value once it is whole (UTC); the mesh has hours only
     for one in data["result"]:
         times = [at for at, _ in one["values"]]
         assert len(times) <= points

@@ -1,5 +1,5 @@
 import { Link, Outlet } from '@tanstack/react-router'
-import { type CSSProperties, useState } from 'react'
+import { type CSSProperties, lazy, Suspense, useState } from 'react'
 import { useKiosk } from '~/ui/kiosk'
 import { Mark } from '~/ui/Logo'
 import { AwayBanner } from './AwayBanner'
@@ -20,16 +20,20 @@ import { SavedViews } from './SavedViews'
 import { SearchButton } from './SearchButton'
 import { SideNavigation } from './SideNavigation'
 import styles from './shell.module.css'
-import { ShortcutList } from './shortcuts/ShortcutList'
 import { type Overlay, useShortcuts } from './shortcuts/useShortcuts'
 import { strings } from './strings'
 import { ThemeSwitch } from './ThemeSwitch'
 import { TimeControl } from './time/TimeControl'
 import { UserMenu } from './UserMenu'
 
+// Few open it: its code is no part of the first load.
+const ShortcutList = lazy(async () => ({ default: (await import('./shortcuts/ShortcutList')).ShortcutList }))
+
 /** The frame of every page: navigation at the left, mesh, search and live state above it; a wall screen has neither. */
 export function Shell() {
   const [overlay, setOverlay] = useState<Overlay | null>(null)
+  const [listsShortcuts, setListsShortcuts] = useState(false)
+  if (overlay === 'shortcuts' && !listsShortcuts) setListsShortcuts(true)
   const close = () => setOverlay(null)
   useShortcuts(setOverlay)
   const isKiosk = useKiosk()
@@ -87,7 +91,11 @@ export function Shell() {
       </div>
       {isKiosk && <LeaveKiosk />}
       <Palette opened={overlay === 'palette'} onClose={close} onShortcuts={() => setOverlay('shortcuts')} />
-      <ShortcutList opened={overlay === 'shortcuts'} onClose={close} />
+      {listsShortcuts && (
+        <Suspense fallback={null}>
+          <ShortcutList opened={overlay === 'shortcuts'} onClose={close} />
+        </Suspense>
+      )}
     </div>
   )
 }
