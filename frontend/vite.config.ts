@@ -34,6 +34,7 @@ const HELP = [
   'agent-interoperability',
   'advisors',
   'tail-lab',
+  'artifacts',
   'latency-budget',
   'alerts',
   'curves',

@@ -96,7 +96,7 @@ test('a strategy is saved with its period, and the comparison follows the form',
   await userEvent.clear(period)
   await userEvent.type(period, '20')
   await userEvent.click(screen.getByRole('button', { name: 'Save plan' }))
-  expect(bodiesOf(sent, 'PATCH /v1/meshes/m')).toEqual([{ strategy: 'sparse', period_windows: 20, representatives: 2 }])
+  expect(bodiesOf(sent, 'PATCH /v1/meshes/m')).toEqual([{ strategy: 'sparse', period_windows: 20 }])
   await expect
     .poll(() => bodiesOf(sent, 'POST /v1/meshes/m/plan-previews').at(-1))
     .toMatchObject({ period_windows: 20, prices: null })

@@ -29,7 +29,7 @@ test.each([
   ['Observe', ['Overview', 'Heatmap', 'Explore', 'Incidents 1 open', 'Annotations']],
   ['Applications', ['Applications', 'Curves', 'Recommendations', 'What if', 'Simulations', 'Advisors']],
   ['Alerting', ['Rules', 'Receivers', 'Silences']],
-  ['Inventory', ['VMs', 'Meshes', 'Zones', 'Add a VM']],
+  ['Inventory', ['VMs', 'Meshes', 'Zones', 'Artifacts', 'Add a VM']],
   ['Settings', ['Members', 'Tenant', 'Usage', 'API keys', 'Jobs', 'Audit log', 'Help']],
 ])('the group %s leads to %j', async (group, names) => {
   await openShell('/vms')
