@@ -11,7 +11,7 @@ REGIONS = ("west", "east")
 ONE_WAY_MS = 33
 """Delay between the regions, as between the two coasts of North America."""
 BETWEEN_MBIT, WITHIN_MBIT = 30, 150
-"""What a host sends to the other region, and within its own."""
+"""Rates at which a host sends to the other region, and within its own, Mbit/s."""
 _QUEUE_S = 0.05
 _BRIDGES = dict(zip(REGIONS, ("br0", "br1"), strict=True))
 

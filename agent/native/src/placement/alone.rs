@@ -1,4 +1,4 @@
-//! Jobs placed alone, each beside the tasks of all others where they are.
+//! Placement of one job at a time while the tasks of all other jobs stay where they are.
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ pub(super) struct Job {
     pub(super) most: usize,
 }
 
-/// What a job costs alone by its number of moves: a lower bound, and the cheapest placement found.
+/// Cost of one job by its number of moves, others staying: a lower bound, and the cheapest placement found.
 pub(super) struct Alone {
     pub(super) lower: Vec<f64>,
     pub(super) cost: Vec<f64>,
@@ -158,7 +158,7 @@ impl<'a> Jobs<'a> {
         there.map(|task| (*task, machine)).collect()
     }
 
-    /// Place a job alone, beside all that stays but `leaving`, where that costs less than `limits` by number of moves.
+    /// Place one job while all tasks but `leaving` stay, where that costs less than `limits` by number of moves.
     ///
     /// `None` if it has too many tasks.
     pub(super) fn alone(
@@ -276,7 +276,7 @@ impl<'a> Jobs<'a> {
         Openings::new(potentials, self.constant, self.most, sizes.machines)
     }
 
-    /// Return a job beside all tasks but `away`; `None` if it has too many tasks.
+    /// Return a job on the room that all tasks but `away` leave; `None` if it has too many tasks.
     fn roomy(&mut self, place: usize, away: &[usize]) -> Option<Roomy> {
         let problem = self.problem;
         for task in away {

@@ -1,4 +1,4 @@
-//! What a job gains at most by a few moves: beside the tasks of others, and on machines that others could leave.
+//! Most that a job gains by a few moves: while the tasks of others stay, and on machines that they could leave.
 //!
 //! Each set of moving tasks is priced with one of its tasks on every machine, and the others and the tasks that wait
 //! where they cost least (`graphs`, Mini-buckets): where the links of a job have no cycle, these are true costs.
