@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,20 @@ class Agent:
         except LabError as error:
             raise LabError(f"{error}\n{self.process.output()[-2000:]}") from None
         return self.windows(since_s)[:count]
+
+    def await_answers(self, keys: Iterable[int], within_s: float = 60.0) -> float:
+        """Wait for a window in which all these peers answer; return the time, Unix, from which windows count.
+
+        How long the negotiation with a standard responder takes depends on when it is ready.
+        """
+        wanted = set(keys)
+
+        def answered(window: MeshWindow) -> bool:
+            counts = zip(window.peer_keys, window.round_trip.count, strict=True)
+            return wanted <= {key for key, count in counts if count > 0}
+
+        wait_until("a window with answers of all", lambda: any(map(answered, self.windows())), within_s)
+        return time.time() + 1
 
     def events(self) -> list[dict[str, Any]]:
         """Return the events sent so far, oldest first."""

@@ -1,6 +1,5 @@
 """Loss reported towards standard responders with one or several clients, on a network that loses nothing."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,8 +12,7 @@ from laboratory import Lab
 
 CLIENTS = (1, 2, 3)
 RATES_HZ = (16, 128)
-# Negotiation takes a few seconds.
-SETTLED_S, WINDOWS = 8, 10
+WINDOWS = 10
 DAEMONS = {"ptp4l": daemons.ptp4l_master, "ptpd": lambda host: daemons.ptpd_master(host, -7), "ptp4u": daemons.ptp4u}
 
 
@@ -63,7 +61,7 @@ def measure(count: int, rate_hz: int) -> dict[str, dict[str, Reported]]:
             peers.append(peer(key, host.address, "client", protocol="ieee1588"))
         for client in clients:
             client.follow(peers, rate_hz)
-        since_s = time.time() + SETTLED_S
+        since_s = max([client.await_answers(keys.values()) for client in clients])
         windows = [window for client in clients for window in client.await_windows(WINDOWS, since_s)]
         return {name: _sums(windows, key) for name, key in keys.items()}
 

@@ -30,7 +30,7 @@ def test_reports_reach_the_backend_although_the_disk_is_full() -> None:
         wait_until("the message in the log", lambda: "the spool cannot be written" in client.process.output())
         metrics = client.metrics()
         assert metrics["sinemora_agent_reports_dropped_total"] == 0
-        assert metrics["sinemora_agent_reports_sent_total"] >= 3
+        assert metrics["sinemora_agent_reports_sent_total"] > 0
         assert min(report.sequence for report in client.reports()) > 7
 
 

@@ -1,7 +1,6 @@
 """Tests of loss towards standard responders with several clients: nothing is lost here, so nothing is reported lost."""
 
 import sys
-import time
 
 import pytest
 
@@ -26,7 +25,8 @@ def test_no_loss_is_invented_with_several_clients(
 ) -> None:
     sums = reported[name][direction]
     assert sums.lost == 0
-    assert sums.sent > 0.8 * RATE_HZ * (sums.windows - sums.unknown)
+    # Not the rate of the responder, which a busy machine slows: there is something that could have been lost.
+    assert sums.sent > RATE_HZ * (sums.windows - sums.unknown) / 4
     assert sums.unknown <= sums.windows // 5
 
 
@@ -49,10 +49,10 @@ def test_a_responder_of_another_domain_has_no_service_until_the_plan_names_its_d
         line = await_reason(client)
         assert host.address in line
         assert "answers in PTP domain 24 and the plan has domain 0" in line
-        windows = client.await_windows(3, time.time() - 8)
+        windows = client.await_windows(3, client.await_answers([other.key]))
         assert {key for window in windows for key in window.peer_keys} == {other.key}
         client.follow([{**silent, "domain": 24}, other.peer("client")], RATE_HZ)
-        windows = client.await_windows(5, time.time() + stock_loss.SETTLED_S)
+        windows = client.await_windows(5, client.await_answers([11, other.key]))
         places = [list(window.peer_keys).index(11) for window in windows]
         assert all(window.round_trip.count[at] > 0 for window, at in zip(windows, places, strict=True))
         assert all(window.round_trip.lost[at] == 0 for window, at in zip(windows, places, strict=True))

@@ -1,7 +1,6 @@
 """Tests of the agent as client: it measures ptpd, ptp4l and facebook/time's ptp4u by unicast negotiation."""
 
 import statistics
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -14,8 +13,7 @@ from laboratory import Lab
 RATE_HZ = 16
 RESPONDERS = {"ptpd": 11, "ptp4l": 12, "ptp4u": 13}
 OURS = 2
-# Negotiation takes a few seconds.
-SETTLED_S, WINDOWS = 7, 6
+WINDOWS = 6
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +28,7 @@ def windows() -> Iterator[list[MeshWindow]]:
         responder.follow([client.peer("responder")], RATE_HZ)
         standard = [peer(key, hosts[name].address, "client", protocol="ieee1588") for name, key in RESPONDERS.items()]
         client.follow([*standard, responder.peer("client")], RATE_HZ)
-        yield client.await_windows(WINDOWS, time.time() + SETTLED_S)
+        yield client.await_windows(WINDOWS, client.await_answers([OURS, *RESPONDERS.values()]))
 
 
 @pytest.mark.parametrize("name", RESPONDERS)
@@ -43,7 +41,8 @@ def test_the_round_trip_is_that_of_our_own_responder(windows: list[MeshWindow], 
 @pytest.mark.parametrize("name", RESPONDERS)
 def test_nothing_is_lost_in_either_direction(windows: list[MeshWindow], name: str) -> None:
     inbound = [_entry(window, RESPONDERS[name], "inbound") for window in windows]
-    assert sum(sent for sent, _, _ in inbound) > RATE_HZ * WINDOWS * 0.8
+    # Not the rate of the responder, which a busy machine slows: there is something that could have been lost.
+    assert sum(sent for sent, _, _ in inbound) > RATE_HZ
     assert sum(lost for _, lost, _ in inbound) == 0
     answered = [_entry(window, RESPONDERS[name], "round_trip") for window in windows]
     assert sum(lost for _, lost, _ in answered) == 0

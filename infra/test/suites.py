@@ -110,6 +110,7 @@ SUITES = [
         PYTEST_AGAIN,
         lane=WAITING,
         namespaces=True,
+        realtime=True,
     ),
     Suite(
         "playwright",

@@ -229,6 +229,22 @@ def test_only_a_listed_test_runs_again(
     assert (tmp_path / "runs").read_text() == "b"
 
 
+def test_a_listed_name_covers_the_parameters_of_its_test(running: ModuleType) -> None:
+    listed = {"test_two::test_a": "a reason", "test_two::test_b[1]": "another"}
+    names = ("test_two::test_a", "test_two::test_a[x]", "test_two::test_b[1]", "test_two::test_b[2]", "test_two::test")
+    assert [running.may_run_again(name, listed) for name in names] == [True, True, True, False, False]
+
+
+def test_a_suite_in_real_time_runs_before_others_where_it_may(
+    running: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shows = "import os; assert os.sched_getscheduler(0) == os.SCHED_RR"
+    suite = running.Suite("any", ".", (sys.executable, "-c", shows), realtime=True)
+    assert running.run(suite, {}).passed == bool(running.before_others())
+    monkeypatch.setenv("PATH", "")
+    assert running.before_others() == []
+
+
 def test_names_are_given_to_a_runner_that_forgets_them(running: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "runner").write_text(
         'if [ "$1" = only ]; then test "$2 $3" = "a::b c" && echo "test result: ok. 2 passed; 0 failed; 0 ignored"\n'
