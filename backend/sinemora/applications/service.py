@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
+from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
 from sinemora.applications import attach, queries
@@ -14,6 +15,7 @@ from sinemora.curves.catalogue import Entry
 from sinemora.inventory.models import Vm
 from sinemora.inventory.service import get_vm
 from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.field_errors import message_of
 from sinemora.kit.http.etag import IfMatch
 from sinemora.meshes.models import Mesh
 from sinemora.tenants import audit
@@ -145,9 +147,7 @@ def _replace_tasks(session: Session, application: Application, body: Application
             {"name": application.name, "mesh": str(application.mesh_id), "curve": "-", "tasks": tasks, "edges": edges}
         )
     except ValueError as error:
-        message = (
-            str(error.errors()[0]["msg"]).removeprefix("Value error, ") if hasattr(error, "errors") else str(error)
-        )
+        message = message_of(error.errors()[0]) if isinstance(error, ValidationError) else str(error)
         raise ProductError(
             "request_invalid",
             422,

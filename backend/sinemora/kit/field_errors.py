@@ -1,15 +1,82 @@
 """Validation errors of the framework in words of the product: one message a field, with what would be right."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 _TIME = "Not a time with a time zone. Write it as 2026-11-25T22:00:00Z (RFC 3339)."
+_EMPTY = "Must not be empty."
+_NUMBER = "Not a number."
+_WHOLE = "Not a whole number."
+_BOOLEAN = "Write true or false."
 _WORDS = {
     "datetime_parsing": _TIME,
     "datetime_from_date_parsing": _TIME,
     "datetime_type": _TIME,
     "timezone_aware": _TIME,
     "missing": "Required.",
+    "none_required": "Must be empty.",
+    "extra_forbidden": "Unknown field.",
+    "string_type": "Not a text.",
+    "int_type": _WHOLE,
+    "int_parsing": _WHOLE,
+    "int_parsing_size": "Too large for a whole number.",
+    "int_from_float": _WHOLE,
+    "float_type": _NUMBER,
+    "float_parsing": _NUMBER,
+    "finite_number": "Not a finite number.",
+    "bool_type": _BOOLEAN,
+    "bool_parsing": _BOOLEAN,
+    "list_type": "Not a list.",
+    "dict_type": "Not an object.",
+    "model_type": "Not an object.",
+    "model_attributes_type": "Not an object.",
+    "uuid_type": "Not an id (UUID).",
+    "uuid_parsing": "Not an id (UUID).",
+}
+_NO_CONTROL_CHARACTERS = "Line breaks and other control characters are not allowed."
+_ADDRESS = "Not an address that begins with https:// or http://."
+_PATTERN_WORDS = {
+    r"^[^\x00-\x1f]+$": _NO_CONTROL_CHARACTERS,
+    r"^[^\x00-\x1f]*$": _NO_CONTROL_CHARACTERS,
+    r"^https?://[^\s\x00-\x1f]+$": _ADDRESS,
+    r"^https?://[^\s/?#]+\S*$": _ADDRESS,
+    r"^[A-Z]{3}$": "Not three capital letters, as in EUR.",
+    r"^[^:]+$": "Must not contain a colon.",
+}
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _too_short(noun: str) -> Callable[[Mapping[str, Any]], str]:
+    return lambda limits: (
+        _EMPTY if limits["min_length"] == 1 else f"Too short: at least {_counted(limits['min_length'], noun)}."
+    )
+
+
+def _too_long(noun: str) -> Callable[[Mapping[str, Any]], str]:
+    return lambda limits: f"Too long: at most {_counted(limits['max_length'], noun)}."
+
+
+# Messages with the limits of the field, by type of error; the argument is the error's context.
+_LIMIT_WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "string_too_short": _too_short("character"),
+    "string_too_long": _too_long("character"),
+    "too_short": _too_short("item"),
+    "too_long": _too_long("item"),
+    "greater_than_equal": lambda limits: f"At least {_number(limits['ge'])} is allowed.",
+    "less_than_equal": lambda limits: f"At most {_number(limits['le'])} is allowed.",
+    "greater_than": lambda limits: f"Must be more than {_number(limits['gt'])}.",
+    "less_than": lambda limits: f"Must be less than {_number(limits['lt'])}.",
+    "multiple_of": lambda limits: f"Must be a multiple of {_number(limits['multiple_of'])}.",
+    "literal_error": lambda limits: f"Must be {limits['expected']}.",
+    "enum": lambda limits: f"Must be {limits['expected']}.",
+    "union_tag_invalid": lambda limits: f"{limits['discriminator']} must be one of {limits['expected_tags']}.",
+    "union_tag_not_found": lambda limits: f"Required: {limits['discriminator']}.",
+    "string_pattern_mismatch": lambda limits: _PATTERN_WORDS.get(
+        limits["pattern"], f"Does not match the pattern {limits['pattern']}."
+    ),
 }
 _SCALAR_SOURCES = ("query", "path", "header", "cookie")
 
@@ -34,8 +101,25 @@ def _field_error(error: Mapping[str, Any], body: object) -> tuple[str, str]:
         return "#", f"not JSON: {error['ctx']['error']} at character {location[-1]}"
     if error["type"] == "missing" and location == ("body",):
         return "#", "The body is empty."
-    message = _WORDS.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
-    return pointer_of(_without_types(location, body, error["type"] == "missing")), message
+    return pointer_of(_without_types(location, body, error["type"] == "missing")), message_of(error)
+
+
+def message_of(error: Mapping[str, Any]) -> str:
+    """Return the message of one validation error in words of the product.
+
+    An error of a validator of our own keeps its text; so does a type of error that is not known here.
+    """
+    if (words := _WORDS.get(error["type"])) is not None:
+        return words
+    limit_words, limits = _LIMIT_WORDS.get(error["type"]), error.get("ctx")
+    if limit_words is not None and limits:
+        return limit_words(limits)
+    return str(error["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
+
+
+def _number(limit: Any) -> str:
+    """Return a limit as people write it: 1,000 and 0.95."""
+    return f"{limit:,}" if isinstance(limit, int | float) and not float(limit).is_integer() else f"{int(limit):,}"
 
 
 def _without_types(location: Sequence[int | str], body: object, is_missing: bool) -> list[int | str]:

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ValidationError
 
 from sinemora.kit import yaml_text
 from sinemora.kit.errors import ProductError
+from sinemora.kit.field_errors import message_of
 
 Declared = TypeVar("Declared", bound=BaseModel)
 
@@ -36,7 +37,7 @@ def declared(text: bytes, key: str, model: type[Declared], each: str) -> list[De
             errors_found += [
                 {
                     "pointer": "/".join([f"#/{key}", str(place), *map(str, wrong["loc"])]),
-                    "message": str(wrong["msg"]).removeprefix("Value error, "),
+                    "message": message_of(wrong),
                 }
                 for wrong in error.errors()
             ]

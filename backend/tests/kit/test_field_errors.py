@@ -1,10 +1,11 @@
 from datetime import datetime
 from typing import Annotated, Literal
+from uuid import UUID
 
 import pytest
-from pydantic import AwareDatetime, BaseModel, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from sinemora.kit.field_errors import field_errors
+from sinemora.kit.field_errors import field_errors, message_of
 
 
 class Threshold(BaseModel):
@@ -51,15 +52,73 @@ def test_a_time_says_how_it_is_written(text: str):
 
 def test_alternatives_of_a_parameter_are_one_error():
     errors = [
-        {"type": "enum", "loc": ("query", "metric", "str-enum[Metric]"), "msg": "Input should be 'loss'"},
+        {
+            "type": "enum",
+            "loc": ("query", "metric", "str-enum[Metric]"),
+            "msg": "Input should be 'loss'",
+            "ctx": {"expected": "'loss'"},
+        },
         {
             "type": "literal_error",
             "loc": ("query", "metric", "literal['deviation']"),
             "msg": "Input should be 'deviation'",
+            "ctx": {"expected": "'deviation'"},
         },
         {"type": "int_parsing", "loc": ("query", "at", 1), "msg": "Input should be a valid integer"},
     ]
     assert field_errors(errors, None) == [
-        {"pointer": "#/query/metric", "message": "Input should be 'loss' Or: Input should be 'deviation'"},
-        {"pointer": "#/query/at/1", "message": "Input should be a valid integer"},
+        {"pointer": "#/query/metric", "message": "Must be 'loss'. Or: Must be 'deviation'."},
+        {"pointer": "#/query/at/1", "message": "Not a whole number."},
     ]
+
+
+class Everything(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field("a", min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")
+    code: str = Field("EUR", pattern=r"^[A-Z]{3}$")
+    shape: str = Field("a1", pattern=r"^a\d$")
+    ratio: float = Field(0.5, gt=0, lt=1, allow_inf_nan=False)
+    load: float = Field(0.5, ge=0.05, le=0.95)
+    count: int = Field(10, ge=10, le=10_000, multiple_of=2)
+    names: list[str] = Field(["a"], min_length=1, max_length=2)
+    on: bool = True
+    key: UUID | None = None
+    metric: Literal["p50", "p99"] = "p50"
+    threshold: Threshold | None = None
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("name", "", "Must not be empty."),
+        ("name", "x" * 101, "Too long: at most 100 characters."),
+        ("name", "a\nb", "Line breaks and other control characters are not allowed."),
+        ("name", 5, "Not a text."),
+        ("code", "eur", "Not three capital letters, as in EUR."),
+        ("shape", "b1", r"Does not match the pattern ^a\d$."),
+        ("ratio", 0, "Must be more than 0."),
+        ("ratio", 1, "Must be less than 1."),
+        ("ratio", float("nan"), "Not a finite number."),
+        ("ratio", "1,5", "Not a number."),
+        ("load", 0, "At least 0.05 is allowed."),
+        ("load", 1, "At most 0.95 is allowed."),
+        ("count", -2, "At least 10 is allowed."),
+        ("count", 10_002, "At most 10,000 is allowed."),
+        ("count", 11, "Must be a multiple of 2."),
+        ("count", 1.5, "Not a whole number."),
+        ("count", "many", "Not a whole number."),
+        ("names", [], "Must not be empty."),
+        ("names", ["a", "b", "c"], "Too long: at most 2 items."),
+        ("names", "a", "Not a list."),
+        ("on", "maybe", "Write true or false."),
+        ("key", "1", "Not an id (UUID)."),
+        ("metric", "p98", "Must be 'p50' or 'p99'."),
+        ("threshold", 1, "Not an object."),
+        ("other", 1, "Unknown field."),
+    ],
+)
+def test_a_message_is_in_words_of_the_product(field: str, value: object, message: str):
+    with pytest.raises(ValidationError) as caught:
+        Everything.model_validate({field: value})
+    assert [message_of(error) for error in caught.value.errors()] == [message]

@@ -21,6 +21,7 @@ from sinemora.advisors.compute_mix.price_schemas import (
     VmPrice,
 )
 from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.field_errors import message_of
 from sinemora.tenants import audit, quotas
 from sinemora.tenants.access import Actor
 
@@ -106,7 +107,7 @@ def _entries(body: PriceListCreate) -> list[VmPrice | ServerlessPrice]:
         first = error.errors()[0]
         at, *field = first["loc"] or ("",)
         place = f"entry {at + 1}" if isinstance(at, int) else "entries"
-        raise _invalid(pointer, f"{place}, {'.'.join(map(str, field[1:]))}: {first['msg']}") from error
+        raise _invalid(pointer, f"{place}, {'.'.join(map(str, field[1:]))}: {message_of(first)}") from error
 
 
 def _invalid(pointer: str, message: str) -> ProductError:

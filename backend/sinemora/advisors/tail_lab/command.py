@@ -16,6 +16,7 @@ from sinemora.advisors.tail_lab.core.workloads import SizesError, own_workload
 from sinemora.advisors.tail_lab.reads import question_of, study_read
 from sinemora.advisors.tail_lab.schemas import TailBaseline, TailStudyCreate, TailStudyRead, WorkloadKey
 from sinemora.kit.commands import CommandError, bytes_of, table
+from sinemora.kit.field_errors import message_of
 
 _FIRST = TailStudyCreate()
 _EPILOG = """\\b
@@ -72,7 +73,7 @@ def tail_lab(
     except ValidationError as error:
         first = error.errors()[0]
         where = "".join(f"--{str(part).replace('_', '-')}: " for part in first["loc"][:1])
-        _refuse(f"{where}{first['msg'].removeprefix('Value error, ')}")
+        _refuse(f"{where}{message_of(first)}")
     except SizesError as error:
         _refuse(f"{sizes}: {error.message}")
     except CommandError as error:

@@ -153,7 +153,7 @@ def test_price_lists_are_imported_used_replaced_and_deleted(owner: Member, other
         ({"csv": "kind,colour\nvm,red\n"}, "unknown columns colour"),
         ({"csv": "kind,name,price_per_hour\nvm,a,cheap\n"}, "line 2: price_per_hour must be a number"),
         ({"csv": "kind,name,price_per_hour\nvm,a\n"}, "line 2: more or fewer cells"),
-        ({"csv": "kind,provider,region,name\nvm,a,b,c\n"}, "entry 1, price_per_hour: Field required"),
+        ({"csv": "kind,provider,region,name\nvm,a,b,c\n"}, "entry 1, price_per_hour: Required."),
         ({"json_text": "{"}, "line 1: not JSON"),
         ({"json_text": '{"entries": 3}'}, "must be a list of objects"),
         ({"json_text": '[{"kind": "vm", "price_per_hour": -1}]'}, "entry 1"),
