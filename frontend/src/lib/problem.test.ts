@@ -26,6 +26,16 @@ test('all errors of a request are shown', () => {
   expect(problem.field('name')).toBe('too long')
 })
 
+test.each([
+  ['mesh_name_taken', 'name'],
+  ['saved_view_exists', 'name'],
+  ['invitation_exists', 'email'],
+])('a conflict %s is an error of the field %s', (code, name) => {
+  const problem = new Problem({ code, detail: 'There is one already.' }, new Response(null, { status: 409 }))
+  expect(problem.field(name)).toBe('There is one already.')
+  expect(problem.field('other')).toBeUndefined()
+})
+
 test('a problem with its own explanation keeps it', () => {
   const problem = new Problem(
     {

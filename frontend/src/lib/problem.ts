@@ -35,6 +35,12 @@ function textOf({ code, detail, title, errors }: ProblemBody): string | undefine
     .join('; ')
 }
 
+/** Return the field whose value contradicts stored data, as the code of a conflict names it. */
+function conflictingField(code: string): string | undefined {
+  if (code.endsWith('_name_taken') || code === 'saved_view_exists') return 'name'
+  return code === 'invitation_exists' || code === 'member_exists' ? 'email' : undefined
+}
+
 export class Problem extends Error {
   readonly status: number
   readonly code: string
@@ -54,8 +60,9 @@ export class Problem extends Error {
     this.retryAfterS = Number.isNaN(seconds) ? null : seconds
   }
 
-  /** Return the error of a form field, by its name in the body. */
+  /** Return the error of a form field, by its name in the body. A name that is taken is an error of its field too. */
   field(name: string): string | undefined {
+    if (name === conflictingField(this.code)) return this.message
     return this.errors.find((error) => error.pointer === `#/${name}`)?.message
   }
 }

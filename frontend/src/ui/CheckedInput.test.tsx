@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { screen } from '@testing-library/react'
+import { screen, waitFor } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
+import { useState } from 'react'
 import { expect, test, vi } from 'vitest'
 import { show } from '~/testing/render'
 import { NumberField } from './NumberField'
@@ -18,6 +19,24 @@ const form = () =>
     </form>,
   )
 
+/** A form whose server refuses every name. */
+function Refused() {
+  const [error, setError] = useState<string>()
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        setError('This name is taken.')
+      }}
+    >
+      <TextInput label="Reason" />
+      <TextInput label="Name" required error={error} />
+      <TextInput label="Other" error={error} />
+      <Button type="submit">Create rule</Button>
+    </form>
+  )
+}
+
 const send = () => userEvent.click(screen.getByRole('button', { name: 'Create rule' }))
 
 test('every field that keeps a form from being sent shows the reason below it; the first has the focus', async () => {
@@ -27,7 +46,7 @@ test('every field that keeps a form from being sent shows the reason below it; t
   expect(onSubmit).not.toHaveBeenCalled()
   expect(screen.getAllByRole('alert').map(({ textContent }) => textContent)).toEqual([
     'Enter a value.',
-    screen.getByRole<HTMLInputElement>('spinbutton').validationMessage,
+    'Enter at most 60.',
     'Choose an option.',
   ])
   const name = screen.getByRole('textbox', { name: /^Name/ })
@@ -46,4 +65,60 @@ test('the reason disappears when the field is changed, and a valid form is sent'
   expect(screen.getByRole('textbox', { name: /^Name/ }).getAttribute('aria-invalid')).toBeNull()
   await send()
   expect(onSubmit).toHaveBeenCalledOnce()
+})
+
+test.each([
+  [<NumberField key="0" label="Field" min={0.5} step="any" defaultValue={0} />, 'Enter at least 0.5.'],
+  [<NumberField key="1" label="Field" step={1} defaultValue={1.5} />, 'Enter a whole number.'],
+  [
+    <TextInput key="2" label="Field" type="email" defaultValue="ada" />,
+    'Enter an e-mail address such as ada@example.com.',
+  ],
+  [
+    <TextInput key="3" label="Field" type="url" defaultValue="a.b" />,
+    'Enter an address that begins with https:// or http://.',
+  ],
+])('a wrong value of field %# is explained in the words of the console', async (field, message) => {
+  show(
+    <form onSubmit={onSubmit}>
+      {field}
+      <Button type="submit">Create rule</Button>
+    </form>,
+  )
+  await send()
+  expect(screen.getByRole('alert').textContent).toBe(message)
+})
+
+test('a required text of spaces is no value; an emptied form is checked again', async () => {
+  const { container } = show(
+    <form onSubmit={onSubmit}>
+      <TextInput label="Name" required defaultValue="first" />
+      <Button type="submit">Create rule</Button>
+    </form>,
+  )
+  const name = screen.getByRole<HTMLInputElement>('textbox', { name: /^Name/ })
+  await userEvent.clear(name)
+  await userEvent.type(name, '   ')
+  await send()
+  expect(screen.getByRole('alert').textContent).toBe('Enter a value.')
+  expect(name.value).toBe('   ')
+  container.querySelector('form')?.reset()
+  await waitFor(() => expect(name.validity.valid).toBe(true))
+})
+
+test('the first field that the server refuses takes the focus and keeps what was typed', async () => {
+  show(<Refused />)
+  const name = screen.getByRole<HTMLInputElement>('textbox', { name: /^Name/ })
+  await userEvent.type(name, 'Slow')
+  await send()
+  expect(document.activeElement).toBe(name)
+  expect(name.value).toBe('Slow')
+})
+
+test('a person who types elsewhere by then keeps the focus there', async () => {
+  show(<Refused />)
+  await userEvent.type(screen.getByRole('textbox', { name: /^Name/ }), 'Slow{Enter}')
+  const reason = screen.getByRole('textbox', { name: 'Reason' })
+  await userEvent.type(reason, 'x')
+  expect(document.activeElement).toBe(reason)
 })

@@ -1,21 +1,73 @@
-import { type FormEvent, type ReactNode, useId, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import styles from './checkedInput.module.css'
 import { strings } from './strings'
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
+/** Texts in which spaces alone are no value. A password may have them. */
+const TEXTS = ['text', 'email', 'url', 'search', 'textarea']
+
+/** Return the reason in the language of the console; the browser's own words are in the browser's language. */
 function messageOf(field: Field): string {
-  if (field.validity.valueMissing) return field instanceof HTMLSelectElement ? strings.chooseOption : strings.enterValue
+  const { validity, type } = field
+  if (validity.valueMissing) return field instanceof HTMLSelectElement ? strings.chooseOption : strings.enterValue
+  if (!(field instanceof HTMLInputElement)) return field.validationMessage
+  if (validity.badInput) return type === 'number' ? strings.enterNumber : strings.enterTime
+  if (validity.typeMismatch) return type === 'email' ? strings.enterEmail : strings.enterUrl
+  if (type === 'number') {
+    if (validity.rangeUnderflow) return strings.atLeast(field.min)
+    if (validity.rangeOverflow) return strings.atMost(field.max)
+    if (validity.stepMismatch && ['', '1'].includes(field.step)) return strings.enterWholeNumber
+  }
   return field.validationMessage
 }
 
-const isFirstInvalid = (field: Field) =>
-  Array.from(field.form?.elements ?? []).find((element) => !(element as Field).validity?.valid) === field
+const fieldsOf = (field: Field) => Array.from(field.form?.elements ?? []) as Field[]
+const isFirstInvalid = (field: Field) => fieldsOf(field).find(({ validity }) => !validity?.valid) === field
 
-/** An input, and below it the reason why its form was not sent. The browser's own bubble disappears and may be covered. */
+/** Let the browser refuse a required text of nothing but spaces, as it refuses an empty one. */
+function checkBlank(field: Field) {
+  if (!TEXTS.includes(field.type)) return
+  const blank = field.required && field.value !== '' && field.value.trim() === ''
+  field.setCustomValidity(blank ? strings.enterValue : '')
+}
+
+/** Return whether the person waits for the form of `field`: they pressed its button, and type nowhere else. */
+function isSent({ form }: Field): boolean {
+  const active = document.activeElement
+  return active === document.body || (active instanceof HTMLButtonElement && active.form === form)
+}
+
+/**
+ * An input, and below it the reason why its form was not sent. The browser's own bubble disappears and may be covered.
+ * When the server refuses the form, its first wrong field takes the focus, as with the browser's checks.
+ */
 export function CheckedInput({ children }: { children: ReactNode }) {
   const [message, setMessage] = useState<string | null>(null)
+  const box = useRef<HTMLDivElement>(null)
+  const wasRefused = useRef(false)
   const id = useId()
+
+  // After each rendering, since the error belongs to the field around this box, which renders it anew.
+  useEffect(() => {
+    const field = box.current?.querySelector<Field>('input, select, textarea')
+    if (!field) return
+    checkBlank(field)
+    const refused = field.getAttribute('aria-invalid') === 'true'
+    const first = fieldsOf(field).find((one) => one.getAttribute('aria-invalid') === 'true') === field
+    if (refused && !wasRefused.current && first && isSent(field)) field.focus()
+    wasRefused.current = refused
+  })
+
+  // An emptied form is checked again: its fields change without an event of their own.
+  useEffect(() => {
+    const field = box.current?.querySelector<Field>('input, select, textarea')
+    const form = field?.form
+    if (!form) return
+    const check = () => queueMicrotask(() => checkBlank(field))
+    form.addEventListener('reset', check)
+    return () => form.removeEventListener('reset', check)
+  }, [])
 
   function onInvalid(event: FormEvent) {
     const field = event.target as Field
@@ -27,8 +79,9 @@ export function CheckedInput({ children }: { children: ReactNode }) {
   }
 
   function onInput(event: FormEvent) {
-    if (message === null) return
     const field = event.target as Field
+    checkBlank(field)
+    if (message === null) return
     setMessage(null)
     field.removeAttribute('aria-invalid')
     field.removeAttribute('aria-errormessage')
@@ -36,6 +89,7 @@ export function CheckedInput({ children }: { children: ReactNode }) {
 
   return (
     <div
+      ref={box}
       className={styles.checked}
       data-invalid={message !== null || undefined}
       onInvalid={onInvalid}

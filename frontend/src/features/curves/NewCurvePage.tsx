@@ -10,10 +10,7 @@ import { strings } from './strings'
 export function NewCurvePage() {
   const navigate = useNavigate()
   const create = useCreateCurve()
-  const field = (name: string) => {
-    if (!(create.error instanceof Problem)) return undefined
-    return name === 'name' && create.error.code === 'curve_name_taken' ? create.error.message : create.error.field(name)
-  }
+  const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
   return (
     <Page title={strings.addMeasurements} lead={strings.addMeasurementsLead}>
       <MeasurementsForm

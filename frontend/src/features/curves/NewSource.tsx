@@ -31,7 +31,6 @@ export function NewSource({ curve }: { curve: string | undefined }) {
   const onMesh = (applications ?? []).filter((application) => application.mesh.id === chosen)
   const own = (curves ?? []).filter(({ origin }) => origin === 'own')
   const problem = create.error instanceof Problem ? create.error : null
-  const taken = problem?.code === 'metric_source_name_taken' ? problem.message : undefined
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -74,7 +73,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
           required
           maxLength={100}
           w={260}
-          error={taken ?? problem?.field('name')}
+          error={problem?.field('name')}
         />
         <NativeSelect
           name="metric"
@@ -211,7 +210,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
           {strings.startLearning}
         </Button>
       </div>
-      <ActionError error={taken || problem?.errors.length ? null : create.error} />
+      <ActionError error={problem?.field('name') || problem?.errors.length ? null : create.error} />
       {create.data?.kind === 'push' && (
         <Notice tone="good" title={strings.sendValues}>
           <CopyText label={strings.pushCommand} text={pushes(create.data.id)} />

@@ -37,7 +37,6 @@ function Form({ curve, etag, close }: { curve: CurveDetail; etag: string; close:
   }))
   const update = useUpdateCurve(curve.id, edited.version)
   const problem = update.error instanceof Problem ? update.error : null
-  const taken = problem?.code === 'curve_name_taken' ? problem.message : undefined
 
   function typed() {
     const data = new FormData(form.current ?? undefined)
@@ -59,7 +58,7 @@ function Form({ curve, etag, close }: { curve: CurveDetail; etag: string; close:
           required
           maxLength={100}
           defaultValue={edited.initial.name}
-          error={taken ?? problem?.field('name')}
+          error={problem?.field('name')}
           data-autofocus
         />
         <TextInput name="unit" label={strings.unit} maxLength={40} defaultValue={edited.initial.unit} mt="sm" />
@@ -75,7 +74,7 @@ function Form({ curve, etag, close }: { curve: CurveDetail; etag: string; close:
       </Fragment>
       <ChangedMeanwhile
         changes={edited.changes}
-        error={taken || problem?.errors.length ? null : update.error}
+        error={problem?.field('name') || problem?.errors.length ? null : update.error}
         onKeep={() => edited.keep(typed())}
         onTake={edited.take}
       />
