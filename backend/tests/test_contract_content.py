@@ -13,6 +13,7 @@ from sinemora.kit.http import contract as described
 from sinemora.main import ROUTERS
 from tests.callers import Member
 from tests.test_every_route import operations
+from tests.witness import contract_of_api
 
 # The tests that `make examples` records read no small answer of theirs, or it is a stream or a file.
 WITHOUT_EXAMPLE = {
@@ -114,7 +115,7 @@ def test_operations_have_examples(servers: Any):
 
 
 def test_examples_fit_their_schemas(servers: Any):
-    contract = json.loads(json.dumps(operations_contract()))
+    contract = json.loads(json.dumps(contract_of_api()))
     wrong = []
     for _, path, operation in operations():
         contents = [operation.get("requestBody", {}).get("content", {})]
@@ -127,10 +128,3 @@ def test_examples_fit_their_schemas(servers: Any):
                 if error is not None:
                     wrong.append((path, error.message[:200], list(error.instance_path)))
     assert wrong == []
-
-
-def operations_contract() -> dict[str, Any]:
-    """Return the whole contract."""
-    from sinemora.main import create_app
-
-    return create_app().openapi()

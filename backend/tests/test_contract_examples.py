@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from sinemora.main import create_app
 from tests.callers import Member
+from tests.witness import contract_of_api
 
 
 def recorded(operation_id: str) -> Any:
     """Return the body of the recorded request of an operation."""
-    for item in create_app().openapi()["paths"].values():
+    for item in contract_of_api()["paths"].values():
         for operation in item.values():
             if operation["operationId"] == operation_id:
                 return operation["requestBody"]["content"]["application/json"]["example"]

@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from sinemora.main import create_app
 from tests.callers import Caller, Member
+from tests.witness import contract_of_api
 
 PUBLIC = {
     ("get", "/healthz"),
@@ -35,7 +35,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 @cache
 def operations() -> list[tuple[str, str, dict[str, Any]]]:
-    paths = create_app().openapi()["paths"].items()
+    paths = contract_of_api()["paths"].items()
     return [(method, path, item[method]) for path, item in paths for method in METHODS if method in item]
 
 

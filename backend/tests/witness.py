@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -25,6 +25,7 @@ from httpx2 import Request, Response
 
 from sinemora.kit.errors import MEDIA_TYPE
 from sinemora.kit.http import contract as described
+from sinemora.main import create_app
 
 RECORDING = os.environ.get("SINEMORA_RECORD_EXAMPLES", "")
 # Without an operation, or by the framework before a route is known.
@@ -52,6 +53,12 @@ _REPLACED = (
     (re.compile(r"\b(sm|sma|sme)_[A-Za-z0-9_-]{8,}"), r"\1_example"),
     (re.compile(r"#token=[A-Za-z0-9_-]+"), "#token=example"),
 )
+
+
+@cache
+def contract_of_api() -> dict[str, Any]:
+    """Return the contract of the API, made once per process: it takes seconds."""
+    return create_app().openapi()
 
 
 class Operations:
@@ -185,7 +192,7 @@ class WitnessClient(TestClient):
     @cached_property
     def witness(self) -> Witness:
         """Return the witness of the answers of this client."""
-        return Witness(self.app.openapi())  # type: ignore[attr-defined]
+        return Witness(contract_of_api())
 
     def send(self, request: Request, **options: Any) -> Response:
         """Send a request and check the answer."""
