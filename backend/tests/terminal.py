@@ -1,7 +1,6 @@
 """Product for tests of commands: an API on loopback, and a client with a separate key."""
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -15,6 +14,7 @@ from sinemora.jobs.dispatch import TASKS
 from sinemora.main import create_app
 from sinemora_client import Client
 from tests.callers import Member
+from tests.patience import PATIENCE_S, until
 
 
 def run_jobs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,15 +30,13 @@ def run_jobs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def listening(owner: Member) -> Iterator[Client]:
     """Yield a client of `owner` that may read and write while the API runs."""
-    until = (datetime.now(UTC) + timedelta(days=30)).isoformat()
-    key = owner.created("/v1/api-keys", {"name": "terminal", "scopes": ["read", "write"], "expires_at": until})
+    expires_at = (datetime.now(UTC) + timedelta(days=30)).isoformat()
+    key = owner.created("/v1/api-keys", {"name": "terminal", "scopes": ["read", "write"], "expires_at": expires_at})
     server = uvicorn.Server(uvicorn.Config(create_app(), host="127.0.0.1", port=0, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    ends = time.monotonic() + 120
-    while not server.started and time.monotonic() < ends:
-        time.sleep(0.05)
+    until(lambda: server.started, "the start of the server")
     port = server.servers[0].sockets[0].getsockname()[1]
     yield Client(f"http://127.0.0.1:{port}", key["secret"])
     server.should_exit = True
-    thread.join(120)
+    thread.join(PATIENCE_S)

@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from sqlalchemy import Engine
 from sinemora.main import create_app
 from sinemora.tenants.service import create_owner
 from tests.callers import PASSWORD
+from tests.patience import until
 
 DOCS = Path(__file__).parents[2] / "docs" / "api" / "README.md"
 FENCE = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -33,8 +33,7 @@ def address(database: Engine, redis: Redis) -> Iterator[str]:
         server = uvicorn.Server(uvicorn.Config(create_app(), log_config=None, timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
-        while not server.started:
-            time.sleep(0.02)
+        until(lambda: server.started, "the start of the server")
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         server.should_exit = True
         thread.join()

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE_S, until
+
 
 @pytest.fixture
 def port() -> int:
@@ -27,26 +29,19 @@ def api(servers: Any, port: int, tmp_path: Path) -> Iterator[subprocess.Popen[by
     env = os.environ | {"SINEMORA_PORT": str(port)}
     with (tmp_path / "api.log").open("wb") as log:
         process = subprocess.Popen([sys.executable, "-m", "sinemora.cli", "serve"], env=env, stdout=log, stderr=log)
-    wait_until(lambda: status(port) == 200)
+    until(lambda: status(port) == 200, (tmp_path / "api.log").read_text)
     yield process
     if process.poll() is None:
         process.terminate()
-    process.wait(30)
+    process.wait(PATIENCE_S)
 
 
 def status(port: int) -> int:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=60) as response:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE_S) as response:
             return int(response.status)
     except (urllib.error.URLError, ConnectionError):
         return 0
-
-
-def wait_until(true: Any) -> None:
-    until_s = time.monotonic() + 90
-    while not true():
-        assert time.monotonic() < until_s
-        time.sleep(0.1)
 
 
 def stack_of(process: subprocess.Popen[bytes]) -> str:
@@ -69,8 +64,8 @@ def test_no_connection_is_refused_while_the_api_is_replaced(api: subprocess.Pope
     for _ in range(2):
         before, count = stack_of(api), len(answered)
         api.send_signal(signal.SIGHUP)
-        wait_until(lambda before=before: stack_of(api) not in (before, ""))
-        wait_until(lambda count=count: len(answered) > count + 20)
+        until(lambda before=before: stack_of(api) not in (before, ""), "the next program")
+        until(lambda count=count: len(answered) > count + 20, "answers of the next program")
         assert api.poll() is None
     ended.set()
     asking.join()
@@ -81,4 +76,4 @@ def test_sigterm_still_ends_it(api: subprocess.Popen[bytes]):
     api.send_signal(signal.SIGHUP)
     time.sleep(0.5)
     api.terminate()
-    assert api.wait(30) in (0, -signal.SIGTERM)
+    assert api.wait(PATIENCE_S) in (0, -signal.SIGTERM)

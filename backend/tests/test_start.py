@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 
 from sinemora.main import create_app, server
 from tests.conftest import Servers
+from tests.patience import PATIENCE_S, until
 
 
 def test_the_first_request_finds_all_routes_prepared(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,9 +24,8 @@ def test_a_connection_without_requests_stays_open(servers: Servers) -> None:
     running = server()
     with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
         ended = pool.submit(running.run, [listening])
-        while not running.started:
-            time.sleep(0.02)
-        connection = http.client.HTTPConnection(*listening.getsockname(), timeout=30)
+        until(lambda: running.started, "the start of the server")
+        connection = http.client.HTTPConnection(*listening.getsockname(), timeout=PATIENCE_S)
         statuses = []
         try:
             for pause_s in (0, 6):

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from sinemora.advisors.shaping import burst
 from sinemora.cli import main
 from tests.callers import Member
+from tests.patience import until
 from tests.terminal import listening
 
 MIX = """
@@ -77,8 +77,7 @@ def test_bursts_are_sent_and_judged(run, owner: Member, make_mesh, tmp_path: Pat
     ports: list[int] = []
     thread = threading.Thread(target=lambda: burst.receive("127.0.0.1", 0, once=False, ready=ports.append), daemon=True)
     thread.start()
-    while not ports:
-        time.sleep(0.01)
+    until(lambda: ports, "the receiver listens")
     file = tmp_path / "bursts.json"
     printed = run(
         "shaping", "127.0.0.1", "--port", str(ports[0]), "--bursts", "2", "--rest-s", "0", "--packets", "150",

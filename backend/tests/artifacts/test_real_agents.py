@@ -2,11 +2,9 @@
 
 import random
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,6 +12,7 @@ from sinemora.artifacts.command import blocks_of
 from sinemora.artifacts.models import Chunking
 from sinemora.kit import config
 from tests.callers import Member
+from tests.patience import until
 from tests.terminal import listening
 
 AGENT = Path(__file__).parents[3] / "agent" / "target" / "debug" / "sinemora-agent"
@@ -34,13 +33,6 @@ def running_agents(url: str, tokens: list[str], folder: Path) -> Iterator[None]:
             agent.terminate()
         for agent in agents:
             agent.wait()
-
-
-def until(condition: Callable[[], Any], within_s: float = 60) -> None:
-    end = time.monotonic() + within_s
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.2)
 
 
 @pytest.mark.whole_store

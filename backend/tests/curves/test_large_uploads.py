@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from tests.callers import Member
+from tests.patience import PATIENCE_S, until
 
 ROWS = 1_000_000
 SHORT = b"added_us,rate\n" + b"1,9\n" * ROWS
@@ -28,46 +29,45 @@ LONG = b"added_us,rate,spread,repeats\n" + b"125.25,990123.5,4000.5,5\n" * ROWS
 GROWTH_MOST_MIB = 240
 """Objects of two JSON bodies take most; reading all rows of two CSV files would take 610."""
 SECONDS_MOST = 15
+"""Processor time of the server for both requests."""
 
 
-@pytest.fixture
-def port(servers: object, tmp_path: Path) -> Iterator[int]:
+@pytest.fixture(scope="module")
+def port(servers: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of an API in a process of its own, on the database of the tests."""
+    log_path = tmp_path_factory.mktemp("uploads") / "api.log"
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = int(free.getsockname()[1])
     environment = os.environ | {"SINEMORA_PORT": str(port)}
-    with (tmp_path / "api.log").open("wb") as log:
+    with log_path.open("wb") as log:
         command = [sys.executable, "-m", "sinemora.cli", "serve"]
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:
-        until = time.monotonic() + 90
-        while not _healthy(port):
-            assert time.monotonic() < until, (tmp_path / "api.log").read_text()
-            time.sleep(0.1)
+        until(lambda: _healthy(port), log_path.read_text)
         yield port
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE_S)
 
 
 def _healthy(port: int) -> bool:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as response:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE_S) as response:
             return bool(response.status == 200)
     except (urllib.error.URLError, ConnectionError):
         return False
 
 
 def key_of(owner: Member) -> str:
-    until = (datetime.now(UTC) + timedelta(days=1)).isoformat()
-    body = {"name": "uploads", "scopes": ["read", "write"], "expires_at": until}
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    body = {"name": "uploads", "scopes": ["read", "write"], "expires_at": tomorrow}
     return str(owner.created("/v1/api-keys", body)["secret"])
 
 
 def sent(port: int, key: str, body: bytes, kind: str = "text/csv", chunked: bool = False) -> tuple[int, dict, float]:
     """Return status, response and seconds of an upload."""
     headers = {"Authorization": f"Bearer {key}", "Content-Type": kind}
-    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     started = time.monotonic()
     content = (body[at : at + 65536] for at in range(0, len(body), 65536)) if chunked else body
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # refused before all of it was sent
@@ -78,17 +78,32 @@ def sent(port: int, key: str, body: bytes, kind: str = "text/csv", chunked: bool
     return response.status, answer, time.monotonic() - started
 
 
+def processes(port: int) -> list[Path]:
+    """Return the folders in /proc of all processes that listen on a port."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it ended, or belongs to another user
+            if f"SINEMORA_PORT={port}\0" in (folder / "environ").read_text():
+                found.append(folder)
+    return found
+
+
 def rss_mib(port: int, peak: bool = False) -> float:
-    """Return the memory of all processes that listen on a port, or their peak."""
+    """Return the memory of all processes that listen on a port, or their peak since `forget_peak`."""
     field = "VmHWM" if peak else "VmRSS"
-    total = 0.0
-    for status in Path("/proc").glob("[0-9]*/status"):
-        try:
-            if f"SINEMORA_PORT={port}\0" in (status.parent / "environ").read_text():
-                total += int(re.search(rf"{field}:\s+(\d+) kB", status.read_text())[1]) / 1024  # type: ignore[index]
-        except (OSError, TypeError):
-            continue  # it ended, or belongs to another user
-    return total
+    texts = [(folder / "status").read_text() for folder in processes(port)]
+    return sum(int(re.search(rf"{field}:\s+(\d+) kB", text)[1]) / 1024 for text in texts)  # type: ignore[index]
+
+
+def forget_peak(port: int) -> None:
+    for folder in processes(port):
+        (folder / "clear_refs").write_text("5")
+
+
+def processor_s(port: int) -> float:
+    """Return the processor time that all processes that listen on a port have taken."""
+    fields = [(folder / "stat").read_text().rpartition(")")[2].split() for folder in processes(port)]
+    return sum(int(user) + int(system) for *_, user, system in (one[:13] for one in fields)) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +128,8 @@ def test_a_million_rows_of_two_users_at_once_are_refused(
 ):
     keys = [key_of(owner), key_of(other_owner)]
     sent(port, keys[0], b"added_us,rate\n0,9\n", "text/csv")  # what the first request loads
-    before = rss_mib(port)
+    forget_peak(port)
+    before, took_before_s = rss_mib(port), processor_s(port)
     assert before > 0
     slowest: list[float] = []
     ended = threading.Event()
@@ -128,13 +144,15 @@ def test_a_million_rows_of_two_users_at_once_are_refused(
     with ThreadPoolExecutor() as pool:
         asking = pool.submit(ask)
         results = list(pool.map(lambda key: sent(port, key, body, kind, chunked), keys))
+        took_s = processor_s(port) - took_before_s
         ended.set()
         asking.result()
-    for code, answer, seconds in results:
+    for code, answer, _ in results:
         assert code == status
         assert words in dumps(answer, ensure_ascii=False)
-        assert seconds < SECONDS_MOST
+    assert took_s < SECONDS_MOST
     assert rss_mib(port, peak=True) - before < GROWTH_MOST_MIB
-    assert max(slowest) < SECONDS_MOST / 3
+    # Others are answered meanwhile: on a machine that is busy both take longer.
+    assert max(slowest) < max(SECONDS_MOST, *(seconds for *_, seconds in results)) / 3
     for key in keys:  # the same process still fits small tables
         assert sent(port, key, b"added_us,rate\n0,9\n50,8\n100,7\n200,5\n")[0] == 201

@@ -15,6 +15,7 @@ from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from tests.callers import Member
 from tests.jobs.asking import ask
+from tests.patience import PATIENCE_S, until
 
 WORKER = os.getpid()
 
@@ -28,11 +29,21 @@ def alive(pid: int) -> bool:
 
 
 def wait_for_note(owner: Member, job_id: object) -> str:
-    for _ in range(100):
-        if note := owner.get(f"/v1/jobs/{job_id}").json()["note"]:
-            return note
-        time.sleep(0.1)
-    raise AssertionError("no note within 10 s")
+    notes: list[str] = []
+
+    def noted() -> bool:
+        notes.append(owner.get(f"/v1/jobs/{job_id}").json()["note"])
+        return bool(notes[-1])
+
+    until(noted, "a note of the job")
+    return notes[-1]
+
+
+def cancel(owner: Member, job_id: object, worker: threading.Thread) -> None:
+    """Cancel a job and wait until its worker has left it."""
+    assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
+    worker.join(PATIENCE_S)
+    assert not worker.is_alive()
 
 
 def test_result_progress_and_refusal_come_back_from_the_child(owner, make_kind, sent):
@@ -62,20 +73,19 @@ def test_a_refusal_in_the_child_is_the_error_of_the_job(owner, make_kind, sent):
     assert (job["state"], job["attempt"], job["problem"]["code"]) == ("failed", 1, "trace_invalid")
 
 
-def test_a_solve_that_never_looks_up_is_cancelled_within_two_seconds(owner, make_kind, sent):
+def test_a_solve_that_never_looks_up_is_cancelled(owner, make_kind, sent):
+    """`make bench-recommendations ONLY=service` measures how soon."""
+
     def work(job: JobContext):
         job.progress(0.1, str(os.getpid()))
         while True:  # as native code, which asks nothing
             time.sleep(1)
 
     job_id = ask(owner, make_kind(work, Queue.solve))
-    thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id))
+    thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id), daemon=True)
     thread.start()
     child = int(wait_for_note(owner, job_id))
-    cancelled = time.monotonic()
-    owner.post(f"/v1/jobs/{job_id}/cancel")
-    thread.join(10)
-    assert time.monotonic() - cancelled < 2
+    cancel(owner, job_id, thread)
     assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled"
     assert not alive(child)
 
@@ -110,7 +120,7 @@ def test_a_child_killed_in_every_attempt_fails_with_the_signal(owner, make_kind,
 def test_the_child_ends_with_its_worker(owner, make_kind, sent):
     def work(job: JobContext):
         job.progress(0.1, str(os.getpid()))
-        time.sleep(60)
+        time.sleep(3600)
 
     job_id = ask(owner, make_kind(work, Queue.solve))
     worker = os.fork()
@@ -123,10 +133,7 @@ def test_the_child_ends_with_its_worker(owner, make_kind, sent):
     child = int(wait_for_note(owner, job_id))
     os.kill(worker, signal.SIGKILL)
     os.waitpid(worker, 0)
-    until = time.monotonic() + 5
-    while alive(child) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not alive(child)
+    until(lambda: not alive(child), "the end of the child")
 
 
 @pytest.mark.parametrize("queue", [Queue.solve, Queue.bulk])
@@ -135,17 +142,14 @@ def test_a_cancelled_job_stops_when_it_says_nothing(owner, make_kind, sent, queu
 
     def work(job: JobContext):
         job.progress(0.5, "quiet")
-        for _ in range(300):
+        while True:
             time.sleep(0.05)
             job.check()
 
     job_id = ask(owner, make_kind(work, queue))
-    thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id))
+    thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id), daemon=True)
     thread.start()
     wait_for_note(owner, job_id)
-    cancelled = time.monotonic()
-    owner.post(f"/v1/jobs/{job_id}/cancel")
-    thread.join(20)
-    assert time.monotonic() - cancelled < 2
+    cancel(owner, job_id, thread)
     with system_session() as session:
         assert session.scalar(text("SELECT state FROM jobs WHERE id = :id"), {"id": job_id}) == "cancelled"

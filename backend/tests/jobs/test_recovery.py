@@ -22,6 +22,7 @@ from sinemora.jobs import tasks
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from tests.callers import Member
+from tests.patience import until
 
 LARGE = {"name": "Large", "machines": 1250, "hours": 6, "policies": ["gang_budget"]}
 
@@ -40,34 +41,31 @@ def running_program(name: str, folder: Path) -> Iterator["subprocess.Popen[bytes
             process.wait()
 
 
-def running(owner: Member, job_id: str, attempt: int, within_s: float) -> bool:
-    until = time.monotonic() + within_s
+def until_running(owner: Member, job_id: str, attempt: int) -> None:
     swept = time.monotonic()
-    while time.monotonic() < until:
-        job = owner.get(f"/v1/jobs/{job_id}").json()
-        if job["attempt"] == attempt and job["note"]:
-            return True
+
+    def running() -> bool:
+        nonlocal swept
         if time.monotonic() - swept >= tasks.SWEEP_S:  # as beat does
             swept = time.monotonic()
             tasks.sweep()
-        time.sleep(0.2)
-    return False
+        job = owner.get(f"/v1/jobs/{job_id}").json()
+        return bool(job["attempt"] == attempt and job["note"])
+
+    until(running, f"attempt {attempt}")
 
 
 @pytest.mark.whole_store
 def test_a_killed_solver_is_replaced_and_its_job_runs_again(owner: Member, redis: Redis, tmp_path: Path):
     job_id = owner.post("/v1/simulations/runs", json=LARGE).json()["id"]
     with running_program("solver", tmp_path) as first:
-        assert running(owner, job_id, 1, 60)
+        until_running(owner, job_id, 1)
         os.killpg(first.pid, signal.SIGKILL)
         first.wait()
         with running_program("solver", tmp_path) as second:
-            assert running(owner, job_id, 2, 90)
+            until_running(owner, job_id, 2)
             assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
-            until = time.monotonic() + 30
-            while owner.get(f"/v1/jobs/{job_id}").json()["state"] != "cancelled" and time.monotonic() < until:
-                time.sleep(0.1)
-            assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled"
+            until(lambda: owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled", "the end of the job")
             assert second.poll() is None
 
 
@@ -81,7 +79,5 @@ def test_the_watcher_sweeps_while_nothing_else_works(owner: Member, redis: Redis
     tasks.sweep.apply_async()
     assert (redis.llen("watch"), redis.llen("solve")) == (1, 0)
     with running_program("watcher", tmp_path):
-        until = time.monotonic() + 30
-        while not redis.llen("solve") and time.monotonic() < until:
-            time.sleep(0.1)
+        until(lambda: redis.llen("solve"), "the job in its queue")
     assert redis.llen("solve") == 1

@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import httpx2
@@ -15,15 +16,27 @@ from sinemora.kit.db import engine
 from sinemora.main import create_app
 from tests.callers import Caller
 from tests.jobs.asking import ask
+from tests.patience import LONGEST_WAIT_S, PATIENCE_S, until
+
+
+def waits_of(owner: Caller) -> int:
+    """Return how many jobs requests of the API that tests share wait for."""
+    return len(owner.http.app.state.job_watch._waiting)  # type: ignore[attr-defined]
+
+
+def in_use() -> int:
+    return engine().pool.checkedout()  # type: ignore[attr-defined]
 
 
 def test_a_wait_ends_with_the_job(owner: Caller, make_kind, sent):
     job_id = ask(owner, make_kind(lambda job: {"times": job.params["n"]}))
-    timer = threading.Timer(1.0, executor.run, (owner.tenant_id, job_id))
-    timer.start()
     began = time.monotonic()
-    answer = owner.get(f"/v1/jobs/{job_id}", params={"wait_s": 20})
-    assert 1 <= time.monotonic() - began < 5
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(owner.get, f"/v1/jobs/{job_id}", params={"wait_s": LONGEST_WAIT_S})
+        until(lambda: waits_of(owner), "the wait")
+        executor.run(owner.tenant_id, job_id)
+        answer = waiting.result()
+    assert time.monotonic() - began < LONGEST_WAIT_S
     assert (answer.json()["state"], answer.headers["Location"]) == ("succeeded", f"/v1/jobs/{job_id}/result")
     result = owner.get(f"/v1/jobs/{job_id}/result")
     assert (result.status_code, result.json()) == (200, {"times": 3})
@@ -31,12 +44,15 @@ def test_a_wait_ends_with_the_job(owner: Caller, make_kind, sent):
 
 def test_a_wait_ends_after_its_time_and_holds_no_connection(owner: Caller, make_kind, sent):
     job_id = ask(owner, make_kind(lambda job: None))
-    in_use: list[int] = []
-    threading.Timer(0.7, lambda: in_use.append(engine().pool.checkedout())).start()  # type: ignore[attr-defined]
     began = time.monotonic()
-    answer = owner.get(f"/v1/jobs/{job_id}", params={"wait_s": 1.2})
-    assert 1.2 <= time.monotonic() - began < 3
-    assert (answer.json()["state"], "Location" in answer.headers, in_use) == ("queued", False, [0])
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(owner.get, f"/v1/jobs/{job_id}", params={"wait_s": 3})
+        until(lambda: waits_of(owner), "the wait")
+        until(lambda: in_use() == 0 or waiting.done(), "no connection in use")
+        assert not waiting.done()
+        answer = waiting.result()
+    assert 3 <= time.monotonic() - began < LONGEST_WAIT_S
+    assert (answer.json()["state"], "Location" in answer.headers) == ("queued", False)
     pending = owner.get(f"/v1/jobs/{job_id}/result")
     assert (pending.status_code, pending.json()["code"], pending.headers["Retry-After"]) == (409, "job_not_done", "1")
     assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
@@ -47,9 +63,9 @@ def test_unknown_jobs_and_those_of_others_are_not_waited_for(owner: Caller, othe
     job_id = ask(owner, make_kind(lambda job: None))
     began = time.monotonic()
     for caller, wanted in ((other_owner, job_id), (owner, uuid4())):
-        answer = caller.get(f"/v1/jobs/{wanted}", params={"wait_s": 30})
+        answer = caller.get(f"/v1/jobs/{wanted}", params={"wait_s": LONGEST_WAIT_S})
         assert (answer.status_code, answer.json()["code"]) == (404, "job_unknown")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < LONGEST_WAIT_S
     too_long = owner.get(f"/v1/jobs/{job_id}", params={"wait_s": 31})
     assert (too_long.status_code, too_long.json()["errors"][0]["pointer"]) == (422, "#/query/wait_s")
 
@@ -83,34 +99,27 @@ def test_a_client_that_goes_away_while_it_waits_disturbs_nobody(
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
-    while not server.started:
-        time.sleep(0.01)
+    until(lambda: server.started, "the start of the server")
     port = listener.getsockname()[1]
     cookies = "; ".join(f"{name}={value}" for name, value in owner.cookies.items())
-    path = f"/v1/jobs/{job_id}?wait_s=25"
+    path = f"/v1/jobs/{job_id}?wait_s=30"
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", port)) as gone:
             gone.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nCookie: {cookies}\r\n\r\n".encode())
             time.sleep(0.05)
-    answers: list[httpx2.Response] = []
-
-    def wait() -> None:
-        answers.append(httpx2.get(f"http://127.0.0.1:{port}{path}", headers={"Cookie": cookies}, timeout=30))
-
-    waiting = threading.Thread(target=wait)
-    waiting.start()
-    time.sleep(1)
-    assert engine().pool.checkedout() == 0  # type: ignore[attr-defined]
-    executor.run(owner.tenant_id, job_id)
-    began = time.monotonic()
-    waiting.join(20)
-    assert time.monotonic() - began < 3
-    assert (answers[0].status_code, answers[0].json()["state"]) == (200, "succeeded")
-    until = time.monotonic() + 5
-    while app.state.job_watch._waiting and time.monotonic() < until:
-        time.sleep(0.05)
-    assert app.state.job_watch._waiting == {}
+    address, headers = f"http://127.0.0.1:{port}{path}", {"Cookie": cookies}
+    with ThreadPoolExecutor(1) as pool:
+        began = time.monotonic()
+        waiting = pool.submit(httpx2.get, address, headers=headers, timeout=PATIENCE_S)
+        until(lambda: app.state.job_watch._waiting, "the wait")
+        until(lambda: in_use() == 0 or waiting.done(), "no connection in use")
+        assert not waiting.done()
+        executor.run(owner.tenant_id, job_id)
+        answer = waiting.result()
+    assert time.monotonic() - began < LONGEST_WAIT_S
+    assert (answer.status_code, answer.json()["state"]) == (200, "succeeded")
+    until(lambda: app.state.job_watch._waiting == {}, "nothing waits")
     server.should_exit = True
-    thread.join(10)
+    thread.join(PATIENCE_S)
     assert not thread.is_alive()
     assert [record for record in caplog.records if record.levelname in ("ERROR", "CRITICAL")] == []

@@ -12,6 +12,7 @@ import uvicorn
 from sinemora import cli
 from sinemora.main import create_app
 from sinemora.profiler.variation import read_table
+from tests.patience import until
 from tests.terminal import run_jobs_at_once
 
 
@@ -23,8 +24,7 @@ def address(http, monkeypatch) -> Iterator[str]:
         server = uvicorn.Server(uvicorn.Config(create_app(), log_config=None, timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
-        while not server.started:
-            time.sleep(0.02)
+        until(lambda: server.started, "the start of the server")
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         server.should_exit = True
         thread.join()

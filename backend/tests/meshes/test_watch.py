@@ -18,6 +18,7 @@ from sinemora.kit.db import tenant_session
 from sinemora.main import server
 from sinemora.meshes import queries, service, watch
 from tests.callers import AgentCaller, Member, MeshWorld, enrol
+from tests.patience import LONGEST_WAIT_S, PATIENCE_S, until
 
 
 def poll(agent: AgentCaller, etag: str, wait_s: float) -> tuple[int, float]:
@@ -25,6 +26,16 @@ def poll(agent: AgentCaller, etag: str, wait_s: float) -> tuple[int, float]:
     started = time.monotonic()
     answer = agent.get("/v1/agents/self/plan", params={"wait_s": wait_s}, headers={"If-None-Match": etag})
     return answer.status_code, time.monotonic() - started
+
+
+def waits(app: Any) -> int:
+    """Return how many requests wait for a change of the plan."""
+    return sum(len(waiters) for waiters in list(app.state.plan_watch._fingerprints._waiting.values()))
+
+
+def waits_of(owner: Member) -> int:
+    """Return how many requests of the API that tests share wait for a change of the plan."""
+    return waits(owner.http.app)
 
 
 def etag_of(agent: AgentCaller) -> str:
@@ -35,11 +46,12 @@ def test_nothing_new_is_told_when_the_wait_is_over(owner: Member, make_mesh: Cal
     agent = make_mesh(owner, 2).agents[0]
     status, took_s = poll(agent, etag_of(agent), 0.5)
     assert status == 304
-    assert 0.5 <= took_s < 1.5
+    assert 0.5 <= took_s < LONGEST_WAIT_S
     assert poll(agent, '"another"', 5)[0] == 200
-    answer = agent.get("/v1/agents/self/plan", headers={"If-None-Match": etag_of(agent)})
+    etag, sent_ns = etag_of(agent), time.time_ns()
+    answer = agent.get("/v1/agents/self/plan", headers={"If-None-Match": etag})
     assert answer.status_code == 304
-    assert abs(int(answer.headers["Sinemora-Time-Ns"]) - time.time_ns()) < 5e9
+    assert sent_ns <= int(answer.headers["Sinemora-Time-Ns"]) <= time.time_ns()
     assert answer.content == b""
 
 
@@ -49,7 +61,7 @@ def test_the_time_a_poll_was_held_bounds_the_error_of_its_time(owner: Member, ma
     answer = agent.get("/v1/agents/self/plan", params={"wait_s": 0.5}, headers={"If-None-Match": etag_of(agent)})
     received_ns = time.time_ns()
     held_ns, at_ns = (int(answer.headers[f"Sinemora-{name}-Ns"]) for name in ("Held", "Time"))
-    assert 0.5e9 <= held_ns < 1.5e9
+    assert 0.5e9 <= held_ns <= received_ns - sent_ns
     # Server and test share a clock, so the offset, 0, is within both bounds.
     assert at_ns - received_ns <= 0 <= at_ns - sent_ns - held_ns
 
@@ -60,39 +72,42 @@ def test_a_change_ends_the_wait_of_all_it_concerns(
     world, elsewhere = make_mesh(owner, 3), make_mesh(other_owner, 1)
     waiting = [*world.agents, elsewhere.agents[0]]
     etags = [etag_of(agent) for agent in waiting]
+    waits_s = [LONGEST_WAIT_S] * 3 + [3]
     with ThreadPoolExecutor(4) as pool:
-        answers = [pool.submit(poll, agent, etag, 4) for agent, etag in zip(waiting, etags, strict=True)]
-        time.sleep(0.3)
+        answers = [pool.submit(poll, *one) for one in zip(waiting, etags, waits_s, strict=True)]
+        until(lambda: waits_of(owner) == 4 or answers[3].done(), "four waits")
         owner.patch(f"/v1/meshes/{world.id}", json={"rate_hz": 16})
         result = [answer.result() for answer in answers]
     assert [status for status, _ in result] == [200, 200, 200, 304]
-    assert all(took_s < 2.5 for _, took_s in result[:3])
+    assert all(took_s < LONGEST_WAIT_S for _, took_s in result[:3])
 
 
 def test_a_revoked_agent_learns_it_while_it_waits(owner: Member, make_mesh: Callable[..., MeshWorld]):
     agent = make_mesh(owner, 2).agents[0]
     etag = etag_of(agent)
     with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(poll, agent, etag, 4)
-        time.sleep(0.2)
+        answer = pool.submit(poll, agent, etag, LONGEST_WAIT_S)
+        until(lambda: waits_of(owner), "the wait")
         owner.post(f"/v1/agents/{agent.agent_id}/revoke")
         status, took_s = answer.result()
     assert status == 401
-    assert took_s < 2.5
+    assert took_s < LONGEST_WAIT_S
 
 
 def test_waiting_holds_no_connection(owner: Member, make_mesh: Callable[..., MeshWorld]):
     world = make_mesh(owner, 6)
     etags = [etag_of(agent) for agent in world.agents]
     with ThreadPoolExecutor(6) as pool:
-        answers = [pool.submit(poll, agent, etag, 1.5) for agent, etag in zip(world.agents, etags, strict=True)]
-        time.sleep(0.5)
+        answers = [pool.submit(poll, *one, LONGEST_WAIT_S) for one in zip(world.agents, etags, strict=True)]
+        until(lambda: waits_of(owner) == 6, "six waits")
         held = [
             db.engine().pool.checkedout() + db.system_engine().pool.checkedout()
             for _ in range(20)
             if time.sleep(0.02) is None
         ]
-        assert [answer.result()[0] for answer in answers] == [304] * 6
+        assert not any(answer.done() for answer in answers)
+        owner.patch(f"/v1/meshes/{world.id}", json={"rate_hz": 16})
+        assert [answer.result()[0] for answer in answers] == [200] * 6
     assert min(held) == 0
     assert max(held) <= 1
 
@@ -113,9 +128,11 @@ def test_one_question_a_second_whoever_waits(
         return original()
 
     monkeypatch.setattr(watch, "system_session", counting)  # nothing else in it reads all tenants
+    started = time.monotonic()
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda pair: poll(pair[0], pair[1], 2.5), zip(world.agents, etags, strict=True)))
-    assert 2 <= queries_sent <= 4
+    # The first at once; a machine that is busy lets the four begin one after the other.
+    assert 2 <= queries_sent <= time.monotonic() - started + 2
 
 
 def test_who_waits_is_answered_when_the_process_ends(owner: Member, make_mesh: Callable[..., MeshWorld]):
@@ -130,22 +147,21 @@ def test_who_waits_is_answered_when_the_process_ends(owner: Member, make_mesh: C
         )
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(question, timeout=30) as answer:
+            with opener.open(question, timeout=PATIENCE_S) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
             return error.code
 
     with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(2) as pool:
         ended = pool.submit(running.run, [listening])
-        while not running.started:
-            time.sleep(0.02)
+        until(lambda: running.started, "the start of the server")
         answer = pool.submit(wait, listening.getsockname()[1])
-        time.sleep(1)
+        until(lambda: waits(running.app), "the wait")
         started = time.monotonic()
         running.should_exit = True
         assert answer.result() == 304
         ended.result()
-        assert time.monotonic() - started < 2.5
+        assert time.monotonic() - started < 20
 
 
 @pytest.mark.parametrize("wait_s", ["-1", "31", "x"])
@@ -158,19 +174,25 @@ def test_all_agents_of_a_tenant_share_a_reading(
     owner: Member, make_mesh: Callable[..., MeshWorld], monkeypatch: pytest.MonkeyPatch
 ):
     agents = make_mesh(owner, 12).agents
-    read = watch._read
+    read, meshes_of = watch._read, watch.PlanWatch.meshes_of
+    asked: list[object] = []
     readings: list[object] = []
 
-    def slowly(*arguments: Any) -> watch.TenantMeshes:
+    async def counted(*arguments: Any) -> watch.TenantMeshes:
+        asked.append(arguments)
+        return await meshes_of(*arguments)
+
+    def once_all_have_asked(*arguments: Any) -> watch.TenantMeshes:
         readings.append(arguments)
-        time.sleep(0.2)
+        until(lambda: len(asked) == 12, "twelve questions")
         return read(*arguments)
 
-    monkeypatch.setattr(watch, "_read", slowly)
+    monkeypatch.setattr(watch.PlanWatch, "meshes_of", counted)
+    monkeypatch.setattr(watch, "_read", once_all_have_asked)
     with ThreadPoolExecutor(12) as pool:
         plans = list(pool.map(lambda agent: agent.get("/v1/agents/self/plan").json(), agents))
     assert all(len(plan["meshes"][0]["peers"]) == 11 for plan in plans)
-    assert len(readings) <= 4
+    assert len(readings) == 2  # that of the first, and one that began after the others had asked
 
 
 def test_members_belong_to_the_revision_whoever_joins_meanwhile(owner: Member, make_mesh: Callable[..., MeshWorld]):

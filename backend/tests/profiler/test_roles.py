@@ -29,7 +29,7 @@ print(json.dumps({"rate": done / took, "mean_ms": 1e3 * took / done}))
 
 def profile(*arguments: str, out: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "sinemora.profiler", "--out", str(out), *SHORT, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads((out / "profile.json").read_text()) | {"printed": done.stdout}
 
@@ -49,7 +49,7 @@ def test_latency_is_that_of_the_delayed_role(role: str, late: list[bool], tmp_pa
     result = profile(
         *("--command", f"{sys.executable} {program} {{address}} {{port}}", "--server", server(), "--port", "6379"),
         *("--pointer", "/rate", "--latency", "mean=/mean_ms", "--latency-unit", "ms", "--loads", "1"),
-        *("--at", "8000,16000", "--clients", "2", "--delay-at", role),
+        *("--at", "20000,40000", "--clients", "2", "--delay-at", role),
         out=tmp_path / "out",
     )
     assert (result["clients"], result["delayed"]) == (2, role)
@@ -59,8 +59,8 @@ def test_latency_is_that_of_the_delayed_role(role: str, late: list[bool], tmp_pa
         after["latency_us"]["mean"] - before["latency_us"]["mean"]
         for before, after in zip(first["clients"], last["clients"], strict=True)
     ]
-    assert [us > 15_000 for us in added_us] == late
-    assert all(us < 8_000 for us, delayed in zip(added_us, late, strict=True) if not delayed)
+    assert [us > 38_000 for us in added_us] == late
+    assert all(us < 20_000 for us, delayed in zip(added_us, late, strict=True) if not delayed)
     # The slowest client's.
     assert last["latency_us"]["mean"] == pytest.approx(max(c["latency_us"]["mean"] for c in last["clients"]))
 
@@ -154,6 +154,6 @@ except ConnectionRefusedError:
 )
 def test_options_that_do_not_fit_are_refused(arguments: list[str], message: str, tmp_path: Path):
     command = [sys.executable, "-m", "sinemora.profiler", "--out", str(tmp_path), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode in (1, 2)
     assert message in done.stderr

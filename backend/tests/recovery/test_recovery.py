@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from sinemora.recovery.errors import RecoveryError
 from sinemora.recovery.restore import restore
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
+from tests.patience import PATIENCE_S, until
 
 pytestmark = pytest.mark.whole_store
 
@@ -70,15 +71,7 @@ def windows(dsn: str, world: Any) -> int:
 
 def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "sinemora.cli", *map(str, words)]
-    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Wait until a condition holds, at most a minute."""
-    end_s = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < end_s
-        time.sleep(0.1)
+    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=3 * PATIENCE_S)
 
 
 class Archiver:
@@ -88,6 +81,15 @@ class Archiver:
         line = [sys.executable, "-m", "sinemora.cli", "archive", "--to", str(folder), *options]
         self.process = subprocess.Popen(line, start_new_session=True)
         self.archive = Archive(folder)
+
+    def wait_for_wal(self, dsn: str) -> None:
+        """Wait until the archive has the WAL that the server has written so far."""
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            row = connection.execute("SELECT pg_current_wal_insert_lsn()").fetchone()
+            assert row is not None
+            receivers = "SELECT count(*) FROM pg_stat_replication WHERE application_name = 'pg_receivewal'"
+            archived = f"{receivers} AND flush_lsn >= %s::pg_lsn"
+            until(lambda: connection.execute(archived, row).fetchone() == (1,), "the WAL in the archive")
 
     def wait_for_base(self) -> None:
         until(lambda: self.process.poll() is not None or bool(self.archive.bases()))
@@ -116,30 +118,32 @@ def archiver(named: PostgresServer, place: Path) -> Iterator[Archiver]:
                     time.sleep(0.2)
 
 
-def test_what_was_acknowledged_before_the_archiver_died_is_restored(world, archiver: Archiver, place: Path):
-    for ago in (20, 14, 8):
+def test_what_was_acknowledged_before_the_archiver_died_is_restored(
+    named: PostgresServer, world, archiver: Archiver, place: Path
+):
+    for ago in (20, 14):
         report(world, ago)
-    time.sleep(0.5)
+    before_last = datetime.now(UTC)
+    report(world, 8)
+    archiver.wait_for_wal(named.dsn(SUPERUSER))
     archiver.kill()
     report(world, 6)  # nobody archives it
     restored = restore(archiver.archive, place / "restored")
     try:
         assert windows(restored.dsn(), world) == 3
         assert restored.recovered_to is not None
-        assert datetime.now(UTC) - restored.recovered_to < timedelta(minutes=1)
+        assert restored.recovered_to >= before_last
     finally:
         restored.stop()
 
 
 def test_a_restore_stops_at_a_time(named: PostgresServer, world, archiver: Archiver, place: Path):
     report(world, 20)
-    time.sleep(0.3)
     with psycopg.connect(named.dsn(SUPERUSER)) as connection:
         row = connection.execute("SELECT clock_timestamp()").fetchone()
     assert row is not None
-    time.sleep(0.3)
     report(world, 14)
-    time.sleep(0.5)
+    archiver.wait_for_wal(named.dsn(SUPERUSER))
     done = command(
         "recover", "--from", archiver.archive.folder, "--to", place / "restored", "--until", row[0].isoformat()
     )
@@ -156,7 +160,7 @@ def test_a_restore_stops_at_a_time(named: PostgresServer, world, archiver: Archi
 
 def test_a_second_run_continues_the_archive(named: PostgresServer, world, archiver: Archiver, place: Path):
     report(world, 20)
-    time.sleep(0.5)
+    archiver.wait_for_wal(named.dsn(SUPERUSER))
     archiver.kill()
     report(world, 14)  # its slot keeps this
     with psycopg.connect(named.dsn(SUPERUSER), autocommit=True) as connection:
@@ -166,9 +170,9 @@ def test_a_second_run_continues_the_archive(named: PostgresServer, world, archiv
     second = Archiver(archiver.archive.folder)
     try:
         until(lambda: set(archiver.archive.wal.glob("*.gz")) > compressed)  # the switched segment arrived
-        time.sleep(1)
+        second.wait_for_wal(named.dsn(SUPERUSER))
         second.process.terminate()
-        assert second.process.wait(30) == 0
+        assert second.process.wait(PATIENCE_S) == 0
     finally:
         second.kill()
     assert len(archiver.archive.bases()) == 1
@@ -186,7 +190,7 @@ def test_old_base_backups_are_deleted_with_their_wal(named: PostgresServer, plac
         server = Server.of(connection)
         first = archive.take_base(server)
         connection.execute("SELECT pg_switch_wal()")
-        time.sleep(1.1)
+        time.sleep(1.1)  # a base backup is named by its second
         second = archive.take_base(server)
     for base in (first, second):
         (archive.wal / f"{base.first_segment}.gz").write_bytes(b"")
@@ -202,7 +206,7 @@ def test_a_drill_measures_records_and_leaves_nothing(named: PostgresServer, worl
     done = command("drill", "--seconds", "2", "--record", place / "drills.jsonl")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    assert 0 <= result["rpo_s"] <= 5
+    assert 0 <= result["rpo_s"] <= 30  # below a second where nothing else runs
     assert result["rto_s"] > 0
     assert result["frames"]["probe_frames"] == 1
     assert (result["faults"], result["marks"] > 0) == (0, True)

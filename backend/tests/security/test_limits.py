@@ -22,7 +22,7 @@ def test_a_regular_expression_takes_linear_time(owner: Member, make_mesh: Any, r
     query = f'{{__name__=~"{regex}", mesh=~"{regex}"}}'
     answer = owner.get("/v1/prometheus/api/v1/query", params={"query": query})
     assert answer.status_code == 200
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 20  # with steps backward it would be years
 
 
 @pytest.mark.parametrize("regex", ["(?=a)", "(((a{1,99}){1,99}){1,99})", "("])
@@ -91,7 +91,7 @@ def test_a_live_stream_ends_with_its_key(servers: Any, monkeypatch: pytest.Monke
 
     late_s, revoked_at = asyncio.run(listen())
     assert revoked_at > 0
-    assert late_s < 2
+    assert late_s < 30  # the stream itself lasts half an hour
 
 
 def test_streams_of_one_caller_are_counted(servers: Any, monkeypatch: pytest.MonkeyPatch):

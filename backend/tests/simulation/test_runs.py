@@ -21,6 +21,7 @@ from sinemora.simulation.job import world_of
 from sinemora.simulation.provenance import code_digest
 from sinemora.simulation.schemas import SimulationRun
 from tests.callers import Member
+from tests.patience import PATIENCE_S, until
 
 SMALL = {"name": "Small", "machines": 96, "hours": 0.2, "policies": ["random", "gang_budget"]}
 
@@ -68,15 +69,15 @@ def test_a_cancelled_run_leaves_no_report(owner: Member, monkeypatch: pytest.Mon
 
     def endless(*_: object, after_step: Callable[[State], None]) -> None:
         after_step(State.new(1, 1))
-        time.sleep(30)
+        time.sleep(3600)
 
     monkeypatch.setattr("sinemora.simulation.job.simulate", endless)
-    worker = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id))
+    worker = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id), daemon=True)
     worker.start()
-    while not owner.get(f"/v1/jobs/{job_id}").json()["note"].startswith("random: step"):
-        time.sleep(0.1)
+    until(lambda: owner.get(f"/v1/jobs/{job_id}").json()["note"].startswith("random: step"), "the note of the job")
     assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
-    worker.join(2)
+    worker.join(PATIENCE_S)
+    assert not worker.is_alive()
     assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled"
     assert owner.get("/v1/simulations").json()["items"] == []
 

@@ -11,6 +11,7 @@ from sinemora.advisors.tail_lab import job as jobs
 from sinemora.advisors.tail_lab.core.study import Question, Report, Study, run
 from sinemora.jobs import executor
 from tests.callers import Member
+from tests.patience import PATIENCE_S, until
 
 SMALL = {"name": "Hadoop", "workload": "w4", "flows": 2_000, "evaluations": 5, "policies": ["ps", "d_tail_blind"]}
 
@@ -103,16 +104,16 @@ def test_a_study_can_be_cancelled(owner: Member, monkeypatch: pytest.MonkeyPatch
 
     def endless(question: Question, report: Report) -> Study:
         report(0.1, "PS")
-        time.sleep(30)
+        time.sleep(3600)
         raise AssertionError
 
     monkeypatch.setattr(jobs, "run", endless)
-    worker = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id))
+    worker = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id), daemon=True)
     worker.start()
-    while owner.get(f"/v1/jobs/{job_id}").json()["note"] != "PS":
-        time.sleep(0.1)
+    until(lambda: owner.get(f"/v1/jobs/{job_id}").json()["note"] == "PS", "the note of the job")
     assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
-    worker.join(5)
+    worker.join(PATIENCE_S)
+    assert not worker.is_alive()
     assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled"
 
 

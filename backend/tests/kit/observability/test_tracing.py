@@ -2,7 +2,6 @@
 
 import gzip
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -27,6 +26,7 @@ from tests.callers import PASSWORD
 from tests.conftest import Servers, forget_settings
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
+from tests.patience import until
 
 
 class Collector:
@@ -99,10 +99,8 @@ def test_a_request_its_statements_and_its_task_are_one_trace(collector: Collecto
         answer = owner.get(f"/v1/meshes/{mesh.id}/losses", params=params, headers={"Prefer": "respond-async"})
         assert answer.status_code == 202, answer.text
         with start_worker(celery, pool="solo", perform_ping_check=False, queues=["bulk"], shutdown_timeout=60):
-            deadline = time.monotonic() + 120
-            while owner.get(f"/v1/jobs/{answer.json()['id']}").json()["state"] != "succeeded":
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
+            job = f"/v1/jobs/{answer.json()['id']}"
+            until(lambda: owner.get(job).json()["state"] == "succeeded", "the end of the job")
     tracing.stop()  # sends what is left
     spans = [span for _, span in collector.spans]
     request = next(span for span in spans if span.name == "GET /v1/meshes/{mesh_id}/losses")

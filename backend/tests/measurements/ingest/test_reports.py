@@ -19,14 +19,15 @@ from sinemora.inventory.agents import AgentIdentity
 from sinemora.kit.db import system_engine, system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.codec import frame
-from sinemora.measurements.ingest import pipeline
+from sinemora.measurements.ingest import key_cache, pipeline
 from sinemora.measurements.ingest.agent_pb2 import Report
-from sinemora.measurements.ingest.key_cache import KEPT_S, READ_AGAIN_S
+from sinemora.measurements.ingest.key_cache import KEPT_S
 from sinemora.measurements.ingest.validation import NO_CLOCK, windows_of
 from sinemora.measurements.store import inserts
 from tests.callers import MeshWorld
 from tests.measurements.reports import PROTOBUF, ZSTD, add_window, report_of, send, sent, window_start, window_starts
 from tests.measurements.worlds import RawWindow, frame_of, silent, simple
+from tests.patience import PATIENCE_S
 
 REPORTS = "/v1/agents/self/reports"
 GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
@@ -236,7 +237,9 @@ def test_nothing_of_vms_and_meshes_made_a_moment_ago_is_left_out(mesh, owner, ma
             assert [row.n for row in stored] == [1]
 
 
-def test_reports_that_name_a_gone_vm_do_not_wait_for_one_another(mesh, owner):
+def test_reports_that_name_a_gone_vm_do_not_wait_for_one_another(mesh, owner, monkeypatch: pytest.MonkeyPatch):
+    read, reads = key_cache._read, []
+    monkeypatch.setattr(key_cache, "_read", lambda tenant_id: reads.append(tenant_id) or read(tenant_id))
     gone = mesh.agents[2]
     oldest, *others = window_starts(range(34, 3, -1))
     sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), oldest))
@@ -245,15 +248,17 @@ def test_reports_that_name_a_gone_vm_do_not_wait_for_one_another(mesh, owner):
     began_s = time.monotonic()
     for started_at_s in others:
         sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), started_at_s))
-    assert time.monotonic() - began_s < 30 * READ_AGAIN_S / 2
+    # The first that names it needs a read; then only age does. If each waited for a read, there would be thirty.
+    assert len(reads) <= 2 + (time.monotonic() - began_s) / KEPT_S
     assert [row.n for row in rows(mesh, "SELECT n FROM probe_frames ORDER BY started_at")] == [2] + 30 * [1]
 
 
 def test_a_window_from_the_future_names_the_skew(mesh):
-    answer = send(mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(-360)))
+    ends_s, sent_s = window_start(-360) + 10, time.time()
+    answer = send(mesh.agents[0], report_of(mesh.key, peers_of(mesh), ends_s - 10))
     details = problem(answer)
     assert (answer.status_code, details["code"]) == (422, "window_in_future")
-    assert details["skew_s"] == pytest.approx(3610, abs=12)
+    assert ends_s - time.time() - 1 <= details["skew_s"] <= ends_s - sent_s + 1
     assert "server_time_ns" in details["detail"]
 
 
@@ -438,7 +443,7 @@ def test_a_report_the_database_refuses_does_not_fail_its_neighbours(mesh, monkey
     store, gate = inserts.store_frames, threading.Event()
 
     def poisoned(session, frames, known):
-        gate.wait(5)
+        gate.wait(PATIENCE_S)
         if any(row.window_s == 7 for row in frames):
             session.execute(text("SELECT 1 / 0"))
         return store(session, frames, known)
@@ -478,7 +483,7 @@ def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
 
     def store_when_let(*args):
         held.set()
-        gate.wait(20)
+        gate.wait(PATIENCE_S)
         return store(*args)
 
     monkeypatch.setattr(pipeline.inserts, "store_frames", store_when_let)
@@ -487,10 +492,10 @@ def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
     reports = [report_of(mesh.key, peers_of(mesh), start) for start in window_starts(range(1, 7))]
     with ThreadPoolExecutor(8) as pool:
         first = pool.submit(send, mesh.agents[0], reports[0])
-        assert held.wait(10)  # taken out of the queue, held in the database
+        assert held.wait(PATIENCE_S)  # taken out of the queue, held in the database
         rest = [pool.submit(send, mesh.agents[0], report) for report in reports[1:]]
         # Two of them fill the queue; the others are refused at once.
-        refused = [future.result() for future in islice(as_completed(rest, timeout=10), len(rest) - 2)]
+        refused = [future.result() for future in islice(as_completed(rest, timeout=PATIENCE_S / 2), len(rest) - 2)]
         gate.set()
         accepted = [item.result() for item in [first, *rest] if item.result().status_code == 204]
     assert len(accepted) == 3
@@ -504,11 +509,11 @@ def test_the_event_loop_answers_others_while_reports_are_decoded(mesh, monkeypat
 
     def decode_slowly(batch):
         decoding.set()
-        assert others_done.wait(10)
+        assert others_done.wait(PATIENCE_S)
         return [ProductError("malformed_report", 422, "Nothing of this is stored.")] * len(batch)
 
     async def others():
-        await asyncio.to_thread(decoding.wait, 10)
+        await asyncio.to_thread(decoding.wait, PATIENCE_S)
         for _ in range(40):
             await asyncio.sleep(0)
         others_done.set()

@@ -1,0 +1,24 @@
+"""Waits of tests for facts. How soon a fact holds is judged by benchmarks: a machine that runs tests may be busy.
+
+A test that judges an end brought about, not run out, lets the product wait `LONGEST_WAIT_S` and asks for less.
+"""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+PATIENCE_S = 120.0
+"""After this long something has stopped, s."""
+LONGEST_WAIT_S = 30.0
+"""The longest wait that a request may ask for, s."""
+
+
+def until(true: Callable[[], object], what: str | Callable[[], str] = "", patience_s: float = PATIENCE_S) -> None:
+    """Wait until `true()` holds; after `patience_s` the test fails and names `what` was awaited."""
+    ends_s = time.monotonic() + patience_s
+    while not true():
+        if time.monotonic() > ends_s:
+            named = what() if callable(what) else what
+            pytest.fail(f"not within {patience_s:.0f} s: {named}")
+        time.sleep(0.02)
