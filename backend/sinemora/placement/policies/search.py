@@ -21,14 +21,20 @@ from sinemora.placement.problem import Bools, Ints, ProblemError, Shares
 WAITING = -1
 """Machine of a waiting task."""
 PROPOSALS_LEAST, PROPOSALS_A_TASK, PROPOSALS_MOST = 100_000, 10_000, 700_000
+PROPOSALS_OF_VERY_MANY, _VERY_MANY_STARTS = 2_800_000, 2
+"""Proposals of local search with more movable tasks than `PLACED_BY_JOB_MOST`, in so many runs."""
 BOUND_ROUNDS = 201
 """Maximum number of rounds in which the relaxation raises the lower bound."""
 BRANCH_WORK = 20_000_000
 """Maximum number of machines that branch and bound looks at, over all tasks."""
 FEW_MOVES, FEW_MOVES_WORK = 3, 100_000_000
 """Budget up to which sets of moves are searched, and the maximum number of machines that are looked at for it."""
-_FEW_MOVES_TASKS = 400
-"""Maximum number of movable tasks of which sets of moves are searched."""
+PLACED_BY_JOB_MOST = 400
+"""Maximum number of movable tasks that are placed application by application, and whose placements are enumerated.
+
+With more, neither found a better placement within its work, at the price of half the time of a search: local search
+gets a part of it.
+"""
 _TOLERANCE = 1e-9
 # Work to find whether all tasks can run: it is done for each limit that may be in their way.
 _START_PROPOSALS, _START_WORK = 50_000, 1_000_000
@@ -113,13 +119,27 @@ class SearchSolution:
     moved: int
     waiting: int
     seconds: float
-    slot_price: Shares
-    """Dual of the slots: cost saved by one more slot, shape (machines,)."""
+    bound: float
+    """Lower bound of `total` of every placement."""
+    prices: Shares
+    """Dual of the capacity: cost saved by one more unit, shape (machines, resources)."""
 
     @property
     def proven(self) -> bool:
         """Return True if no placement is better."""
         return self.gap == 0.0
+
+    @property
+    def slot_price(self) -> Shares:
+        """Return the cost saved by one more slot, shape (machines,)."""
+        return self.prices[:, 0]
+
+
+class Earlier(NamedTuple):
+    """What is known from a search of the same problem with fewer limits, and a placement within those of now."""
+
+    solution: SearchSolution
+    at: Ints
 
 
 def solve(
@@ -128,50 +148,57 @@ def solve(
     proposals: int | None = None,
     rounds: int = BOUND_ROUNDS,
     work: int = BRANCH_WORK,
+    earlier: Earlier | None = None,
 ) -> SearchSolution:
-    """Return the best placement found, proven optimal where branch and bound ends within `work`."""
+    """Return the best placement found, proven optimal where branch and bound ends within `work`.
+
+    It costs no more than the placement of `earlier`, whose bound stands for that of very many tasks.
+    """
     started = time.perf_counter()
     _check(problem)
     movers = int(problem.movable.sum())
     links, waiting_cost = _links(problem), waiting_cost_of(problem)
     at, least, prices = problem.at, _total(problem, waiting_cost, problem.at), np.zeros(problem.room.shape)
-    gap = 0.0
+    if earlier is not None and (total := _total(problem, waiting_cost, earlier.at)) < least:
+        at, least = earlier.at, total
+    begin, bound = at, least
     if movers:
         progress.report(0.3, f"local search over {movers} tasks", least)
         watch = _watch(0.3, f"local search over {movers} tasks", least)
-        default = min(max(PROPOSALS_LEAST, PROPOSALS_A_TASK * movers), PROPOSALS_MOST)
-        starts = _FEW_STARTS if movers <= _FEW_TASKS else 1
-        count = (proposals or default) // starts
+        starts = _FEW_STARTS if movers <= _FEW_TASKS else _VERY_MANY_STARTS if movers > PLACED_BY_JOB_MOST else 1
+        count = (proposals or _proposals_for(movers)) // starts
         for start in range(starts):
-            found = sinemora_native.anneal(problem, links, waiting_cost, problem.at, count, seed + start, watch)
+            found = sinemora_native.anneal(problem, links, waiting_cost, begin, count, seed + start, watch)
             if (total := _total(problem, waiting_cost, found)) < least:
                 at, least = found, total
         few = problem.most_moves <= FEW_MOVES
-        if movers > _MANY_TASKS and not few:
+        if _MANY_TASKS < movers <= PLACED_BY_JOB_MOST and not few:
             watch = _watch(0.4, f"local search over {movers} tasks", least)
             at, *_ = sinemora_native.place_by_job(problem, links, waiting_cost, at, _WORK_A_TASK * movers, watch)
             least = _total(problem, waiting_cost, at)
         bound, flat = 0.0, prices.ravel()
-        if rounds:
+        if earlier is not None and movers > PLACED_BY_JOB_MOST:
+            # More limits make no placement cheaper.
+            bound, flat = earlier.solution.bound, earlier.solution.prices.ravel()
+        elif rounds:
             progress.report(0.5, f"lower bound for {movers} tasks", least)
             watch = _watch(0.5, f"lower bound for {movers} tasks", least)
             bound, flat = sinemora_native.placement_bound(problem, links, waiting_cost, least, rounds, watch)
         prices = flat.reshape(problem.room.shape)
-        gap = _open(least, bound)
-        if gap > 0 and few and _MANY_TASKS < movers <= _FEW_MOVES_TASKS:
+        if _open(least, bound) > 0 and few and _MANY_TASKS < movers <= PLACED_BY_JOB_MOST:
             phase = f"sets of {problem.most_moves} moves of {movers} tasks"
             progress.report(0.6, phase, least, bound)
             watch = _watch(0.6, phase, least, bound)
             at, lower = sinemora_native.place_by_job(problem, links, waiting_cost, at, FEW_MOVES_WORK, watch)
-            least = _total(problem, waiting_cost, at)
-            gap = _open(least, max(bound, lower))
-        elif gap > 0:
+            least, bound = _total(problem, waiting_cost, at), max(bound, lower)
+        elif _open(least, bound) > 0 and (few or movers <= PLACED_BY_JOB_MOST):
             progress.report(0.6, f"branch and bound over {movers} tasks", least, bound)
             most_work = min(work, _MANY_WORK) if movers > _MANY_TASKS else work
             watch = _watch(0.6, f"branch and bound over {movers} tasks", least, bound)
             at, proven = sinemora_native.branch(problem, links, waiting_cost, at, flat, most_work, watch)
             least = _total(problem, waiting_cost, at)
-            gap = 0.0 if proven else _open(least, bound)
+            bound = least if proven else bound
+    gap = _open(least, bound)
     moved = int(((at != problem.at) & (problem.at >= 0)).sum())
     return SearchSolution(
         at,
@@ -181,8 +208,16 @@ def solve(
         moved,
         int(((at < 0) & problem.movable).sum()),
         time.perf_counter() - started,
-        prices[:, 0],
+        bound,
+        prices,
     )
+
+
+def _proposals_for(movers: int) -> int:
+    """Return the number of proposals of local search over so many tasks."""
+    if movers > PLACED_BY_JOB_MOST:
+        return PROPOSALS_OF_VERY_MANY
+    return min(max(PROPOSALS_LEAST, PROPOSALS_A_TASK * movers), PROPOSALS_MOST)
 
 
 def _open(cost: float, bound: float) -> float:

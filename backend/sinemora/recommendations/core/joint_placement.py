@@ -14,7 +14,7 @@ from sinemora.placement import progress
 from sinemora.placement.costs import LEAST_PERFORMANCE, Objective
 from sinemora.placement.move_sequence import TaskMove
 from sinemora.placement.policies import search
-from sinemora.placement.policies.search import BRANCH_WORK, NO_LIMIT, SearchProblem, SearchSolution
+from sinemora.placement.policies.search import BRANCH_WORK, NO_LIMIT, Earlier, SearchProblem, SearchSolution
 from sinemora.recommendations.core.formulate import solver_tasks
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, ImputedMatrix, Instance, Ints
 from sinemora.recommendations.core.tail_risk import RiskModel
@@ -62,10 +62,12 @@ def place_jointly(
     least_gain: float,
     moves_max: int,
     barred: Barred = frozenset(),
+    earlier: tuple[SearchSolution, tuple[Indices, ...]] | None = None,
 ) -> SearchResult:
     """Place `movers` with all other tasks fixed `at` their machines; a move has to gain `least_gain` for its task.
 
-    No task comes to a machine that it is `barred` from.
+    No task comes to a machine that it is `barred` from. `earlier`: the solution of a search with fewer limits, and a
+    placement within those of now, from which the search begins.
     """
     problem, tasks = _search_problem(instance, assumed, at, movers, objective, least_gain, moves_max)
     row_of = {task: row for row, task in enumerate(tasks)}
@@ -75,7 +77,8 @@ def place_jointly(
         if objective is Objective.worst_first:
             solution = _worst_first(problem, lambda weighted: search.solve(weighted, work=BRANCH_WORK // _ROUNDS))
         else:
-            solution = search.solve(problem)
+            known = None if earlier is None else Earlier(earlier[0], _machine_of_each(earlier[1]))
+            solution = search.solve(problem, earlier=known)
     moves = []
     for row, (place, task) in enumerate(tasks):
         here, there = int(problem.at[row]), int(solution.at[row])
@@ -160,10 +163,8 @@ def _search_problem(
     for place, application in enumerate(applications):
         apart[place, list(application.apart_from)] = True
     everywhere = np.ones(len(instance.machines), np.bool_)
-    # Tasks on machines outside the mesh are waiting tasks to the search.
-    here = np.concatenate([np.maximum(machines, WAITING) for machines in at]).astype(np.int64)
     problem = SearchProblem(
-        at=here,
+        at=_machine_of_each(at),
         movable=np.array([task in movers for task in tasks]),
         pinned=np.array(
             [
@@ -196,6 +197,11 @@ def _search_problem(
         ),
     )
     return problem, tasks
+
+
+def _machine_of_each(at: tuple[Indices, ...]) -> Ints:
+    """Return the machine of each task; those on machines outside the mesh are waiting tasks to the search."""
+    return np.concatenate([np.maximum(machines, WAITING) for machines in at]).astype(np.int64)
 
 
 def _performance(instance: Instance, assumed: ImputedMatrix) -> tuple[Floats, Ints, Int32s]:

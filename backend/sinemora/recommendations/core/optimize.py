@@ -41,17 +41,17 @@ def solve(instance: Instance, options: Options) -> Solution:
         proposed = task_moves(instance, stars, problem, plan)
     movers = movable_tasks(instance, stars)
 
-    def place(tasks: set[tuple[int, int]], barred: Barred) -> Judged:
-        return _place_and_judge(instance, options, assumed, proposed, tasks, least_gain, noise, barred)
+    def place(tasks: set[tuple[int, int]], barred: Barred, earlier: Judged | None) -> Judged:
+        return _place_and_judge(instance, options, assumed, proposed, tasks, least_gain, noise, barred, earlier)
 
-    judged, barred = place(movers, frozenset()), Barred()
+    judged, barred = place(movers, frozenset(), None), Barred()
     refused: list[Group] = []
     if not options.published and instance.shortage is None:
         judged, barred, refused = place_confirmed(instance, place, movers, judged)
     search, groups, steps = judged
     first = search
     if blocked_groups(groups) and not options.published:
-        search, again, steps = place_reachably(lambda tasks: place(tasks, barred), movers, judged)
+        search, again, steps = place_reachably(lambda tasks, earlier: place(tasks, barred, earlier), movers, judged)
         groups = [*again, *(group for group in blocked_groups(groups) if group not in again)]
     rejected = sum(len(group.moves) for group in groups if group.rejected is not None)
     groups = [*groups, *refused]
@@ -89,12 +89,23 @@ def _place_and_judge(
     least_gain: float,
     noise: float,
     barred: Barred,
+    earlier: Judged | None,
 ) -> Judged:
-    """Place `movers` after the moves `proposed`; return the result, all groups, and the steps of those kept."""
+    """Place `movers` after the moves `proposed`; return the result, all groups, and the steps of those kept.
+
+    The search begins with the moves that were kept of an `earlier` result, whose `movers` and limits were no fewer and
+    no more.
+    """
     search = None
     if movers:
         at = apply_moves(tuple(application.at for application in instance.applications), proposed)
-        search = place_jointly(instance, assumed, at, movers, options.objective, least_gain, options.moves_max, barred)
+        known = None
+        if earlier is not None and earlier[0] is not None:
+            kept = [move for group in earlier[1] if group.rejected is None for move in group.moves]
+            known = (earlier[0].solution, apply_moves(at, kept))
+        search = place_jointly(
+            instance, assumed, at, movers, options.objective, least_gain, options.moves_max, barred, known
+        )
         proposed = [*proposed, *search.moves]
     progress.report(0.8, f"judging {len(proposed)} moves on held-out windows")
     return search, *judge(instance, proposed, options.move_cost, options.moves_max, noise)

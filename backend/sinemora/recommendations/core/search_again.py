@@ -23,7 +23,7 @@ Judged = tuple[SearchResult | None, list[Group], tuple[Step, ...]]
 
 def place_confirmed(
     instance: Instance,
-    place: Callable[[set[tuple[int, int]], Barred], Judged],
+    place: Callable[[set[tuple[int, int]], Barred, Judged], Judged],
     movers: set[tuple[int, int]],
     judged: Judged,
 ) -> tuple[Judged, Barred, list[Group]]:
@@ -41,7 +41,7 @@ def place_confirmed(
             break
         refused = [*refused, *unconfirmed]
         barred |= {(move.task, move.target) for group in unconfirmed for move in refuted_moves(instance, group)}
-        judged = place(movers, barred)
+        judged = place(movers, barred, judged)
         worth = _confirmed_worth(instance, judged)
         if worth >= most:
             best, most = (judged, barred, refused), worth
@@ -58,7 +58,7 @@ def _confirmed_worth(instance: Instance, judged: Judged) -> tuple[int, float]:
 
 
 def place_reachably(
-    place: Callable[[set[tuple[int, int]]], Judged], movers: set[tuple[int, int]], judged: Judged
+    place: Callable[[set[tuple[int, int]], Judged], Judged], movers: set[tuple[int, int]], judged: Judged
 ) -> Judged:
     """Place tasks again so that no group of moves lacks a feasible order, as far as some rounds go.
 
@@ -70,7 +70,7 @@ def place_reachably(
             if not (blocked := blocked_groups(judged[1])):
                 break
             movers = movers - _running(blocked)
-            judged = place(movers)
+            judged = place(movers, judged)
         return judged
     waiting: list[tuple[float, int, set[tuple[int, int]], Judged]] = [(_cost(judged), 0, set(), judged)]
     known: set[frozenset[tuple[int, int]]] = set()
@@ -83,7 +83,7 @@ def place_reachably(
             more = frozenset(stay | {task})
             if more not in known:
                 known.add(more)
-                again = place(movers - more)
+                again = place(movers - more, judged)
                 heapq.heappush(waiting, (_cost(again), len(known), set(more), again))
     return judged
 
