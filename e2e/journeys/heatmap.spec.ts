@@ -159,10 +159,10 @@ test('what is unusual is what the API says, and leads to the path', async ({ ins
         : unusual + losing === 0
           ? /^All as usual/
           : new RegExp(`^${unusual} of ${compared} `)
-    await expect(page.getByText(words)).toBeVisible({ timeout: 1_000 })
+    await expect(page.getByText(words)).toBeVisible({ timeout: 3_000 })
     const shown = rows.length === 0 ? [] : await table.getByRole('rowheader').getByRole('link').allInnerTexts()
     expect(shown).toEqual(rows.map(({ source, target }) => `${source.name} → ${target.name}`))
-  }).toPass({ timeout: 30_000 })
+  }).toPass({ timeout: 120_000 })
   if ((await table.count()) === 0) return
   await table.getByRole('rowheader').getByRole('link').first().click()
   await expect(page.getByRole('table', { name: 'Newest window' })).toBeVisible()

@@ -35,9 +35,9 @@ test('a large application shows the progress of its job, then the options and wh
     'GET /v1/jobs/j/output': FOUND,
   })
   await showPage(<Options applicationId="a" />)
-  await expect.poll(() => screen.queryByRole('status')?.textContent, { timeout: 3_000 }).toContain('40 % done')
+  await expect.poll(() => screen.queryByRole('status')?.textContent).toContain('40 % done')
   expect(screen.getByRole('button', { name: 'Cancel' })).toBeTruthy()
-  expect(await screen.findByText('Swap the VMs of web and db.', undefined, { timeout: 4_000 })).toBeTruthy()
+  expect(await screen.findByText('Swap the VMs of web and db.')).toBeTruthy()
   expect(screen.getByText(/only the 50 whose tasks lose most/)).toBeTruthy()
 })
 

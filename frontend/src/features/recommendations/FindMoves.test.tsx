@@ -34,7 +34,7 @@ test('moves are requested with the chosen policy, and their page opens once they
   await find()
   expect(await screen.findByText('placing tasks of 2 stars on 6 VMs')).toBeTruthy()
   expect(screen.getByRole('status').textContent).toContain('20 % done')
-  await expect.poll(() => router.state.location.pathname, { timeout: 3_000 }).toBe('/recommendations/r')
+  await expect.poll(() => router.state.location.pathname).toBe('/recommendations/r')
   expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([
     {
       mesh: 'm',

@@ -41,7 +41,7 @@ test('a simulation is started with its parameters, followed, and its report open
   await start()
   expect(await screen.findByText('Servers with their tasks, worthwhile moves: step 24 of 60')).toBeTruthy()
   expect(screen.getByRole('status').textContent).toContain('40 % done')
-  await expect.poll(() => router.state.location.pathname, { timeout: 3_000 }).toBe('/simulations/s')
+  await expect.poll(() => router.state.location.pathname).toBe('/simulations/s')
   expect(bodiesOf(sent, 'POST /v1/simulations/runs')).toMatchObject([
     {
       name: 'Trial',

@@ -106,7 +106,7 @@ test('a study is run, followed, and its results have gains, curve, and what the 
   await userEvent.type(screen.getByLabelText(/^Load/), '70')
   await userEvent.click(screen.getByRole('button', { name: 'Run study' }))
   expect(await screen.findByText('D-TAIL blind: evaluation 3 of 25')).toBeTruthy()
-  const table = within(await screen.findByRole('region', { name: 'Policies' }, { timeout: 3_000 }))
+  const table = within(await screen.findByRole('region', { name: 'Policies' }))
   expect(table.getByText('24.3 % lower')).toBeTruthy()
   expect(table.getByText('2.3 % higher')).toBeTruthy()
   expect(table.getByText('10.0 times')).toBeTruthy()
