@@ -11,6 +11,7 @@ import pytest
 from sinemora.cli import main
 from sinemora_client import Client, profiles
 from tests.callers import Member
+from tests.patience import PATIENCE_S
 from tests.terminal import listening
 
 
@@ -42,7 +43,7 @@ def sign_in(url: str, person: Member, capsys: Any, *options: str, decision: str 
         code = re.search(r"confirm the code ([A-Z]{4}-[A-Z]{4})", printed)
         assert thread.is_alive() or code, printed
     assert person.post(f"/v1/device-logins/{decision}", json={"user_code": code[1]}).status_code == 200
-    thread.join(60)
+    thread.join(PATIENCE_S)
     output = capsys.readouterr()
     return codes[0], output.out, printed + output.err
 

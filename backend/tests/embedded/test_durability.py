@@ -25,6 +25,7 @@ from sinemora.embedded.data_folder import DataFolder, checkout
 from sinemora.embedded.servers.postgres import SUPERUSER, PostgresServer
 from tests import callers
 from tests.callers import AgentCaller, Member
+from tests.patience import PATIENCE_S
 
 AGENTS = 3
 WINDOW_S = 2
@@ -144,7 +145,7 @@ def product() -> Iterator[Product]:
     yield running
     if running.process.poll() is None:
         running.process.send_signal(signal.SIGTERM)
-        running.process.wait(30)
+        running.process.wait(PATIENCE_S)
     shutil.rmtree(folder)
 
 
@@ -195,7 +196,7 @@ def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
         )
     _no_window_of_the_agents_is_missing(product, demo["key"], began_at)
     product.do("down")
-    assert product.process.wait(10) == 0
+    assert product.process.wait(PATIENCE_S) == 0
     assert not _processes_of(product.folder.path)
 
 

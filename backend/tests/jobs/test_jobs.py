@@ -15,6 +15,7 @@ from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from tests.callers import Caller
 from tests.jobs.asking import ask
+from tests.patience import PATIENCE_S
 
 
 def found(owner: Caller, job_id: UUID) -> dict:
@@ -112,7 +113,7 @@ def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(
 
     def work(job: JobContext):
         begun.set()
-        assert cancel_seen.wait(10)
+        assert cancel_seen.wait(PATIENCE_S)
         for _ in range(1000):
             job.progress(0.2, "still at it")
             threading.Event().wait(0.01)
@@ -126,12 +127,12 @@ def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(
     job_id = ask(owner, kind)
     thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id))
     thread.start()
-    assert begun.wait(10)
+    assert begun.wait(PATIENCE_S)
     assert owner.delete(f"/v1/jobs/{job_id}").json()["code"] == "job_running"
     answer = owner.post(f"/v1/jobs/{job_id}/cancel").json()
     assert (answer["state"], answer["cancel_requested"]) == ("running", True)
     cancel_seen.set()
-    thread.join(10)
+    thread.join(PATIENCE_S)
     job = found(owner, job_id)
     assert (job["state"], job["progress"], job["note"]) == ("cancelled", 0.2, "still at it")
 

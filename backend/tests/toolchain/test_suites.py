@@ -3,10 +3,11 @@
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.patience import PATIENCE_S, until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -65,12 +66,9 @@ def test_an_interrupted_run_lets_its_suites_stop_and_starts_no_other(
 ) -> None:
     run = [*before, sys.executable, "-c", RUN, str(tmp_path), PATIENT, str(hesitates_s)]
     process = subprocess.Popen(run, cwd=ROOT)
-    until_s = time.monotonic() + 30
-    while not all((tmp_path / name).exists() for name in ("first", "second")):
-        assert time.monotonic() < until_s
-        time.sleep(0.05)
+    until(lambda: all((tmp_path / name).exists() for name in ("first", "second")), "two suites")
     process.send_signal(signal.SIGTERM)
-    assert process.wait(30) == 130
+    assert process.wait(PATIENCE_S) == 130
     assert {path.name for path in tmp_path.iterdir() if path.suffix != ".log"} == {
         *("first", "first-interrupted", "second", "second-interrupted")
     }

@@ -16,6 +16,7 @@ from sinemora.advisors.shaping.core.checks import Application, Communication, ch
 from sinemora.advisors.shaping.core.forecast import empty_at, forecast, transfer_s
 from sinemora.advisors.shaping.core.tail import by_percentiles, by_samples
 from tests.callers import Member, MeshWorld
+from tests.patience import PATIENCE_S
 
 PACKET = 1442.0
 
@@ -174,9 +175,9 @@ def receiver():
 
     thread = threading.Thread(target=lambda: burst.receive("127.0.0.1", 0, ready=ready), daemon=True)
     thread.start()
-    assert listening.wait(10)
+    assert listening.wait(PATIENCE_S)
     yield ports[0]
-    thread.join(20)
+    thread.join(PATIENCE_S)
 
 
 def test_a_burst_over_loopback_arrives(receiver: int):

@@ -10,6 +10,7 @@ from sinemora.kit.redis import client
 from sinemora.measurements.live.events import MeshRevision, WindowSeen
 from sinemora.measurements.live.hub import LiveHub
 from sinemora.measurements.live.publisher import Publisher, announce
+from tests.patience import PATIENCE_S
 
 
 async def signed_in() -> bool:
@@ -34,8 +35,8 @@ class Listener:
             self.before.append(line)
         raise AssertionError("the stream ended")
 
-    async def next(self, within_s: float = 5) -> str:
-        return await asyncio.wait_for(anext(self.stream), within_s)
+    async def next(self) -> str:
+        return await asyncio.wait_for(anext(self.stream), PATIENCE_S)
 
 
 def run(mesh_test: Callable[[LiveHub, UUID, Publisher], Awaitable[None]]) -> None:
