@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
 from fastapi import Request, Response
 from fastapi.dependencies.utils import get_flat_params
 from fastapi.routing import APIRoute
@@ -23,9 +25,22 @@ from sinemora.kit.http.json_types import validate_as_json
 PUBLIC_BODY_BYTES = 16 << 10
 """Limit of a body that is read without authentication."""
 
+PARSED_AT_ONCE_BYTES = 64 << 10
+"""Larger bodies are parsed beside the event loop, one after the other."""
+
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 Authenticate = Callable[[Request], Awaitable[object]]
+_turns: RunVar[CapacityLimiter] = RunVar("_parsing")
 _early: dict[Callable[..., Any], Authenticate] = {}
+
+
+def _one_at_a_time() -> CapacityLimiter:
+    """Return the limiter of this event loop: several threads would only take turns, each with its body in memory."""
+    limiter = _turns.get(None)
+    if limiter is None:
+        limiter = CapacityLimiter(1)
+        _turns.set(limiter)
+    return limiter
 
 
 def before_body(dependency: Callable[..., Any], authenticate: Authenticate) -> None:
@@ -61,7 +76,11 @@ class StrictRequest(Request):
         """Return the parsed body. Raises BodyError, `json.JSONDecodeError`."""
         if not hasattr(self, "_json"):
             try:
-                self._json = strict_json.parse(await self.body())
+                body = await self.body()
+                if len(body) <= PARSED_AT_ONCE_BYTES:
+                    self._json = strict_json.parse(body)
+                else:
+                    self._json = await to_thread.run_sync(strict_json.parse_large, body, limiter=_one_at_a_time())
             except json.JSONDecodeError:
                 raise
             except strict_json.StrictJsonError as error:
