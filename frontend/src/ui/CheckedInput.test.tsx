@@ -4,6 +4,7 @@ import { screen, waitFor } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test, vi } from 'vitest'
+import { formatCount } from '~/lib/units'
 import { show } from '~/testing/render'
 import { NumberField } from './NumberField'
 
@@ -68,8 +69,9 @@ test('the reason disappears when the field is changed, and a valid form is sent'
 })
 
 test.each([
+  [<NumberField key="4" label="Field" defaultValue={1e20} />, `Enter at most ${formatCount(1e15)}.`],
   [<NumberField key="0" label="Field" min={0.5} step="any" defaultValue={0} />, 'Enter at least 0.5.'],
-  [<NumberField key="1" label="Field" step={1} defaultValue={1.5} />, 'Enter a whole number.'],
+  [<NumberField key="1" label="Field" min={1} defaultValue={1.5} />, 'Enter a whole number.'],
   [
     <TextInput key="2" label="Field" type="email" defaultValue="ada" />,
     'Enter an e-mail address such as ada@example.com.',

@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { formatCount } from '~/lib/units'
 import styles from './checkedInput.module.css'
 import { strings } from './strings'
 
@@ -6,6 +7,9 @@ type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
 /** Texts in which spaces alone are no value. A password may have them. */
 const TEXTS = ['text', 'email', 'url', 'search', 'textarea']
+
+/** Return a limit as the console writes numbers: thousands apart, decimals as they are. */
+const limit = (text: string) => (Number.isInteger(Number(text)) ? formatCount(Number(text)) : text)
 
 /** Return the reason in the language of the console; the browser's own words are in the browser's language. */
 function messageOf(field: Field): string {
@@ -15,8 +19,8 @@ function messageOf(field: Field): string {
   if (validity.badInput) return type === 'number' ? strings.enterNumber : strings.enterTime
   if (validity.typeMismatch) return type === 'email' ? strings.enterEmail : strings.enterUrl
   if (type === 'number') {
-    if (validity.rangeUnderflow) return strings.atLeast(field.min)
-    if (validity.rangeOverflow) return strings.atMost(field.max)
+    if (validity.rangeUnderflow) return strings.atLeast(limit(field.min))
+    if (validity.rangeOverflow) return strings.atMost(limit(field.max))
     if (validity.stepMismatch && ['', '1'].includes(field.step)) return strings.enterWholeNumber
   }
   return field.validationMessage
