@@ -3078,13 +3078,18 @@ class PathCosts(TypedDict):
 
 
 class PathCounts(TypedDict):
-    """Planned paths by the state of their newest window. `lost`: every packet of it was lost."""
+    """Planned paths by the state of their newest window. `lost`: every packet of it was lost.
+
+    `no_service`: an end is an IEEE 1588 responder that serves nothing; such a path is neither stale nor without
+    data.
+    """
 
     planned: int
     measured: int
     lost: int
     stale: int
     no_data: int
+    no_service: int
 
 
 class PathEnd(TypedDict):

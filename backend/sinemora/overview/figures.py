@@ -17,16 +17,22 @@ class PathFigures:
     """Figures of the paths of a mesh. `clock_errors_ns`: median of each VM's paths, -1 where none is current."""
 
     states: dict[State, int]
+    no_service: int
     loss: float | None
     clock_errors_ns: Ints
 
 
-def path_figures(cells: Cells) -> PathFigures:
-    """Return the figures of the newest windows of all paths."""
+def path_figures(cells: Cells, no_service: Flags | None = None) -> PathFigures:
+    """Return the figures of the newest windows of all paths.
+
+    `no_service`: paths whose responder serves nothing since their newest window; they count as the heatmap shows them.
+    """
     delays = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50)
-    counts = np.bincount(delays.states[cells.planned], minlength=len(State)).tolist()
+    shown = matrix.shown_states(delays.states, None, no_service)[cells.planned]
+    counts = np.bincount(shown, minlength=matrix.NO_SERVICE + 1).tolist()
     return PathFigures(
         {state: counts[state] for state in State},
+        counts[matrix.NO_SERVICE],
         _loss(cells),
         _medians(delays.clock_error_ns, delays.valued & ~cells.stale),
     )

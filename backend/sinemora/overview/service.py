@@ -106,7 +106,7 @@ class _MeshReader:
         """Return the health of a mesh."""
         mesh = mesh_state(self.session, mesh_id)
         windows = read_windows(self.session, mesh, None, None)
-        figures = path_figures(windows.cells)
+        figures = path_figures(windows.cells, windows.no_service)
         self._collect_clocks(mesh, figures)
         states, evaluation = figures.states, self.evaluations.get(mesh_id, Evaluation())
         open_incidents = self.open_incidents.get(mesh_id, 0)
@@ -124,6 +124,7 @@ class _MeshReader:
                 lost=states[State.LOST],
                 stale=states[State.STALE],
                 no_data=states[State.NO_DATA],
+                no_service=figures.no_service,
             ),
             loss=figures.loss,
             agents=self.statuses.counts(mesh),

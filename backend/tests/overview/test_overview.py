@@ -52,7 +52,7 @@ def test_without_meshes_nothing_is_shown(owner: Member):
 def test_what_is_not_measured_is_counted_apart(owner: Member, make_mesh):
     world = make_mesh(owner, 3)
     mesh = mesh_of(owner)
-    assert mesh["paths"] == {"planned": 6, "measured": 0, "lost": 0, "stale": 0, "no_data": 6}
+    assert mesh["paths"] == {"planned": 6, "measured": 0, "lost": 0, "stale": 0, "no_data": 6, "no_service": 0}
     assert (mesh["vms"], mesh["loss"], mesh["ended_at"]) == (3, None, None)
     assert mesh["agents"] == {"reporting": 0, "silent": 0, "enrolled": 3}
     assert [(zone["name"], zone["first"], zone["count"]) for zone in mesh["zones"]] == [
@@ -79,7 +79,7 @@ def test_old_windows_are_stale(owner: Member, make_mesh):
     client, peer = world.agents
     sent(client, report_of(world.key, {peer.vm_key: simple(200_000)}, window_start(60)))
     mesh = mesh_of(owner)
-    assert mesh["paths"] == {"planned": 2, "measured": 0, "lost": 0, "stale": 2, "no_data": 0}
+    assert mesh["paths"] == {"planned": 2, "measured": 0, "lost": 0, "stale": 2, "no_data": 0, "no_service": 0}
     assert mesh["loss"] is None
     assert mesh["ended_at"] is not None
 

@@ -10386,6 +10386,8 @@ export interface components {
         /**
          * PathCounts
          * @description Planned paths by the state of their newest window. `lost`: every packet of it was lost.
+         *
+         *     `no_service`: an end is an IEEE 1588 responder that serves nothing; such a path is neither stale nor without data.
          */
         PathCounts: {
             /** Planned */
@@ -10398,6 +10400,8 @@ export interface components {
             stale: number;
             /** No Data */
             no_data: number;
+            /** No Service */
+            no_service: number;
         };
         /**
          * PathEnd
@@ -55390,7 +55394,8 @@ export interface operations {
                      *             "measured": 0,
                      *             "lost": 0,
                      *             "stale": 30,
-                     *             "no_data": 0
+                     *             "no_data": 0,
+                     *             "no_service": 0
                      *           },
                      *           "loss": null,
                      *           "agents": {
@@ -55564,7 +55569,8 @@ export interface operations {
                      *         "measured": 0,
                      *         "lost": 0,
                      *         "stale": 0,
-                     *         "no_data": 6
+                     *         "no_data": 6,
+                     *         "no_service": 0
                      *       },
                      *       "loss": null,
                      *       "agents": {

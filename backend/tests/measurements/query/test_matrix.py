@@ -445,6 +445,8 @@ def check_states_of_unserved(mesh, client, master):
         ).content
         size = len(keys) ** 2
         assert list(octets[24 + 2 * size :]).count(8) == 2
+    counts = mesh.owner.get("/v1/overview").json()["meshes"][0]["paths"]
+    assert (counts["no_service"], counts["no_data"]) == (2, 4), "the overview counts as the heatmap shows"
 
 
 def test_a_path_without_service_names_the_reason_until_it_is_measured(owner, make_mesh):

@@ -141,7 +141,7 @@ test('zone pairs of many meshes are compared when they are opened', async () => 
 })
 
 test('a new mesh names the next step and shows no strip', async () => {
-  const paths = { planned: 0, measured: 0, lost: 0, stale: 0, no_data: 0 }
+  const paths = { planned: 0, measured: 0, lost: 0, stale: 0, no_data: 0, no_service: 0 }
   const agents = { reporting: 0, silent: 0, enrolled: 0 }
   mockApi(responses([meshHealth({ vms: 0, zones: [], paths, agents, ended_at: null })]))
   const router = await showPage(<OverviewPage />)

@@ -138,6 +138,7 @@ function Reasons({ mesh: { paths, agents } }: { mesh: MeshHealth }) {
     paths.lost > 0 && strings.lostReason(formatCount(paths.lost)),
     paths.stale > 0 && strings.staleReason(formatCount(paths.stale)),
     paths.no_data > 0 && strings.noDataReason(formatCount(paths.no_data)),
+    paths.no_service > 0 && strings.noServiceReason(formatCount(paths.no_service)),
   ].filter((reason) => reason !== false)
   return (
     <>

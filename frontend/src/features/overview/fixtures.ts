@@ -14,7 +14,7 @@ export const meshHealth = (changes: Partial<MeshHealth> = {}): MeshHealth => ({
     { id: 'z2', name: 'eu-1b', first: 4, count: 2 },
   ],
   ended_at: '2026-11-23T10:58:50Z',
-  paths: { planned: 30, measured: 30, lost: 0, stale: 0, no_data: 0 },
+  paths: { planned: 30, measured: 30, lost: 0, stale: 0, no_data: 0, no_service: 0 },
   loss: 0,
   agents: { reporting: 6, silent: 0, enrolled: 0 },
   open_incidents: 0,

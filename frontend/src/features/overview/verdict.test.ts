@@ -3,7 +3,7 @@ import type { MeshHealth } from '~/api/overview'
 import { meshHealth, openIncident } from './fixtures'
 import { minutesToBaselines, toneOf, verdictOf, worstFirst } from './verdict'
 
-const PATHS = { planned: 30, measured: 30, lost: 0, stale: 0, no_data: 0 }
+const PATHS = { planned: 30, measured: 30, lost: 0, stale: 0, no_data: 0, no_service: 0 }
 
 const YOUNG = { ...meshHealth().learning, settling_paths: 30, settled_s: 190, unlearnt_paths: 30, learnt_s: 190 }
 
