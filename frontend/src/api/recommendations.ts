@@ -29,7 +29,16 @@ export const accuracyQuery = queryOptions({
 
 export type QuestionInput = Pick<
   RecommendationInput,
-  'mesh' | 'policy' | 'objective' | 'risk' | 'moves_max' | 'minutes' | 'explain' | 'nomora'
+  | 'mesh'
+  | 'policy'
+  | 'objective'
+  | 'risk'
+  | 'moves_max'
+  | 'minutes'
+  | 'explain'
+  | 'nomora'
+  | 'artifacts'
+  | 'bringing_cost'
 >
 
 export const useAskForMoves = () =>

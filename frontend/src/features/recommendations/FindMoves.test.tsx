@@ -113,3 +113,24 @@ test('without a mesh, nothing can be requested', async () => {
   await showPage(<FindMoves />)
   expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Find moves' }).disabled).toBe(true)
 })
+
+test('artifacts of applications and the cost of bringing them are part of the request', async () => {
+  const sent = mockApi({
+    'GET /v1/meshes': MESHES,
+    'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
+    'GET /v1/jobs/j': { id: 'j', state: 'failed', problem: { detail: 'No application runs on this mesh.' } },
+  })
+  await showPage(<FindMoves />)
+  await userEvent.click(screen.getByText('Advanced'))
+  const field = screen.getByLabelText('Artifacts of applications')
+  await userEvent.type(field, 'shop')
+  expect(screen.getByText('“shop”: write application = artifact, each application once.')).toBeTruthy()
+  await find()
+  expect(bodiesOf(sent, 'POST /v1/recommendations')).toEqual([])
+  await userEvent.type(field, ' = shop-image')
+  await userEvent.type(screen.getByLabelText('Cost of bringing, % per minute'), '0.5')
+  await find()
+  expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([
+    { artifacts: { shop: 'shop-image' }, bringing_cost: 0.005 },
+  ])
+})

@@ -12,6 +12,7 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
 import { Waiting } from '~/ui/Waiting'
+import { artifactsOf, BringingFields } from './BringingFields'
 import { OBJECTIVES, options, RISKS } from './names'
 import { PublishedParameters, parametersOf } from './PublishedParameters'
 import styles from './recommendations.module.css'
@@ -31,6 +32,9 @@ export function FindMoves() {
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
+    const { artifacts, wrong } = artifactsOf(String(form.get('artifacts') ?? ''))
+    if (wrong !== null) return // the field says so
+    const bringing = String(form.get('bringing_cost') ?? '')
     ask.mutate(
       {
         mesh: String(form.get('mesh')),
@@ -40,6 +44,8 @@ export function FindMoves() {
         risk: (form.get('risk') || null) as NonNullable<RecommendationInput['risk']> | null,
         explain: form.get('explain') !== null,
         nomora: form.get('policy') === 'nomora' ? parametersOf(form) : null,
+        artifacts,
+        bringing_cost: bringing === '' ? null : Number(bringing) / 100,
         objective: (form.get('objective') || null) as NonNullable<RecommendationInput['objective']> | null,
       },
       { onSuccess: ({ id }) => setJobId(id) },
@@ -93,6 +99,7 @@ export function FindMoves() {
               value={policy}
               onChange={({ currentTarget }) => setPolicy(currentTarget.value)}
             />
+            {policy === 'best' && <BringingFields />}
             {policy === 'nomora' && <PublishedParameters />}
             {policy === 'nomora' && <Checkbox name="explain" label={strings.includeArcs} />}
           </div>

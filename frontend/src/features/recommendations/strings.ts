@@ -20,6 +20,13 @@ export const strings = {
   maximumMoves: 'Maximum moves',
   lookBackMinutes: 'Look-back (min)',
   includeArcs: 'Include the flow network',
+  artifacts: 'Artifacts of applications',
+  artifactsHelp:
+    'What its tasks need on their VM, one application a line. Each move then shows what bringing it costs.',
+  artifactsExample: 'application = artifact',
+  artifactsWrong: (line: string) => `“${line}”: write application = artifact, each application once.`,
+  bringingCost: 'Cost of bringing, % per minute',
+  bringingCostHelp: 'A move must gain this much more for each minute of bringing its artifact. Empty: nothing.',
   pM: 'VMs preferred up to (p_m)',
   pR: 'Racks preferred up to (p_r)',
   gamma: 'Cost of waiting (γ)',
