@@ -11,8 +11,9 @@ outage      a whole product watches 1,000 VMs, and a zone fails: seconds to the 
 import os
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,8 +24,8 @@ from lab.benchmarks.figures import comment, finish, report
 from lab.incidents.command import mixed
 from lab.incidents.events import HARMLESS, Event
 from lab.incidents.traces import TRACES
-from lab.incidents.trial import judge, judge_week, run, run_and_notify
-from lab.incidents.weeks import make_week
+from lab.incidents.trial import Incident, judge, judge_week, run, run_together
+from lab.incidents.weeks import Week, make_week
 from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
 from sinemora.alerts.evaluation.rule import defaults
 from sinemora.alerts.evaluation.tracking import Track, advance
@@ -145,12 +146,27 @@ def scenarios() -> None:
     report("alerts_notifications_per_incident", each, **more)
 
 
-def _week(number: int) -> tuple[list[tuple[str, bool]], int, tuple[float, float], str]:
-    """Return the own events of a trace (timescale, whether detected), the number of false incidents, incidents and
-    notifications a week (ends included), and a comment.
+@dataclass(frozen=True, slots=True)
+class WeekResult:
+    """Own events of a trace (timescale, whether detected), number of false incidents, incidents and notifications a
+    week (ends included), and a comment.
     """
-    week = make_week(TRACES[number], np.random.default_rng([SEED, number]), DAYS)
-    incidents, sent = run_and_notify(week.mesh, week.windows, defaults(week.mesh.window_s))
+
+    events: list[tuple[str, bool]]
+    false: int
+    a_week: tuple[float, float]
+    text: str
+
+
+def _weeks(numbers: Sequence[int]) -> list[WeekResult]:
+    """Return the results of some traces, which are evaluated together."""
+    weeks = [make_week(TRACES[number], np.random.default_rng([SEED, number]), DAYS) for number in numbers]
+    meshes, windows = [week.mesh for week in weeks], [week.windows for week in weeks]
+    found = run_together(meshes, windows, defaults(meshes[0].window_s))
+    return [_judged(week, incidents, sent) for week, (incidents, sent) in zip(weeks, found, strict=True)]
+
+
+def _judged(week: Week, incidents: list[Incident], sent: int) -> WeekResult:
     score = judge_week(week, incidents)
     lasted_s = week.windows.median_ns.shape[0] * week.mesh.window_s
     shown, weeks = len({incident.id for incident in incidents}), lasted_s / (7 * 86_400)
@@ -159,19 +175,28 @@ def _week(number: int) -> tuple[list[tuple[str, bool]], int, tuple[float, float]
     false = [(incident.opened, incident.first, incident.rules) for incident in score.false[:4]]
     text = f"{len(events)} events, {sum(found for _, found in events)} detected; seen {len(incidents)} times"
     text += f", {shown} incidents ({a_week[0]:.0f} a week), {a_week[1]:.0f} notifications a week"
-    return events, len(score.false), a_week, f"{week.mesh.trace.name}: {text}, {len(score.false)} false {false}"
+    return WeekResult(
+        events, len(score.false), a_week, f"{week.mesh.trace.name}: {text}, {len(score.false)} false {false}"
+    )
 
 
 def own_events() -> None:
     """Put the 18 published traces with their own events to the rules, one process a processor."""
     events: list[tuple[str, bool]] = []
     false, a_week = 0, []
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for found, wrong, rates, text in pool.map(_week, range(len(TRACES))):
-            comment(text)
-            a_week.append(rates)
-            events += found
-            false += wrong
+    processes = os.cpu_count() or 1
+    with ProcessPoolExecutor(processes) as pool:
+        groups = [range(first, len(TRACES), processes) for first in range(processes)]
+        results = {
+            number: result
+            for numbers, of_group in zip(groups, pool.map(_weeks, groups), strict=True)
+            for number, result in zip(numbers, of_group, strict=True)
+        }
+    for _, result in sorted(results.items()):
+        comment(result.text)
+        a_week.append(result.a_week)
+        events += result.events
+        false += result.false
     more = {"traces": len(TRACES), "days": DAYS, "seed": SEED}
     shares = {
         f"recall_{name}": round(float(np.mean([found for timescale, found in events if timescale == name])), 4)

@@ -9,8 +9,16 @@ from lab.incidents.events import Scenario
 from lab.incidents.network import EXCHANGES, Mesh, Windows
 from lab.incidents.notices import NoticeLog
 from lab.incidents.weeks import OwnEvent, Timescale, Week
-from sinemora.alerts.evaluation.baseline import Floats, Ints
-from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window, step
+from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
+from sinemora.alerts.evaluation.engine import (
+    Detection,
+    Evaluation,
+    EvaluationState,
+    Window,
+    conclude,
+    observe,
+    step,
+)
 from sinemora.alerts.evaluation.root_cause import Culprit
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
 from sinemora.alerts.evaluation.settling import SETTLING_S
@@ -110,47 +118,119 @@ def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
 
 def run_and_notify(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> tuple[list[Incident], int]:
     """Return the incidents of a mesh, and the number of notifications that a receiver with default settings gets."""
-    size = mesh.size
-    state = EvaluationState(np.arange(size))
-    planned = ~np.eye(size, dtype=bool)
-    tracks: dict[str, Track] = {}
-    followed = _Followed()
-    for at in range(windows.median_ns.shape[0]):
-        ended_at_s = (at + 1) * mesh.window_s
-        window = Window(
-            ended_at_s,
-            mesh.window_s,
-            state.keys,
-            mesh.zone_of,
-            planned,
-            lambda metric, statistic, at=at: _value(windows, at, metric, statistic),  # type: ignore[misc]
-            windows.silent[at],
-            packets=lambda at=at: _packets(windows, at),  # type: ignore[misc]
-            settling=-(-SETTLING_S // mesh.window_s),
-        )
-        evaluation = step(state, rules, window)
-        if not evaluation.detections and not any(track.ended_at_s is None for track in tracks.values()):
-            continue
+    state, planned = EvaluationState(np.arange(mesh.size)), ~np.eye(mesh.size, dtype=bool)
+    course = Course(mesh)
+    steps = windows.median_ns.shape[0]
+    for at in range(steps):
+        course.apply(step(state, rules, _window(mesh, windows, at, planned)), (at + 1) * mesh.window_s)
+    return course.result(steps * mesh.window_s)
+
+
+def run_together(
+    meshes: Sequence[Mesh], windows: Sequence[Windows], rules: Sequence[Rule]
+) -> list[tuple[list[Incident], int]]:
+    """Return the same as `run_and_notify` of each mesh, several times faster for many small ones.
+
+    All meshes have the same zones and window length, and no silent VM. Each may last for its own time.
+    """
+    first, steps = meshes[0], [one.median_ns.shape[0] for one in windows]
+    if any(mesh.window_s != first.window_s or not np.array_equal(mesh.zone_of, first.zone_of) for mesh in meshes):
+        raise ValueError("the meshes differ in their zones or in the length of their windows")
+    if any(one.silent.any() for one in windows):
+        raise ValueError("a VM is silent")
+    planned = ~np.eye(first.size, dtype=bool)
+    stacked = _stacked(windows)
+    state = EvaluationState(np.arange(first.size))
+    every = np.broadcast_to(planned, (len(meshes), *planned.shape))
+    courses = [Course(mesh) for mesh in meshes]
+    for at in range(max(steps)):
+        ended_at_s = (at + 1) * first.window_s
+        observed = observe(state, rules, _window(first, stacked, at, every))
+        for number, fires in enumerate(observed.firing()):
+            if at < steps[number] and (fires or courses[number].open):
+                window = _window(first, windows[number], at, planned)
+                of_one = observed.of(number)
+                courses[number].apply(conclude(state.of(number), rules, window, of_one), ended_at_s)
+    return [course.result(last * first.window_s) for course, last in zip(courses, steps, strict=True)]
+
+
+@dataclass(slots=True)
+class Course:
+    """The incidents of a mesh through time."""
+
+    mesh: Mesh
+    tracks: dict[str, Track] = field(default_factory=dict)
+    followed: _Followed = field(default_factory=_Followed)
+
+    @property
+    def open(self) -> bool:
+        """Return whether an incident has not ended."""
+        return any(track.ended_at_s is None for track in self.tracks.values())
+
+    def apply(self, evaluation: Evaluation, ended_at_s: int) -> None:
+        """Apply a window to the incidents."""
+        if not evaluation.detections and not self.open:
+            return
+        mesh, tracks = self.mesh, self.tracks
         for change in advance(list(tracks.values()), evaluation.detections, mesh.zone_of, ended_at_s, mesh.window_s):
-            followed.follow(change, tracks.get(change.track.id), ended_at_s)
+            self.followed.follow(change, tracks.get(change.track.id), ended_at_s)
             tracks[change.track.id] = change.track
             if change.transition is Transition.MERGED:
                 del tracks[change.track.id]
-    spells = [(id, spell) for id, of_one in followed.spells.items() for spell in of_one]
-    incidents = [
-        Incident(
-            id,
-            spell.opened_s // mesh.window_s - 1,
-            (spell.track.ended_at_s or spell.track.seen_at_s) // mesh.window_s - 1,
-            spell.first,
-            spell.track.culprit,
-            spell.rules,
-            spell.notified,
-            spell.cells,
-        )
-        for id, spell in sorted(spells, key=lambda one: one[1].opened_s)
-    ]
-    return incidents, followed.log.sent(windows.median_ns.shape[0] * mesh.window_s)
+
+    def result(self, until_s: int) -> tuple[list[Incident], int]:
+        """Return the incidents, and the number of notifications until a time."""
+        window_s = self.mesh.window_s
+        spells = [(id, spell) for id, of_one in self.followed.spells.items() for spell in of_one]
+        incidents = [
+            Incident(
+                id,
+                spell.opened_s // window_s - 1,
+                (spell.track.ended_at_s or spell.track.seen_at_s) // window_s - 1,
+                spell.first,
+                spell.track.culprit,
+                spell.rules,
+                spell.notified,
+                spell.cells,
+            )
+            for id, spell in sorted(spells, key=lambda one: one[1].opened_s)
+        ]
+        return incidents, self.followed.log.sent(until_s)
+
+
+def _window(mesh: Mesh, windows: Windows, at: int, planned: Flags) -> Window:
+    return Window(
+        (at + 1) * mesh.window_s,
+        mesh.window_s,
+        np.arange(mesh.size),
+        mesh.zone_of,
+        planned,
+        lambda metric, statistic: _value(windows, at, metric, statistic),
+        windows.silent[at],
+        packets=lambda: _packets(windows, at),
+        settling=-(-SETTLING_S // mesh.window_s),
+    )
+
+
+def _stacked(windows: Sequence[Windows]) -> Windows:
+    """Return the windows of several meshes as arrays [window][mesh][source][target]; NaN after the end of a mesh."""
+    steps = max(one.median_ns.shape[0] for one in windows)
+
+    def stacked(name: str) -> Floats:
+        parts = [getattr(one, name) for one in windows]
+        array = np.full((steps, len(parts), *parts[0].shape[1:]), np.nan, np.float32)
+        for at, part in enumerate(parts):
+            array[: part.shape[0], at] = part
+        return array
+
+    return Windows(
+        stacked("median_ns"),
+        stacked("p90_ns"),
+        stacked("max_ns"),
+        stacked("loss"),
+        stacked("clock_error_ns"),
+        np.zeros((steps, windows[0].silent.shape[1]), np.bool_),
+    )
 
 
 def _packets(windows: Windows, at: int) -> tuple[Floats, Floats]:
@@ -168,9 +248,9 @@ def _value(windows: Windows, at: int, metric: Metric, statistic: Statistic) -> F
         case Metric.CLOCK_ERROR:
             values = windows.clock_error_ns[at]
         case Metric.ROUND_TRIP:
-            values = one_way + one_way.T
+            values = one_way + np.swapaxes(one_way, -1, -2)
         case Metric.ASYMMETRY:
-            values = one_way - one_way.T
+            values = one_way - np.swapaxes(one_way, -1, -2)
         case _:
             values = one_way
     return values

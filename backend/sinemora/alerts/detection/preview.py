@@ -120,7 +120,7 @@ def evaluated(
     condition, m_of_n = rule.condition, rule.m_of_n(window_s)
     baseline = Baseline.new((1,)) if condition.kind is Kind.BASELINE else None
     rises = Baseline.new((1,)) if condition.kind is Kind.SPIKE else None
-    counts = LossCounts.new(1) if condition.kind is Kind.LOSS else None
+    counts = LossCounts.new(1, 1) if condition.kind is Kind.LOSS else None
     rule_state, size = RuleState.new((1,)), next(iter(columns.values())).size
     shown, limits = np.full((2, size), np.nan, np.float32)
     firing = np.zeros(size, np.bool_)

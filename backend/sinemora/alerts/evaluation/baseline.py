@@ -106,6 +106,10 @@ class Baseline:
             level += z
         self.count += known & (self.count < _COUNT_MAX)
 
+    def of(self, at: int) -> "Baseline":
+        """Return the baseline of one of several stacked meshes, in the same memory."""
+        return Baseline(self.level[:, at], self.spread[:, at], self.count[at])
+
     def rearranged(self, positions: Ints) -> "Baseline":
         """Return the baseline for another order of VMs: `positions` of the new axis in the old one, -1 for new VMs."""
         return Baseline(

@@ -140,12 +140,12 @@ def _zone_pair_means(values: Floats, zone_of: Ints) -> Floats:
     starts = np.flatnonzero(np.diff(zone_of, prepend=-1))
     known = np.isfinite(values)
     sums, counts = (
-        np.add.reduceat(np.add.reduceat(one, starts, axis=0), starts, axis=1)
+        np.add.reduceat(np.add.reduceat(one, starts, axis=-2), starts, axis=-1)
         for one in (np.where(known, values, 0), known.astype(np.float32))
     )
     means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan).astype(np.float32)
     run_of = np.cumsum(np.diff(zone_of, prepend=zone_of[0]) != 0)
-    by_path: Floats = means[np.ix_(run_of, run_of)]
+    by_path: Floats = means[..., run_of[:, None], run_of]
     return by_path
 
 

@@ -73,8 +73,11 @@ class EvaluationState:
 
     def settled(self, window: Window) -> Flags:
         """Return the mask of paths that rules count in a window."""
-        shape = (window.keys.size,) * 2
-        return np.ones(shape, np.bool_) if not window.settling else settled(self.ages, window.settling)
+        return np.ones(window.planned.shape, np.bool_) if not window.settling else settled(self.ages, window.settling)
+
+    def of(self, at: int) -> "EvaluationState":
+        """Return the baselines of one of several stacked meshes, in the same memory, with no other state."""
+        return EvaluationState(self.keys, baselines={series: one.of(at) for series, one in self.baselines.items()})
 
     def history(self, condition: Condition, window: Window) -> History:
         """Return the earlier windows that a condition compares this one with; of no path if none are known."""
@@ -118,8 +121,42 @@ class Evaluation:
     learning: Learning = field(default_factory=Learning)
 
 
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What a window showed on the paths of a mesh, before causes are searched.
+
+    `gap`: windows since the last one. `views`: path rules. `signed`: deviations of one-way delays.
+    """
+
+    gap: int
+    views: "list[_RuleView]"
+    signed: Floats | None
+    learnt: Learning
+
+    def firing(self) -> Flags:
+        """Return whether any rule fires: one flag for each stacked mesh, else one in all."""
+        axes = (-2, -1)
+        shape = self.views[0].firing.shape[:-2] if self.views else ()
+        found = [view.firing.any(axis=axes) for view in self.views] or [np.zeros(shape, np.bool_)]
+        fires: Flags = np.logical_or.reduce(found)
+        return fires
+
+    def of(self, at: int) -> "Observed":
+        """Return what the window showed on one of several stacked meshes."""
+        signed = None if self.signed is None else self.signed[at]
+        return Observed(self.gap, [view.of(at) for view in self.views], signed, self.learnt)
+
+
 def step(state: EvaluationState, rules: Sequence[Rule], window: Window) -> Evaluation:
     """Evaluate a window and update `state`. Windows come in order; a missed one counts as missing data."""
+    return conclude(state, rules, window, observe(state, rules, window))
+
+
+def observe(state: EvaluationState, rules: Sequence[Rule], window: Window) -> Observed:
+    """Apply the path rules to a window and learn from it: the part of `step` that judges each path by itself.
+
+    Meshes with the same axis and zones can be stacked: then `planned`, the values and the state have a leading axis.
+    """
     _rearrange(state, window.keys)
     gap = 1
     if state.ended_at_s is not None:
@@ -137,14 +174,20 @@ def step(state: EvaluationState, rules: Sequence[Rule], window: Window) -> Evalu
     _learn(state, on_paths, window)
     learnt = learning(window.planned, counted, state.ages, _short_baseline(state))
     _age(state, window)
+    return Observed(gap, views, signed, learnt)
+
+
+def conclude(state: EvaluationState, rules: Sequence[Rule], window: Window, observed: Observed) -> Evaluation:
+    """Return the causes of what was observed in a window of one mesh. Rules fire that judge no path by itself."""
+    views, gap = observed.views, observed.gap
     detections = _silent(state, [rule for rule in rules if rule.condition.kind is Kind.SILENT], window, views, gap)
-    grouped, alone = _grouped(views, signed, window, state)
+    grouped, alone = _grouped(views, observed.signed, window, state)
     detections += grouped
-    if not learnt.settles:
+    if not observed.learnt.settles:
         on_performance = [rule for rule in rules if rule.condition.kind is Kind.PERFORMANCE]
         detections += _applications(state, on_performance, window, gap)
     firing = sum(int(np.count_nonzero(view.rule_state.firing)) for view in views)
-    return Evaluation(detections, firing, alone, learnt)
+    return Evaluation(detections, firing, alone, observed.learnt)
 
 
 def amend(state: EvaluationState, rules: Sequence[Rule], window: Window) -> None:
@@ -186,6 +229,10 @@ class _RuleView:
         """Return whether the rule is about spikes."""
         return self.rule.condition.kind is Kind.SPIKE
 
+    def of(self, at: int) -> "_RuleView":
+        """Return the view of one of several stacked meshes."""
+        return _RuleView(self.rule, self.rule_state.of(at), self.firing[at], self.bad[at], self.known[at])
+
 
 def _rearrange(state: EvaluationState, keys: Ints) -> None:
     """Rearrange the state to the axis of this window."""
@@ -207,8 +254,7 @@ def _rearrange(state: EvaluationState, keys: Ints) -> None:
 
 def _prepare(state: EvaluationState, rules: Sequence[Rule], window: Window) -> None:
     """Create what rules remember of earlier windows, and drop what no rule needs."""
-    size = window.keys.size
-    shape = (size, size)
+    shape = window.planned.shape
     if state.ages.shape != shape:
         state.ages = np.zeros(shape, np.uint16)
     for condition in (rule.condition for rule in rules):
@@ -218,7 +264,7 @@ def _prepare(state: EvaluationState, rules: Sequence[Rule], window: Window) -> N
         elif condition.kind is Kind.SPIKE and condition.metric not in state.rises:
             state.rises[condition.metric] = Baseline.new(shape)
         elif condition.kind is Kind.LOSS and condition.over_s not in state.loss_counts:
-            state.loss_counts[condition.over_s] = LossCounts.new(size)
+            state.loss_counts[condition.over_s] = LossCounts.new(*shape)
     metrics = {rule.condition.metric for rule in rules if rule.condition.kind is Kind.SPIKE}
     spans = {rule.condition.over_s for rule in rules if rule.condition.kind is Kind.LOSS}
     state.rises = {metric: one for metric, one in state.rises.items() if metric in metrics}
@@ -263,13 +309,12 @@ def _short_baseline(state: EvaluationState) -> Baseline | None:
 
 
 def _paths(state: EvaluationState, rule: Rule, window: Window, gap: int, counted: Flags) -> _RuleView:
-    shape = (window.keys.size,) * 2
     condition = rule.condition
     breaches = breaches_of(condition, window.values, state.history(condition, window))
     in_scope = window.planned if rule.scope is None else window.planned & rule.scope
     known = breaches.known & in_scope & counted
     breach, bad = breaches.breach & known, breaches.bad & known
-    rule_state = _rule_state(state, rule.id, shape)
+    rule_state = _rule_state(state, rule.id, window.planned.shape)
     m_of_n = rule.m_of_n(window.window_s * window.period)
     if window.active is not None:  # a turn later is later than most times to keep firing
         m_of_n = replace(m_of_n, keep=rule.keep_firing_s // (window.window_s * window.period))

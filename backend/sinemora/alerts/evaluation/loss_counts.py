@@ -26,7 +26,7 @@ _RUN = 3.0
 
 @dataclass(slots=True)
 class LossCounts:
-    """Packets sent and lost by quarter of the time, shape (4, n, n); `clean` (n, n): packets since the last loss.
+    """Packets sent and lost by quarter of the time, shape (4, …, n, n); `clean` (…, n, n): packets since the last loss.
 
     `part`: number of the current quarter since the epoch, at position `part % 4`; one before the first window.
     """
@@ -37,10 +37,10 @@ class LossCounts:
     part: Ints
 
     @classmethod
-    def new(cls, size: int) -> "LossCounts":
-        """Return empty counts."""
-        sent, lost = np.zeros((2, PARTS, size, size), np.uint32)
-        return cls(sent, lost, np.zeros((size, size), np.uint32), np.full(1, -1, np.int64))
+    def new(cls, *shape: int) -> "LossCounts":
+        """Return empty counts of paths of this shape."""
+        sent, lost = np.zeros((2, PARTS, *shape), np.uint32)
+        return cls(sent, lost, np.zeros(shape, np.uint32), np.full(1, -1, np.int64))
 
     def add(self, sent: Floats, lost: Floats, ended_at_s: int, over_s: int) -> None:
         """Add a window that ended at a time; `sent` and `lost` are NaN where unknown. Quarters that passed are dropped.
@@ -87,7 +87,7 @@ class LossCounts:
     def rearranged(self, positions: Ints) -> "LossCounts":
         """Return the counts for another order of VMs: positions of the new axis in the old one, -1 for new VMs."""
         known, old = positions >= 0, positions[positions >= 0]
-        new = LossCounts.new(positions.size)
+        new = LossCounts.new(positions.size, positions.size)
         for ours, theirs in ((new.sent, self.sent), (new.lost, self.lost), (new.clean[None], self.clean[None])):
             ours[:, np.outer(known, known)] = theirs[:, old[:, None], old].reshape(theirs.shape[0], -1)
         new.part = self.part.copy()

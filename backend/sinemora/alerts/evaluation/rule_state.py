@@ -119,6 +119,10 @@ class RuleState:
             word[where] = 0
         self.firing[where] = False
 
+    def of(self, at: int) -> "RuleState":
+        """Return the state on one of several stacked meshes, in the same memory."""
+        return RuleState(self.hits[at], self.seen[at], self.run[at], self.quiet[at], self.firing[at])
+
     def rearranged(self, positions: Ints) -> "RuleState":
         """Return the state for another order of VMs."""
         return RuleState(

@@ -24,7 +24,7 @@ def test_the_tail_is_that_of_the_binomial_distribution(lost: int, sent: int, rat
 @pytest.mark.parametrize("sent", [1_000, 3_600, 28_800, 1_000_000])
 def test_a_breach_begins_just_above_the_limit(sent: int):
     def counts(lost: int) -> LossCounts:
-        one = LossCounts.new(1)
+        one = LossCounts.new(1, 1)
         one.add(np.full((1, 1), sent, np.float32), np.full((1, 1), lost, np.float32), 10, 3600)
         return one
 
@@ -88,7 +88,7 @@ def test_a_path_that_lost_earlier_is_well_soon_after():
 
 
 def test_quarters_that_passed_are_dropped():
-    counts, one = LossCounts.new(1), np.ones((1, 1), np.float32)
+    counts, one = LossCounts.new(1, 1), np.ones((1, 1), np.float32)
     for ended_at_s in (10, 3600, 3610, 10):  # the last one is late, and its quarter is gone
         counts.add(100 * one, one, ended_at_s, 3600)
     assert counts.sent.sum() == 200
