@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -14,6 +13,7 @@ from sinemora.jobs.dispatch import TASKS
 from sinemora.main import create_app
 from sinemora_client import Client
 from tests.callers import Member
+from tests.expiry import in_a_month
 from tests.patience import PATIENCE_S, until
 
 
@@ -30,8 +30,8 @@ def run_jobs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def listening(owner: Member) -> Iterator[Client]:
     """Yield a client of `owner` that may read and write while the API runs."""
-    expires_at = (datetime.now(UTC) + timedelta(days=30)).isoformat()
-    key = owner.created("/v1/api-keys", {"name": "terminal", "scopes": ["read", "write"], "expires_at": expires_at})
+    body = {"name": "terminal", "scopes": ["read", "write"], "expires_at": in_a_month()}
+    key = owner.created("/v1/api-keys", body)
     server = uvicorn.Server(uvicorn.Config(create_app(), host="127.0.0.1", port=0, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

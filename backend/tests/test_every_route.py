@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from tests.callers import Caller, Member
+from tests.expiry import in_a_month
 from tests.witness import contract_of_api
 
 PUBLIC = {
@@ -115,7 +116,7 @@ def test_what_is_another_tenants_does_not_exist(owner: Member, other_owner: Memb
             "reason": "kept",
         },
     )
-    owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": "2027-01-01T00:00:00Z"})
+    owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": in_a_month()})
     mine = owner.get(f"/v1/{kind}").json()["items"]
     assert mine
     path = f"/v1/{kind}/{mine[0]['id']}"

@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from sinemora.curves.core.library import LIBRARY, published
 from sinemora.kit.db import tenant_session
 from tests.callers import Caller, Member
+from tests.expiry import in_a_month
 
 AT_US = [0, 20, 40, 60, 100, 150, 250, 400, 600, 800, 1000]
 STRADS = published("strads-lasso").curve
@@ -260,7 +261,7 @@ def test_row_level_security_holds_without_the_orm(owner: Member, other_owner: Me
 
 
 def test_programs_that_may_only_read_cannot_measure(owner: Member, client: Caller):
-    body = {"name": "k", "scopes": ["read"], "expires_at": "2027-01-01T00:00:00Z"}
+    body = {"name": "k", "scopes": ["read"], "expires_at": in_a_month()}
     program = Caller(client.http, {"Authorization": f"Bearer {owner.created('/v1/api-keys', body)['secret']}"})
     assert program.get("/v1/curves").status_code == 200
     assert program.post("/v1/curves", json={"name": "x", "rows": ROWS}).json()["code"] == "scope_missing"

@@ -12,6 +12,7 @@ import uvicorn
 from sinemora import cli
 from sinemora.main import create_app
 from sinemora.profiler.variation import read_table
+from tests.expiry import in_a_month
 from tests.patience import until
 from tests.terminal import run_jobs_at_once
 
@@ -31,7 +32,7 @@ def address(http, monkeypatch) -> Iterator[str]:
 
 
 def signed_in(owner, monkeypatch) -> None:
-    key = {"name": "t", "scopes": ["write"], "expires_at": "2027-01-01T00:00:00Z"}
+    key = {"name": "t", "scopes": ["write"], "expires_at": in_a_month()}
     monkeypatch.setenv("SINEMORA_API_KEY", owner.created("/v1/api-keys", key)["secret"])
     monkeypatch.setenv("NO_PROXY", "*")
 

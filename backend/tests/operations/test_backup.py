@@ -17,6 +17,7 @@ from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.operations import backup
 from sinemora.operations.backup import RestoreError
+from tests.expiry import in_a_month
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
 
@@ -34,7 +35,7 @@ def world(owner, other_owner, make_mesh):
             column.append(900_000)
         sent(mesh.agents[0], report)
     tasks.roll_up()
-    owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": "2027-01-01T00:00:00Z"})
+    owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": in_a_month()})
     theirs = make_mesh(other_owner, 2)
     sent(theirs.agents[0], report_of(theirs.key, {theirs.agents[1].vm_key: simple(70_000)}))
     return mesh, theirs

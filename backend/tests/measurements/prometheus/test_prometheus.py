@@ -17,6 +17,7 @@ from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, json_of, read_matrix
 from sinemora.measurements.schemas import By
 from tests.callers import Caller
+from tests.expiry import in_a_month
 from tests.measurements.reports import report_of, sent, sent_together, window_start
 from tests.measurements.worlds import simple
 
@@ -40,7 +41,7 @@ def peers(mesh, delay_ns):
 
 @pytest.fixture
 def key(owner):
-    created = owner.created("/v1/api-keys", {"name": "g", "scopes": ["read"], "expires_at": "2027-01-01T00:00:00Z"})
+    created = owner.created("/v1/api-keys", {"name": "g", "scopes": ["read"], "expires_at": in_a_month()})
     return Caller(owner.http, headers={"Authorization": f"Bearer {created['secret']}"})
 
 
