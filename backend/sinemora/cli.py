@@ -83,6 +83,9 @@ IMPORTED = {
 }
 
 
+AsJson = Annotated[bool, Option("--json", help="Print the result as JSON.")]
+
+
 class _Commands(TyperGroup):
     """A group that lists all commands and imports the one that runs."""
 
@@ -169,9 +172,10 @@ def contract() -> str:
 def create_owner(
     tenant: Annotated[str, Option(help="Name of the tenant.")] = "Sinemora",
     email: Annotated[str | None, Option(help="Email address.", show_default="SINEMORA_OWNER_EMAIL")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Create a tenant and its owner if they do not exist."""
-    from sinemora.kit.commands import require_database
+    from sinemora.kit.commands import print_json, require_database
     from sinemora.kit.config import settings
 
     require_database()
@@ -184,7 +188,9 @@ def create_owner(
     except ValueError as error:
         print(f"owner create: {error}", file=sys.stderr)
         raise Exit(1) from None
-    if result.password:
+    if as_json:
+        print_json({"tenant": tenant, "email": email, "created": result.created, "password": result.password})
+    elif result.password:
         print(f"Owner {email} of {tenant}. Password, shown this once: {result.password}")
     elif result.created:
         print(f"Owner {email} of {tenant}, with the password of SINEMORA_OWNER_PASSWORD.")
@@ -198,18 +204,23 @@ def create_reset_link(
     without_second_factors: Annotated[
         bool, Option("--without-second-factors", help="Also remove the second factors of a person who lost them.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print a link with which a person sets a new password; it is valid once and for 30 minutes."""
-    from sinemora.kit.commands import require_database
+    from sinemora.kit.commands import print_json, require_database
 
     require_database()
     from sinemora.signin.operator import reset_link
 
     try:
-        print(reset_link(email, without_second_factors=without_second_factors))
+        link = reset_link(email, without_second_factors=without_second_factors)
     except LookupError as error:
         print(f"owner reset-link: {error}", file=sys.stderr)
         raise Exit(1) from None
+    if as_json:
+        print_json({"email": email, "link": link})
+    else:
+        print(link)
 
 
 for _name, (_, _help) in IMPORTED.items():

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.main import get_group
 
-from sinemora.cli import IMPORTED, main
+from sinemora.cli import IMPORTED, app, main
 
 
 @pytest.mark.parametrize("name", sorted(IMPORTED))
@@ -59,17 +59,47 @@ def test_a_value_that_is_not_understood_is_named(
     assert words in capsys.readouterr().err
 
 
-def test_every_command_that_calls_the_api_takes_a_profile_and_answers_in_json() -> None:
+def commands() -> dict[tuple[str, ...], set[str]]:
+    """Return the options of every command by its words."""
+
     def leaves(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], set[str]]]:
         for name, inner in getattr(command, "commands", {}).items():
             yield from leaves(inner, (*path, name))
         if not getattr(command, "commands", {}):
             yield path, {option for parameter in command.params for option in parameter.opts}
 
+    own = {path: options for path, options in leaves(get_group(app), ()) if path[0] not in IMPORTED}
+    modules = [get_group(import_module(module).app) for module in {module for module, _ in IMPORTED.values()}]
+    return own | {path: options for module in modules for path, options in leaves(module, ())}
+
+
+# They run until they are stopped, write a document or a file of their own format, or run another command.
+WITHOUT_RESULT = {
+    ("serve",),
+    ("migrate",),
+    ("openapi",),
+    ("archive",),
+    ("up",),
+    ("wait",),
+    ("demo",),
+    ("logs",),
+    ("run",),
+    ("advise", "burst-receiver"),
+    ("evidence", "verify"),
+    ("profile",),
+    ("simulate",),
+}
+
+
+def test_every_command_with_a_result_has_json() -> None:
+    without = {path for path, options in commands().items() if "--json" not in options}
+    assert without == WITHOUT_RESULT
+
+
+def test_every_command_that_calls_the_api_takes_a_profile_and_answers_in_json() -> None:
     found = {
         path: options
-        for module in {module for module, _ in IMPORTED.values()}
-        for path, options in leaves(get_group(import_module(module).app), ())
+        for path, options in commands().items()
         if {"--url", "--key"} <= options and path != ("evidence", "verify")  # its --key is a public key
     }
     assert len(found) > 50

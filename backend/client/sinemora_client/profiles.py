@@ -14,6 +14,8 @@ from sinemora_client.errors import SinemoraError
 
 DEFAULT = "default"
 PROFILE = "SINEMORA_PROFILE"
+KEY = "SINEMORA_API_KEY"
+_KEY_BYTES_MAX = 4096
 
 
 class ProfileError(SinemoraError):
@@ -63,6 +65,27 @@ class Profiles:
         """Return these profiles with another current one. Raises `ProfileError`."""
         self.profile(name)
         return replace(self, current=name)
+
+
+def key_of_environment() -> str:
+    """Return the API key in `SINEMORA_API_KEY`, or in the file that `SINEMORA_API_KEY_FILE` names; empty without both.
+
+    Raises `ProfileError` for a file without a usable key, and where both are set.
+    """
+    key, file = os.environ.get(KEY, ""), os.environ.get(f"{KEY}_FILE", "")
+    if not file:
+        return key
+    if key:
+        raise ProfileError(f"{KEY} and {KEY}_FILE are both set; set only one of the two.")
+    try:
+        with open(file, "rb") as opened:
+            content = opened.read(_KEY_BYTES_MAX).decode("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise ProfileError(f"The API key cannot be read from {file} ({KEY}_FILE): {reason}.") from None
+    if not content or len(content.split()) > 1:
+        raise ProfileError(f"{file} ({KEY}_FILE) must contain one API key and nothing else.")
+    return content
 
 
 def path() -> Path:

@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 from pydantic import ValidationError
 from typer import Argument, Exit, Option, Typer
@@ -20,6 +21,7 @@ from sinemora.embedded.services import local_address, operator_environment, use_
 from sinemora.embedded.up import data_folder, require_port
 from sinemora.embedded.up import up as run_product
 from sinemora.embedded.waiting import wait as wait_for_paths
+from sinemora.kit.commands import ResultAsJson, print_json
 from sinemora.kit.config import explain, settings
 
 _DOWN_PATIENCE_S = 60.0
@@ -61,15 +63,19 @@ def up() -> None:
 
 @app.command()
 @_reported()
-def down() -> None:
+def down(as_json: ResultAsJson = False) -> None:
     """Stop the running product, from another terminal."""
     folder = data_folder(settings())
     state = folder.running()
     if state is None:
-        print("Sinemora does not run here: nothing to stop.")
+        if as_json:
+            print_json({"stopped": False, "pid": None, "seconds": None})
+        else:
+            print("Sinemora does not run here: nothing to stop.")
         return
     pid = int(state["pid"])
-    print(f"Stopping (process {pid}) …", end=" ", flush=True)
+    if not as_json:
+        print(f"Stopping (process {pid}) …", end=" ", flush=True)
     started = time.monotonic()
     os.kill(pid, signal.SIGTERM)
     while folder.running() is not None:
@@ -78,7 +84,11 @@ def down() -> None:
                 f"It still runs after {_DOWN_PATIENCE_S:.0f} s.", f"See its logs, or end it at once: kill -9 {pid}"
             )
         time.sleep(0.1)
-    print(f"stopped in {time.monotonic() - started:.1f} s")
+    taken_s = time.monotonic() - started
+    if as_json:
+        print_json({"stopped": True, "pid": pid, "seconds": round(taken_s, 1)})
+    else:
+        print(f"stopped in {taken_s:.1f} s")
 
 
 @app.command()
@@ -115,26 +125,33 @@ def demo(
 
 @app.command()
 @_reported()
-def status() -> None:
+def status(as_json: ResultAsJson = False) -> None:
     """Show each process of the running product. Exit code 1 unless all are up."""
     folder = data_folder(settings())
     state = folder.running()
     if state is None:
         raise _NOT_RUNNING
-    print(f"{state['address']}   {state['phase']}   process {state['pid']}   data in {folder.path}\n")
+    if as_json:
+        print_json(state | {"data_folder": folder.path})
+    else:
+        _print_processes(state, folder.path)
+    if any(process["state"] != "up" for process in state["processes"].values()):
+        raise Exit(1)
+
+
+def _print_processes(state: dict[str, Any], path: Path) -> None:
+    print(f"{state['address']}   {state['phase']}   process {state['pid']}   data in {path}\n")
     print(f"{'':14}{'state':20}{'process':>9}  {'for':>10}  restarts")
     for name, process in state["processes"].items():
         since = process["since"]
         age = "-" if since is None else timedelta(seconds=max(0, round(time.time() - since)))
         last = f"   last: {process['last_end']}" if process["restarts"] else ""
         print(f"{name:14}{process['state']:20}{process['pid'] or '-':>9}  {age!s:>10}  {process['restarts']}{last}")
-    if any(process["state"] != "up" for process in state["processes"].values()):
-        raise Exit(1)
 
 
 @app.command()
 @_reported(invalid=5)
-def check() -> None:
+def check(as_json: ResultAsJson = False) -> None:
     """Check whether the product can start: exit code 3 if it runs, 4 if the port is taken, 5 for a wrong setting."""
     state = data_folder(settings()).running()
     if state is None:
@@ -142,8 +159,15 @@ def check() -> None:
             require_port(settings())
         except EmbeddedError as error:
             print(f"{error.what}\nWhat to do: {error.advice}", file=sys.stderr)
+            if as_json:
+                print_json({"can_start": False, "reason": error.what})
             raise Exit(4) from None
+        if as_json:
+            print_json({"can_start": True, "reason": None})
         return
+    if as_json:
+        print_json({"can_start": False, "reason": f"It runs already: process {state.get('pid')}."})
+        raise Exit(3)
     print(f"Sinemora runs already: {state.get('address', 'starting')} (process {state.get('pid')}).")
     print("`make status` shows its processes, `make down` stops it.")
     raise Exit(3)
@@ -182,11 +206,16 @@ def run(
 
 @app.command()
 @_reported()
-def clean_data(yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation.")] = False) -> None:
+def clean_data(
+    yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation.")] = False, as_json: ResultAsJson = False
+) -> None:
     """Delete the data folder."""
     folder = data_folder(settings())
     if not folder.path.exists():
-        print(f"There is no data folder {folder.path}: nothing to delete.")
+        if as_json:
+            print_json({"deleted": False, "data_folder": folder.path})
+        else:
+            print(f"There is no data folder {folder.path}: nothing to delete.")
         return
     if folder.running() is not None:
         raise EmbeddedError("Sinemora runs on this folder.", "Stop it first: make down")
@@ -197,4 +226,7 @@ def clean_data(yes: Annotated[bool, Option("--yes", help="Do not ask for confirm
             print("Nothing was deleted.")
             raise Exit(1)
     folder.delete()
-    print(f"Deleted {folder.path}.")
+    if as_json:
+        print_json({"deleted": True, "data_folder": folder.path})
+    else:
+        print(f"Deleted {folder.path}.")

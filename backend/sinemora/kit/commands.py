@@ -16,10 +16,9 @@ from sinemora.kit.config import settings
 from sinemora.kit.percent import percent
 from sinemora_client import Client, SinemoraError
 from sinemora_client.models import JobRead
-from sinemora_client.profiles import Profile, ProfileError, load
+from sinemora_client.profiles import KEY, Profile, ProfileError, key_of_environment, load
 
 P = ParamSpec("P")
-KEY = "SINEMORA_API_KEY"
 
 
 def profile_names(incomplete: str) -> list[str]:
@@ -31,7 +30,10 @@ def profile_names(incomplete: str) -> list[str]:
 
 
 Url = Annotated[str | None, Option(help="Address of the backend.", show_default="of the profile; SINEMORA_PUBLIC_URL")]
-Key = Annotated[str | None, Option(help="API key.", show_default=f"{KEY}, hidden from other users; else the profile")]
+Key = Annotated[
+    str | None,
+    Option(help="API key.", show_default=f"{KEY} or the file {KEY}_FILE, hidden from other users; else the profile"),
+]
 ProfileName = Annotated[
     str | None,
     Option(
@@ -42,6 +44,8 @@ ProfileName = Annotated[
 ]
 Mesh = Annotated[str | None, Option(help="Name or id of the mesh; not needed where there is one mesh.")]
 AsJson = Annotated[bool, Option("--json", help="Print the API's response as JSON.")]
+ResultAsJson = Annotated[bool, Option("--json", help="Print the result as JSON.")]
+"""Option of commands that call no API."""
 
 
 class CommandError(SinemoraError):
@@ -121,7 +125,7 @@ class Terminal(Client):
     def print_result(self, result: Any, header: Sequence[str] = (), rows: Sequence[Sequence[Any]] = ()) -> None:
         """Print a table, or all of the response as JSON."""
         if self.as_json:
-            print(json.dumps(result, indent=2, ensure_ascii=False))
+            print_json(result)
         elif rows:
             print(table(header, rows))
 
@@ -181,19 +185,24 @@ def _access(url: str | None, key: str | None, profile: str | None) -> Profile:
 
     Raises `ProfileError`.
     """
-    key = key or ("" if profile else os.environ.get(KEY, ""))
+    key = key or ("" if profile else key_of_environment())
     if key:
         return Profile(url or settings().public_url, key)
     stored = load()
     if profile is None and stored.name() not in stored.by_name:
         raise ProfileError(
-            f"Not signed in, and {KEY} is empty. Run `sinemora login --url https://…`, or create a key on the page"
-            " API keys."
+            f"Not signed in, and neither {KEY} nor {KEY}_FILE is set. Run `sinemora login --url https://…`, or create a"
+            " key on the page API keys."
         )
     entry = stored.profile(profile)
     if url is not None and url.rstrip("/") != entry.url:
         raise ProfileError(f"The key of profile {stored.name(profile)} is for {entry.url}, not for {url}: give --key.")
     return entry
+
+
+def print_json(result: Any) -> None:
+    """Print a result as JSON; times and paths as text."""
+    print(json.dumps(result, indent=2, ensure_ascii=False, default=str))
 
 
 def calls_api(action: Callable[Concatenate[Terminal, P], None]) -> Callable[..., None]:

@@ -1,6 +1,5 @@
 """The commands of an operator: `sinemora backup`, `restore`, `verify`, `tenant export`, `quota` and `delete`."""
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -11,12 +10,12 @@ from pathlib import Path
 from typing import IO, Annotated, Any
 
 import psycopg
-from typer import Argument, Exit, Option, Typer
+from typer import Argument, BadParameter, Exit, Option, Typer
 
 from sinemora.archives import tenant
 from sinemora.archives.archive import ArchiveError
 from sinemora.archives.tenant import TenantError
-from sinemora.kit.commands import require_database
+from sinemora.kit.commands import ResultAsJson, print_json, require_database, table
 from sinemora.operations import backup as backups
 from sinemora.operations import integrity, quota
 from sinemora.operations.backup import RestoreError
@@ -43,9 +42,11 @@ def _on_database() -> Iterator[None]:
 
 @app.command()
 @_on_database()
-def backup(output: Output) -> None:
+def backup(output: Output, as_json: ResultAsJson = False) -> None:
     """Back up everything to a file while the product runs."""
-    _written(output, lambda out: backups.backup(out, _say))
+    manifest = _written(output, lambda out: backups.backup(out, _say), as_json=as_json)
+    if as_json:
+        print_json({"file": output, "size_bytes": Path(output).stat().st_size, "manifest": manifest})
 
 
 @app.command()
@@ -53,13 +54,16 @@ def backup(output: Output) -> None:
 def restore(
     input: Annotated[str, Argument(help="File to read; - for standard input.")],
     replace: Annotated[bool, Option("--replace", help="Empty the database first.")] = False,
+    as_json: ResultAsJson = False,
 ) -> None:
     """Load a backup into an empty database and verify it."""
     if input == "-":
-        backups.restore(sys.stdin.buffer, _say, replace=replace)
+        manifest = backups.restore(sys.stdin.buffer, _say, replace=replace)
     else:
         with open(input, "rb") as source:
-            backups.restore(source, _say, replace=replace)
+            manifest = backups.restore(source, _say, replace=replace)
+    if as_json:
+        print_json({"file": input, "manifest": manifest})
     _say("Restored and verified. Restart the API and the workers: they remember what was there before.")
 
 
@@ -71,6 +75,7 @@ def verify(
         Option(parser=datetime.fromisoformat, metavar="TIME", help="Only frames begun since, as 2026-11-20T00:00:00Z."),
     ] = None,
     repair: Annotated[bool, Option("--repair", help="Merge minutes that differ again.")] = False,
+    as_json: ResultAsJson = False,
 ) -> None:
     """Decode every frame and compare rollups with their source. Exit code 1 when something is wrong."""
     result = integrity.check(*[since] if since else [], repair=repair)
@@ -84,16 +89,23 @@ def verify(
         "faults": result.faults,
         "minutes_merged_again": len(result.minutes_to_merge) if repair else 0,
     }
-    print(json.dumps(counts))
+    if as_json:
+        print_json(counts)
+    else:
+        print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items()))
     if result.faults:
         raise Exit(1)
 
 
 @of_tenant.command("export")
 @_on_database()
-def export_tenant(name: TenantName, output: Output) -> None:
+def export_tenant(name: TenantName, output: Output, as_json: ResultAsJson = False) -> None:
     """Export a tenant as JSON lines."""
-    _written(output, lambda out: tenant.export(name, out, lambda _done, _count, line: _say(line)))
+    manifest = _written(
+        output, lambda out: tenant.export(name, out, lambda _done, _count, line: _say(line)), as_json=as_json
+    )
+    if as_json:
+        print_json({"file": output, "size_bytes": Path(output).stat().st_size, "manifest": manifest})
 
 
 def _limit(name: str) -> Any:
@@ -109,6 +121,7 @@ def change_quota(
     windows_per_s: Annotated[str | None, _limit("windows_per_s")] = None,
     raw_days: Annotated[str | None, _limit("raw_days")] = None,
     minute_days: Annotated[str | None, _limit("minute_days")] = None,
+    as_json: ResultAsJson = False,
 ) -> None:
     """Show or change a tenant's quotas."""
     limits = {
@@ -118,13 +131,19 @@ def change_quota(
         "raw_days": raw_days,
         "minute_days": minute_days,
     }
-    print(json.dumps(quota.change(name, {limit: value for limit, value in limits.items() if value is not None})))
+    now = quota.change(name, {limit: value for limit, value in limits.items() if value is not None})
+    if as_json:
+        print_json(now)
+    else:
+        print(table(("quota", "limit", "unit"), [(limit, now[limit], unit) for limit, unit in quota.NAMES.items()]))
 
 
 @of_tenant.command("delete")
 @_on_database()
 def delete_tenant(
-    name: TenantName, yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation.")] = False
+    name: TenantName,
+    yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation.")] = False,
+    as_json: ResultAsJson = False,
 ) -> None:
     """Delete a tenant's data and verify the deletion."""
     if not yes:
@@ -135,10 +154,12 @@ def delete_tenant(
             _say("Nothing was deleted.")
             raise Exit(1)
     tables = tenant.delete(name, _say)
-    for table in tables:
-        print(json.dumps(asdict(table)))
-    left = sum(table.left for table in tables)
-    _say(f"{sum(table.deleted for table in tables):,} rows of {len(tables)} tables deleted, {left} left.")
+    if as_json:
+        print_json([asdict(one) for one in tables])
+    else:
+        print(table(("table", "deleted", "left"), [tuple(asdict(one).values()) for one in tables]))
+    left = sum(one.left for one in tables)
+    _say(f"{sum(one.deleted for one in tables):,} rows of {len(tables)} tables deleted, {left} left.")
     if left:
         raise Exit(1)
 
@@ -147,17 +168,22 @@ def _say(what: str) -> None:
     print(what, file=sys.stderr, flush=True)
 
 
-def _written(name: str, write: Callable[[IO[bytes]], Any]) -> None:
-    """Write to a file that has its name only once it is whole, readable for its owner alone; or to standard output."""
+def _written(name: str, write: Callable[[IO[bytes]], Any], *, as_json: bool) -> Any:
+    """Write to a file that has its name only once it is whole, readable for its owner alone; or to standard output.
+
+    Return what `write` returns.
+    """
     if name == "-":
-        write(sys.stdout.buffer)
+        if as_json:
+            raise BadParameter("--json needs a file: standard output has what is written.")
+        result = write(sys.stdout.buffer)
         sys.stdout.buffer.flush()
-        return
+        return result
     path = Path(name)
     part = path.with_name(path.name + ".part")
     try:
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-            write(out)
+            result = write(out)
             out.flush()
             os.fsync(out.fileno())
         part.rename(path)
@@ -166,3 +192,4 @@ def _written(name: str, write: Callable[[IO[bytes]], Any]) -> None:
             part.unlink()
         raise
     _say(f"Written: {path} ({path.stat().st_size / 1e6:,.1f} MB)")
+    return result

@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import os
 import re
 import shlex
 import signal
@@ -20,6 +19,7 @@ from sinemora.profiler import journal, machine, network, profile, results, star,
 from sinemora.profiler.recipes import RECIPES, ProfileError, Recipe, resolved
 from sinemora.profiler.upload import upload as upload_curve
 from sinemora_client import SinemoraError
+from sinemora_client.profiles import key_of_environment
 
 _EPILOG = """\b
 Examples:
@@ -138,7 +138,9 @@ def run_profile(
     ] = None,
     fresh: Annotated[bool, Option("--fresh", help="Discard earlier runs.")] = False,
     upload: Annotated[str | None, Option(metavar="URL", help="Upload the result as a curve to this server.")] = None,
-    key: Annotated[str | None, Option(help="API key.", show_default="SINEMORA_API_KEY")] = None,
+    key: Annotated[
+        str | None, Option(help="API key.", show_default="SINEMORA_API_KEY or the file SINEMORA_API_KEY_FILE")
+    ] = None,
     name: Annotated[str | None, Option(help="Name of the curve.", show_default="the recipe's")] = None,
     curve: Annotated[str | None, Option(metavar="ID", help="Add it as the next version of this curve.")] = None,
 ) -> None:
@@ -157,9 +159,12 @@ def run_profile(
         recipe = replace(recipe, latency=_statistics(latency or []), latency_unit=latency_unit)
     plan = replace(_plan(at, to, points, loads, repeats, seconds), tolerance=tolerance, seed=seed, metric=recipe.metric)
     plan = replace(plan, loads=plan.loads or recipe.loads)
-    key = key or os.environ.get("SINEMORA_API_KEY", "")
+    try:
+        key = key or (key_of_environment() if upload else "")
+    except SinemoraError as error:
+        raise BadParameter(str(error)) from None
     if upload and not key:
-        raise BadParameter("--upload needs --key or SINEMORA_API_KEY")
+        raise BadParameter("--upload needs --key, SINEMORA_API_KEY or SINEMORA_API_KEY_FILE")
     folder = out or Path(f"profile-{recipe.name}")
     signal.signal(signal.SIGTERM, _interrupted)
     try:

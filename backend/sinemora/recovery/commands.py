@@ -12,6 +12,7 @@ from typing import Annotated
 
 from typer import Exit, Option, Typer
 
+from sinemora.kit.commands import ResultAsJson, print_json
 from sinemora.kit.config import settings
 from sinemora.recovery import archive as archives
 from sinemora.recovery import drill as drills
@@ -68,11 +69,22 @@ def recover(
             parser=_time, metavar="TIME", help="Stop at this time, as 2026-11-26T02:00:00Z.", show_default="the end"
         ),
     ] = None,
+    as_json: ResultAsJson = False,
 ) -> None:
     """Restore an archive into a new cluster and stop it, ready to be put in place."""
     restored = restores.restore(Archive(source), to.resolve(), until)
     restored.stop()
     newest = restored.recovered_to or restored.base.taken_at
+    if as_json:
+        print_json(
+            {
+                "folder": to.resolve() / "postgres",
+                "recovered_to": newest.isoformat(),
+                "base_taken_at": restored.base.taken_at.isoformat(),
+                "restore_s": round(restored.restore_s, 3),
+                "replay_s": round(restored.replay_s, 3),
+            }
+        )
     _say(
         f"Restored to {newest:%Y-%m-%d %H:%M:%S} UTC in {restored.restore_s + restored.replay_s:.1f} s:"
         f" {to.resolve() / 'postgres'}. Stop the product and put this folder in the place of the old one."
@@ -91,17 +103,23 @@ def drill(
     record: Annotated[
         Path | None, Option(help="File to add the result to.", show_default=f"{_RECORD} in the data folder, if any")
     ] = None,
+    as_json: ResultAsJson = False,
 ) -> None:
     """Restore the running database next to it, verify it, and measure RPO and RTO. Exit code 1 if it fails."""
     result = drills.drill(seconds, archive, _say)
     for line in result.shown:
         _say(line)
-    print(json.dumps(result.as_json()), flush=True)
+    if as_json:
+        print_json(result.as_json())
     file = record or (settings().data_dir / _RECORD if settings().data_dir.is_dir() else None)
     if file is not None:
         with file.open("a") as out:
             out.write(json.dumps(result.as_json()) + "\n")
-    _say(result.sentence() + (f" Recorded in {file}." if file else ""))
+    said = result.sentence() + (f" Recorded in {file}." if file else "")
+    if as_json:
+        _say(said)
+    else:
+        print(said, flush=True)
     if result.faults or result.rpo_s > rpo_limit:
         _say(f"The drill failed: {result.faults} faults, RPO limit {rpo_limit:g} s.")
         raise Exit(1)

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import sys
 import time
 from dataclasses import asdict
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from typer import Exit, Option, Typer
+from typer import BadParameter, Exit, Option, Typer
 
 from sinemora.curves.core import upload
 from sinemora.curves.core.curve import Curve
@@ -31,6 +30,7 @@ from sinemora.simulation.core.state import State, StateError
 from sinemora.simulation.core.workload import Points, Workload
 from sinemora.simulation.provenance import code_digest
 from sinemora_client import Client, SinemoraError
+from sinemora_client.profiles import key_of_environment
 
 _KEEP_EVERY_S = 20.0
 _WORLD = World()
@@ -113,7 +113,9 @@ def simulate(
     kept: Annotated[Path | None, Option(metavar="FOLDER", help="Folder for states, to resume later.")] = None,
     report: Annotated[Path | None, Option(metavar="FOLDER", help="Folder for figures, chart and report.")] = None,
     upload: Annotated[str | None, Option(metavar="URL", help="Upload the report to this server.")] = None,
-    key: Annotated[str | None, Option(help="API key.", show_default="SINEMORA_API_KEY")] = None,
+    key: Annotated[
+        str | None, Option(help="API key.", show_default="SINEMORA_API_KEY or the file SINEMORA_API_KEY_FILE")
+    ] = None,
     name: Annotated[str, Option(help="Name of the uploaded report.")] = "Simulation",
     output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
 ) -> None:
@@ -143,8 +145,11 @@ def simulate(
         move_price=move_price,
         seed=seed,
     )
-    key = key or os.environ.get("SINEMORA_API_KEY", "")
-    key_missing = "--upload needs --key or SINEMORA_API_KEY" if upload and not key else None
+    try:
+        key = key or (key_of_environment() if upload else "")
+    except SinemoraError as error:
+        raise BadParameter(str(error)) from None
+    key_missing = "--upload needs --key, SINEMORA_API_KEY or SINEMORA_API_KEY_FILE" if upload and not key else None
     if problem := _invalid(world) or key_missing:
         sys.stderr.write(f"simulate: {problem}\n")
         raise Exit(2)

@@ -203,7 +203,7 @@ def test_old_base_backups_are_deleted_with_their_wal(named: PostgresServer, plac
 
 def test_a_drill_measures_records_and_leaves_nothing(named: PostgresServer, world, place: Path):
     report(world, 20)
-    done = command("drill", "--seconds", "2", "--record", place / "drills.jsonl")
+    done = command("drill", "--json", "--seconds", "2", "--record", place / "drills.jsonl")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert 0 <= result["rpo_s"] <= 30  # below a second where nothing else runs
@@ -218,7 +218,7 @@ def test_a_drill_measures_records_and_leaves_nothing(named: PostgresServer, worl
 
 def test_a_drill_of_a_running_archive_leaves_it_alone(world, archiver: Archiver, place: Path):
     report(world, 20)
-    done = command("drill", "--seconds", "2", "--archive", archiver.archive.folder, "--record", place / "r")
+    done = command("drill", "--json", "--seconds", "2", "--archive", archiver.archive.folder, "--record", place / "r")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["frames"]["probe_frames"] == 1
     assert archiver.process.poll() is None
@@ -229,7 +229,7 @@ def test_a_drill_finds_what_is_wrong(named: PostgresServer, world, place: Path):
     report(world, 20)
     with psycopg.connect(named.dsn(SUPERUSER)) as connection:
         connection.execute("UPDATE probe_frames SET stats = set_byte(stats, 20, get_byte(stats, 20) # 4)")
-    done = command("drill", "--seconds", "1", "--record", place / "r")
+    done = command("drill", "--json", "--seconds", "1", "--record", place / "r")
     assert done.returncode == 1
     assert json.loads(done.stdout)["faults"] == 1
     assert "cannot be decoded" in done.stderr

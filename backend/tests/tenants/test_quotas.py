@@ -115,11 +115,12 @@ def test_a_bucket_fills_at_the_quota_and_no_higher_than_two_minutes():
 def test_the_operator_sets_a_quota_by_name(owner, capsys):
     with system_session() as session:
         name = session.get_one(Tenant, owner.tenant_id).name
-    assert main(["tenant", "quota", name, "--vms", "7", "--raw-days", "99"]) == 0
+    assert main(["tenant", "quota", name, "--vms", "7", "--raw-days", "99", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["vms"] == 7
     assert usage(owner)["vms"] == (0, 7)
     assert usage(owner)["raw_days"] == (None, 3)  # not longer than the installation keeps anything
     assert main(["tenant", "quota", str(owner.tenant_id), "--vms", "default"]) == 0
+    assert ["vms", "2000", "VMs"] in [line.split() for line in capsys.readouterr().out.splitlines()]
     assert usage(owner)["vms"] == (0, 2000)
     for wrong in (["--vms", "-1"], ["--vms", "many"]):
         assert main(["tenant", "quota", name, *wrong]) == 1
