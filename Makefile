@@ -109,9 +109,9 @@ gen: ## Write the generated files again: protobuf module, problem codes, openapi
 	@$(RUN) --in backend sinemora openapi --output openapi.json
 	@$(RUN) --in backend python -m lab.client_code
 	@$(RUN) --in frontend npm run --silent gen
-examples: ## Record the examples of the API reference again, from the answers that the tests get; then: make gen
+examples: ## Record the examples of the API reference again, from the answers that the tests get; then: make gen (some of both: TESTS='tests/jobs' ONLY='jobs artifacts')
 	$(PREPARE) test-backend
-	@$(RUN) --in backend python -m tests.witness --record
+	@TESTS="$(TESTS)" ONLY="$(ONLY)" $(RUN) --in backend python -m tests.witness --record
 lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	$(PREPARE) tools
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py

@@ -1,7 +1,13 @@
 """Answers small enough for the reference: `make examples` records them where other tests read large ones."""
 
+import base64
+import hashlib
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
+from sinemora.kit import config
 from tests.callers import Member
 from tests.witness import contract_of_api
 
@@ -47,3 +53,46 @@ def test_a_schedule_of_recommendations(owner: Member, make_mesh: Any):
     path = f"/v1/meshes/{make_mesh(owner, 1).id}/recommendation-schedules"
     assert owner.put(path, json=recorded("write_recommendation_schedule")).status_code == 200
     assert owner.get(path).json()["every_h"] == 24
+
+
+@pytest.fixture
+def secret_key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
+    config.settings.cache_clear()
+    yield
+    monkeypatch.undo()
+    config.settings.cache_clear()
+
+
+def test_an_artifact_of_one_block(owner: Member, make_mesh: Any, secret_key: None):
+    mesh = make_mesh(owner, 1).id
+    settings = f"/v1/meshes/{mesh}/artifact-settings"
+    assert owner.put(settings, json={"enabled": True}).json() == owner.get(settings).json()
+    block = b"model weights"
+    digest = hashlib.sha256(block).hexdigest()
+    headers = {"Content-Type": "application/octet-stream"}
+    assert owner.put(f"/v1/artifact-blocks/{digest}", content=block, headers=headers).status_code == 204
+    blocks = [{"digest": digest, "size": len(block)}]
+    body = {"name": "weights", "release": "1", "mesh_id": str(mesh), "chunking": "fixed", "blocks": blocks}
+    made = owner.created("/v1/artifacts", body)
+    assert owner.get(f"/v1/artifacts/{made['id']}").json()["size_bytes"] == len(block)
+    assert [one["id"] for one in owner.get("/v1/artifacts").json()["items"]] == [made["id"]]
+    assert owner.get(f"/v1/artifacts/{made['id']}/content").content == block
+
+
+def test_examples_of_binary_bodies_are_in_base64():
+    found = {}
+    for item in contract_of_api()["paths"].values():
+        for operation in item.values():
+            contents = [operation.get("requestBody", {}).get("content", {})]
+            contents += [one.get("content", {}) for one in operation["responses"].values()]
+            for content in contents:
+                if "example" in content.get("application/octet-stream", {}):
+                    found[operation["operationId"]] = content["application/octet-stream"]["example"]
+    assert {
+        "download_artifact",
+        "read_artifact_block",
+        "read_artifact_manifest",
+        "store_artifact_block",
+    } <= found.keys()
+    assert all(base64.b64decode(example, validate=True) for example in found.values())

@@ -3,11 +3,15 @@
 `WitnessClient` is the client of all tests of the API. A test fails that got an answer with a problem code or a header
 that its operation does not declare.
 
-    python -m tests.witness --record          runs the tests and writes the best request and response of each operation
-                                              into the package (`sinemora/contract/examples`): `make examples`
+    python -m tests.witness --record          runs the tests that use the API and writes the best request and response
+                                              of each operation into the package (`sinemora/contract/examples`):
+                                              `make examples` (TESTS: only these; ONLY: only these tags)
     python -m tests.witness FOLDER            writes what tests with SINEMORA_RECORD_EXAMPLES=FOLDER have recorded
+
+Examples of binary bodies are in base64.
 """
 
+import base64
 import json
 import os
 import re
@@ -15,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -32,7 +37,9 @@ RECORDING = os.environ.get("SINEMORA_RECORD_EXAMPLES", "")
 _OF_NO_ROUTE = {"route_unknown", "method_not_allowed", "host_invalid", "body_too_large", "internal_error"}
 _DECLARED_HEADERS = ("etag", "location", "retry-after", "ratelimit-limit", "www-authenticate", "idempotent-replayed")
 _BODY_MAX = 6_000
-_ITEMS = 2
+_BINARY_MAX = 300
+# Lists of more than four entries are cut to two; all lists to one entry where the body is still too large.
+_CUTS = ((4, 2), (1, 1))
 _SECRETS = {
     "secret": "sm_example",
     "access_token": "sm_example",
@@ -108,25 +115,16 @@ class Witness:
             self._record(operation, request, response)
 
     def _record(self, operation: dict[str, Any], request: Request, response: Response) -> None:
-        entry: dict[str, Any] = {"responses": {}}
-        media_type = request.headers.get("content-type", "").partition(";")[0]
-        content = operation.get("requestBody", {}).get("content", {})
-        if media_type in content:
-            entry["request"] = {media_type: _body(media_type, request.content)}
-        elif operation.get("requestBody", {}).get("required"):
-            return
-        status, answered = str(response.status_code), response.headers.get("content-type", "").partition(";")[0]
-        if status not in operation["responses"]:
-            return
-        if answered in operation["responses"][status].get("content", {}):
-            body = _body(answered, response.content)
-            if body is None:
+        for cut in _CUTS:
+            found = _entry(operation, request, response, cut)
+            if found is None:
                 return
-            entry["responses"] = {status: {answered: body}}
-        text = json.dumps(entry)
-        if len(text) > _BODY_MAX:
+            key, entry = found
+            text = json.dumps(entry)
+            if len(text) <= _BODY_MAX:
+                break
+        else:
             return
-        key = f"{status} {answered}"
         score = len(re.findall(r'": (?!null|\[\]|\{\}|"")', text)) - len(text) / 1000
         if score > self.best[operation["operationId"]].get(key, (-1e9, {}))[0]:
             self.best[operation["operationId"]][key] = (score, entry)
@@ -135,6 +133,38 @@ class Witness:
         """Store what was recorded."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{uuid4().hex}.json").write_text(json.dumps(self.best), "utf-8")
+
+
+def _entry(
+    operation: dict[str, Any], request: Request, response: Response, cut: tuple[int, int]
+) -> tuple[str, dict[str, Any]] | None:
+    """Return status and media type of an answer, and the bodies of both sides.
+
+    Lists longer than the first number of `cut` have the second number of entries.
+
+    None if the contract does not have the media type of one of them, or there is nothing to show.
+    """
+    entry: dict[str, Any] = {"responses": {}}
+    media_type = request.headers.get("content-type", "").partition(";")[0]
+    content = operation.get("requestBody", {}).get("content", {})
+    if not media_type and request.content and len(content) == 1:
+        media_type = next(iter(content))
+    if media_type in content:
+        body = _body(media_type, request.content, cut)
+        if body is None:
+            return None
+        entry["request"] = {media_type: body}
+    elif operation.get("requestBody", {}).get("required"):
+        return None
+    status, answered = str(response.status_code), response.headers.get("content-type", "").partition(";")[0]
+    if status not in operation["responses"]:
+        return None
+    if answered in operation["responses"][status].get("content", {}):
+        body = _body(answered, response.content, cut)
+        if body is None:
+            return None
+        entry["responses"] = {status: {answered: body}}
+    return f"{status} {answered}", entry
 
 
 def _problems_undeclared(operation: dict[str, Any], response: Response) -> list[str]:
@@ -156,12 +186,14 @@ def _headers_undeclared(operation: dict[str, Any], response: Response) -> list[s
     return [f"{operation['operationId']}: header {name} of {status}" for name in found]
 
 
-def _body(media_type: str, content: bytes) -> Any:
+def _body(media_type: str, content: bytes, cut: tuple[int, int]) -> Any:
     if media_type == "application/json":
         try:
-            return _scrubbed(json.loads(content))
+            return _scrubbed(json.loads(content), cut)
         except ValueError:
             return None
+    if media_type == "application/octet-stream":
+        return base64.b64encode(content).decode() if 0 < len(content) <= _BINARY_MAX else None
     try:
         text = content.decode()
     except UnicodeDecodeError:
@@ -169,12 +201,12 @@ def _body(media_type: str, content: bytes) -> Any:
     return _replaced("\n".join(text.splitlines()[:6]) + "\n") if text else None
 
 
-def _scrubbed(value: Any, name: str = "") -> Any:
+def _scrubbed(value: Any, cut: tuple[int, int], name: str = "") -> Any:
     if isinstance(value, dict):
-        return {key: _scrubbed(one, key) for key, one in value.items()}
+        return {key: _scrubbed(one, cut, key) for key, one in value.items()}
     if isinstance(value, list):
-        kept = value if len(value) <= 4 else value[:_ITEMS]
-        return [_scrubbed(one) for one in kept]
+        kept = value if len(value) <= cut[0] else value[: cut[1]]
+        return [_scrubbed(one, cut) for one in kept]
     if isinstance(value, str):
         return _SECRETS[name] if name in _SECRETS and value else _replaced(value)
     return value
@@ -199,7 +231,8 @@ class WitnessClient(TestClient):
         response = super().send(request, **options)
         if not options.get("stream"):
             request.read()
-            self.witness.see(request, response)
+            for one in (*response.history, response):  # each hop of a redirect is an answer of its own
+                self.witness.see(one.request, one)
         return response
 
 
@@ -222,8 +255,8 @@ def merge(folder: Path) -> dict[str, dict[str, Any]]:
     return merged
 
 
-def main(folder: Path) -> None:
-    """Write the recorded examples, a file a tag."""
+def main(folder: Path, only: Sequence[str] = ()) -> None:
+    """Write the recorded examples, a file a tag; `only` these tags. Operations that were not seen keep theirs."""
     contract = json.loads((Path(__file__).parents[1] / "openapi.json").read_text("utf-8"))
     tags = {
         item[method]["operationId"]: item[method]["tags"][0].replace(" ", "-")
@@ -231,25 +264,52 @@ def main(folder: Path) -> None:
         for method in described.METHODS
         if method in item
     }
+    if unknown := set(only) - set(tags.values()):
+        sys.exit(f"Unknown tag: {', '.join(sorted(unknown))}. Known: {', '.join(sorted(set(tags.values())))}.")
+    recorded = {name: entry for name, entry in merge(folder).items() if entry and tags[name] in (only or tags.values())}
+    known = {name: entry for name, entry in described.examples().items() if name in tags}
     files: dict[str, dict[str, Any]] = defaultdict(dict)
-    for name, entry in merge(folder).items():
+    for name, entry in sorted((known | recorded).items()):
         files[tags[name]][name] = entry
     target = described.DATA / "examples"
     target.mkdir(parents=True, exist_ok=True)
     for tag, entries in files.items():
-        entries = {name: entry for name, entry in entries.items() if entry}
         text = json.dumps(entries, indent=1, ensure_ascii=False, sort_keys=False) + "\n"
         (target / f"{tag}.json").write_text(text, "utf-8")
 
 
-def record() -> None:
-    """Run the tests and write what they record."""
+def without_example(contract: dict[str, Any]) -> set[str]:
+    """Return the operations of a contract whose request or successful response has a body without an example."""
+    missing = set()
+    for item in contract["paths"].values():
+        for operation in (item[method] for method in described.METHODS if method in item):
+            bodies = list(operation.get("requestBody", {}).get("content", {}).values())
+            answers = [one for status, one in operation["responses"].items() if status.startswith("2")]
+            answered = [media for one in answers for media in one.get("content", {}).values()]
+            if any(found and not any("example" in media for media in found) for found in (bodies, answered)):
+                missing.add(operation["operationId"])
+    return missing
+
+
+def record(tests: Sequence[str], only: Sequence[str]) -> None:
+    """Run the tests that use the API, or some of them, and write what they record, or only that of some tags.
+
+    Exit with 1 unless every operation has examples then.
+    """
     with tempfile.TemporaryDirectory() as folder:
         env = os.environ | {"SINEMORA_RECORD_EXAMPLES": folder}
-        command = [sys.executable, "-m", "pytest", "-q", "--numprocesses=2", "--dist=loadfile", "tests"]
-        subprocess.run(command, env=env, check=False)
-        main(Path(folder))
+        command = [sys.executable, "-m", "pytest", "-q", "--numprocesses=2", "--dist=loadfile", *(tests or ["tests"])]
+        ran = subprocess.run(command, env=env, check=False)
+        main(Path(folder), only)
+    described.examples.cache_clear()
+    if missing := sorted(without_example(create_app().openapi())):
+        sys.exit(f"No example of {', '.join(missing)}: no test gets a small answer of theirs.")
+    if ran.returncode:
+        sys.stderr.write("Some tests failed; the examples are those of the others.\n")
 
 
 if __name__ == "__main__":
-    record() if sys.argv[1] == "--record" else main(Path(sys.argv[1]))
+    if sys.argv[1] == "--record":
+        record(os.environ.get("TESTS", "").split(), os.environ.get("ONLY", "").split())
+    else:
+        main(Path(sys.argv[1]))

@@ -14814,12 +14814,12 @@ export interface operations {
                 /**
                  * @example {
                  *       "sequence": "1",
-                 *       "made_at_ns": "1795657172933218866",
+                 *       "made_at_ns": "1795683006119627692",
                  *       "agent_version": "0.1.0",
                  *       "windows": [
                  *         {
                  *           "mesh_key": 4,
-                 *           "started_at_s": "1795657160",
+                 *           "started_at_s": "1795682990",
                  *           "window_s": 10,
                  *           "peer_keys": [
                  *             11,
@@ -15152,12 +15152,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "user": {
-                     *         "id": "14015534-de33-4912-a90f-5cc923509496",
+                     *         "id": "47d32c0a-cd1f-4010-9ef2-642fa3e85215",
                      *         "email": "a@sinemora.example"
                      *       },
                      *       "tenant": {
-                     *         "id": "15a802dc-e934-4d88-b8ac-f9d97debf9b9",
-                     *         "key": 40,
+                     *         "id": "6ce83207-923c-4564-b629-6005f4db647a",
+                     *         "key": 755,
                      *         "name": "T"
                      *       },
                      *       "role": "owner",
@@ -15261,7 +15261,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "code": "828621"
+                 *       "code": "108357"
                  *     }
                  */
                 "application/json": components["schemas"]["SecondFactor"];
@@ -15278,15 +15278,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "user": {
-                     *         "id": "d93d30af-d1aa-45fa-8200-053c6f8fff2e",
-                     *         "email": "2b3cb14f@noc.example"
+                     *         "id": "27b3d3cf-9a27-4e0e-aa75-c99fa671ea96",
+                     *         "email": "owner@sinemora.example"
                      *       },
                      *       "tenant": {
-                     *         "id": "cff57546-8d88-483c-9416-f97f9277fb0d",
-                     *         "key": 251,
+                     *         "id": "4e441589-43bd-4481-825a-6326e18b5e6d",
+                     *         "key": 601,
                      *         "name": "Example"
                      *       },
-                     *       "role": "editor",
+                     *       "role": "owner",
                      *       "csrf_token": "example-csrf-token",
                      *       "second_factor_due": false
                      *     }
@@ -15377,12 +15377,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "options": {
-                     *         "challenge": "hHBWolbB14biEZU13b-s8fNI52UKvc2dXDPS1NWyxuU",
+                     *         "challenge": "elYS17y91hGw8ROvysdt0-iDTTfuYwT3a6AbOYfx7_U",
                      *         "timeout": 60000,
                      *         "rpId": "sinemora.example.com",
                      *         "allowCredentials": [
                      *           {
-                     *             "id": "6LwF832NeNy5eboeADITLQ",
+                     *             "id": "F_6hHja2BNDIW_4DYewUdQ",
                      *             "type": "public-key"
                      *           }
                      *         ],
@@ -15438,14 +15438,14 @@ export interface operations {
                 /**
                  * @example {
                  *       "credential": {
-                 *         "id": "tyHEjJ2Qw9owh8dejIf05Q",
-                 *         "rawId": "tyHEjJ2Qw9owh8dejIf05Q",
+                 *         "id": "uKdslKrJyM076ttQjeV7Uw",
+                 *         "rawId": "uKdslKrJyM076ttQjeV7Uw",
                  *         "type": "public-key",
                  *         "response": {
-                 *           "clientDataJSON": "eyJ0eXBlIjogIndlYmF1dGhuLmdldCIsICJjaGFsbGVuZ2UiOiAibmRuRXJ2VmVWNXFsaHdLeXpSUlFvUHRQTWxOd0tfaFdNZnRZWHpPQlowVSIsICJvcmlnaW4iOiAiaHR0cHM6Ly9zaW5lbW9yYS5leGFtcGxlLmNvbSJ9",
+                 *           "clientDataJSON": "eyJ0eXBlIjogIndlYmF1dGhuLmdldCIsICJjaGFsbGVuZ2UiOiAicFgxOFVYdENyWm1CWGNtTTFzMnZ0MzB0OTdURGJ6bVlPcnBDWnlnVDRKbyIsICJvcmlnaW4iOiAiaHR0cHM6Ly9zaW5lbW9yYS5leGFtcGxlLmNvbSJ9",
                  *           "authenticatorData": "UPCqF6Hhqbg-of3IzM2ICkGqEqvJv-GyxUJl9ZkBdN8FAAAAAQ",
-                 *           "signature": "MEQCIAzg-KP3mvi4KNZ3N6gI7lRDPuL6GXfi_mLNMPszCDvEAiAMwzX-5AvSsypNpcJohQRpvCBJmLEyyrxWUUlJI6Y9xQ",
-                 *           "userHandle": "yJz8THefRB6n96ivN0zVpw"
+                 *           "signature": "MEQCIE5Cfqh_z0tfyVQgnK6cUyVqplKSVV3Qq32fQKuQm0K9AiB69BIeETNjBkEyQlxdwZgDTkj3U13bf0_7h0ENtomaYg",
+                 *           "userHandle": "eNBSwyQLQfSU_ZdkoXdV7g"
                  *         },
                  *         "clientExtensionResults": {}
                  *       }
@@ -15465,12 +15465,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "user": {
-                     *         "id": "c89cfc4c-779f-441e-a7f7-a8af374cd5a7",
+                     *         "id": "78d052c3-240b-41f4-94fd-9764a17755ee",
                      *         "email": "owner@sinemora.example"
                      *       },
                      *       "tenant": {
-                     *         "id": "0a6a3e90-ea8f-4b5e-93f6-643a42a75298",
-                     *         "key": 167,
+                     *         "id": "45ad2568-7150-44a1-97d3-e05183cd2ad5",
+                     *         "key": 247,
                      *         "name": "Example"
                      *       },
                      *       "role": "owner",
@@ -15557,13 +15557,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "credential": {
-                 *         "id": "6LwF832NeNy5eboeADITLQ",
-                 *         "rawId": "6LwF832NeNy5eboeADITLQ",
+                 *         "id": "F_6hHja2BNDIW_4DYewUdQ",
+                 *         "rawId": "F_6hHja2BNDIW_4DYewUdQ",
                  *         "type": "public-key",
                  *         "response": {
-                 *           "clientDataJSON": "eyJ0eXBlIjogIndlYmF1dGhuLmdldCIsICJjaGFsbGVuZ2UiOiAiUEZycDBMYS1DSFZNQVBMbWl1RV9fS0dhZWF1QnZGZjNXTzI3MnBwV0lUOCIsICJvcmlnaW4iOiAiaHR0cHM6Ly9zaW5lbW9yYS5leGFtcGxlLmNvbSJ9",
+                 *           "clientDataJSON": "eyJ0eXBlIjogIndlYmF1dGhuLmdldCIsICJjaGFsbGVuZ2UiOiAib0ljTjRLa1R2N1pNUUJxbFJfQ3k0STRpd1ByLV9IWWR5ZnZCSXM4ek9IZyIsICJvcmlnaW4iOiAiaHR0cHM6Ly9zaW5lbW9yYS5leGFtcGxlLmNvbSJ9",
                  *           "authenticatorData": "UPCqF6Hhqbg-of3IzM2ICkGqEqvJv-GyxUJl9ZkBdN8BAAAAAQ",
-                 *           "signature": "MEUCIQD-jGCuVmt3HHRoelGjYo2On0tqlvSBnUnsEjCU4JcP4wIgY70BC_Sev5sczzld-e_UtDN-XMvLNzl2Hh3tP6no_4Y",
+                 *           "signature": "MEUCIQCWjpZ-ZSHt4KcmiJts9rJU7CL206KuLGF7bBRnSkmdxQIgTk9PK8k6yemnCa30stv7Alsq3VFDWvMyHLgc-W85fes",
                  *           "userHandle": ""
                  *         },
                  *         "clientExtensionResults": {}
@@ -15584,12 +15584,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "user": {
-                     *         "id": "56566b10-8822-4797-8c10-f3a1fc83c1a6",
+                     *         "id": "729796cd-23ae-4c2b-903f-d9f15784d6c9",
                      *         "email": "owner@sinemora.example"
                      *       },
                      *       "tenant": {
-                     *         "id": "c2cb9cf0-c09a-4d53-9f3c-5b4c06809a55",
-                     *         "key": 161,
+                     *         "id": "cbfdce0c-e2a5-449e-a6f7-8ffbbc0119fc",
+                     *         "key": 241,
                      *         "name": "Example"
                      *       },
                      *       "role": "owner",
@@ -15846,12 +15846,12 @@ export interface operations {
                      * @example {
                      *       "session": {
                      *         "user": {
-                     *           "id": "ce392102-6fd9-4a42-857b-99e2f03ce345",
+                     *           "id": "3f52879a-94d9-4f09-8157-c005eecc8b21",
                      *           "email": "owner@sinemora.example"
                      *         },
                      *         "tenant": {
-                     *           "id": "e5d216bc-a31d-4179-acd3-4706fd2ca3a1",
-                     *           "key": 559,
+                     *           "id": "e0e892b9-dfcd-4c48-ae73-8d56c8031aeb",
+                     *           "key": 617,
                      *           "name": "Example"
                      *         },
                      *         "role": "owner",
@@ -16028,12 +16028,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "user": {
-                     *         "id": "cf598c5b-0973-4196-a8fe-9eca10988ab7",
+                     *         "id": "7176ae4c-cb85-4c6e-a83e-e41c74a943ed",
                      *         "email": "a@sinemora.example"
                      *       },
                      *       "tenant": {
-                     *         "id": "d7ef084b-96a5-412e-be3e-08c5f5dbf15d",
-                     *         "key": 43,
+                     *         "id": "494fc152-d91c-4b1b-b83f-59fe634441e7",
+                     *         "key": 757,
                      *         "name": "T1"
                      *       },
                      *       "role": "owner",
@@ -16115,7 +16115,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "name": "Northwind"
+                     *       "name": null
                      *     }
                      */
                     "application/json": components["schemas"]["ProviderRead"];
@@ -16295,25 +16295,25 @@ export interface operations {
                     /**
                      * @example {
                      *       "user": {
-                     *         "id": "9364222e-cd0e-48e7-a926-1735dd56615d",
+                     *         "id": "22730b58-1cbc-48ef-a982-a170922228fb",
                      *         "email": "owner@sinemora.example"
                      *       },
                      *       "name": "",
-                     *       "password_changed_at": "2026-11-26T01:44:42.574019Z",
+                     *       "password_changed_at": "2026-11-26T08:51:54.019422Z",
                      *       "totp": null,
                      *       "passkeys": [
                      *         {
-                     *           "id": "959fd4d0-fca8-4b71-a3ee-2b7cbbc2bbf9",
+                     *           "id": "23b1ae73-4eb3-4a4e-a78d-90c5379d785c",
                      *           "name": "Laptop",
                      *           "rp_id": "sinemora.example.com",
-                     *           "created_at": "2026-11-26T01:44:43.470048Z",
+                     *           "created_at": "2026-11-26T08:51:54.080945Z",
                      *           "last_used_at": null
                      *         },
                      *         {
-                     *           "id": "c017d2d1-7f2d-4cb5-b95f-4aa109d01798",
+                     *           "id": "a5830c40-3334-4fbd-9ace-d12a5f42a8cf",
                      *           "name": "Phone",
                      *           "rp_id": "sinemora.example.com",
-                     *           "created_at": "2026-11-26T01:44:44.323743Z",
+                     *           "created_at": "2026-11-26T08:51:54.164864Z",
                      *           "last_used_at": null
                      *         }
                      *       ],
@@ -16412,11 +16412,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "user": {
-                     *         "id": "5fa9997b-6734-41e9-87eb-1e646ba7dcfc",
+                     *         "id": "71d78433-cb46-4182-adbd-fd3e439ffc6c",
                      *         "email": "owner@sinemora.example"
                      *       },
                      *       "name": "Ada Byron",
-                     *       "password_changed_at": "2026-11-26T05:38:34.804022Z",
+                     *       "password_changed_at": "2026-11-26T09:18:09.016576Z",
                      *       "totp": null,
                      *       "passkeys": [],
                      *       "recovery_codes_left": 0,
@@ -16656,31 +16656,31 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "ab0093f3-634f-4790-9f26-6776ece1a99b",
+                     *           "id": "952b6a00-f583-4cce-a826-d7a20254d922",
                      *           "tenant_name": "Example",
                      *           "browser": "unknown browser",
                      *           "address": "127.0.0.1",
                      *           "method": "password",
                      *           "second_factor": false,
-                     *           "created_at": "2026-11-26T01:55:27.307427Z",
-                     *           "last_used_at": "2026-11-26T01:55:27.335592Z",
-                     *           "expires_at": "2026-11-26T13:55:27.335592Z",
+                     *           "created_at": "2026-11-26T08:58:11.236638Z",
+                     *           "last_used_at": "2026-11-26T08:58:11.241164Z",
+                     *           "expires_at": "2026-11-26T20:58:11.241164Z",
                      *           "is_current": false
                      *         },
                      *         {
-                     *           "id": "f53fe33d-3597-4a21-820f-69bed843c6d5",
+                     *           "id": "33934b31-5c97-4fb3-b48b-ab0c80d260f2",
                      *           "tenant_name": "Example",
                      *           "browser": "unknown browser",
                      *           "address": "127.0.0.1",
                      *           "method": "password",
                      *           "second_factor": false,
-                     *           "created_at": "2026-11-26T01:55:27.126500Z",
-                     *           "last_used_at": "2026-11-26T01:55:27.164216Z",
-                     *           "expires_at": "2026-11-26T13:55:27.164216Z",
+                     *           "created_at": "2026-11-26T08:58:11.205369Z",
+                     *           "last_used_at": "2026-11-26T08:58:11.211802Z",
+                     *           "expires_at": "2026-11-26T20:58:11.211802Z",
                      *           "is_current": false
                      *         }
                      *       ],
-                     *       "next_cursor": "WyIyMDI2LTExLTI2VDAxOjU1OjI3LjEyNjUwMCswMDowMCIsICJmNTNmZTMzZC0zNTk3LTRhMjEtODIwZi02OWJlZDg0M2M2ZDUiXQ"
+                     *       "next_cursor": "WyIyMDI2LTExLTI2VDA4OjU4OjExLjIwNTM2OSswMDowMCIsICIzMzkzNGIzMS01Yzk3LTRmYjMtYjQ4Yi1hYjBjODBkMjYwZjIiXQ"
                      *     }
                      */
                     "application/json": components["schemas"]["Page_BrowserSessionRead_"];
@@ -16915,14 +16915,14 @@ export interface operations {
                 /**
                  * @example {
                  *       "credential": {
-                 *         "id": "ln71cvQc9ymdoWcJ_n1kJA",
-                 *         "rawId": "ln71cvQc9ymdoWcJ_n1kJA",
+                 *         "id": "qOPga_yWxaDdiGTQSbvz8w",
+                 *         "rawId": "qOPga_yWxaDdiGTQSbvz8w",
                  *         "type": "public-key",
                  *         "response": {
-                 *           "clientDataJSON": "eyJ0eXBlIjogIndlYmF1dGhuLmdldCIsICJjaGFsbGVuZ2UiOiAiLVctXzlGOHJubEdXMmtGb3BRN1pyUGN2UVRPbzJETk45R3BxM096em5jRSIsICJvcmlnaW4iOiAiaHR0cHM6Ly9zaW5lbW9yYS5leGFtcGxlLmNvbSJ9",
+                 *           "clientDataJSON": "eyJ0eXBlIjogIndlYmF1dGhuLmdldCIsICJjaGFsbGVuZ2UiOiAiWDNPX25yRlRPYmVMamxfMUJuRTluOXdrQ2NMTXpSZ0hWcWxqSmdxbW9pYyIsICJvcmlnaW4iOiAiaHR0cHM6Ly9zaW5lbW9yYS5leGFtcGxlLmNvbSJ9",
                  *           "authenticatorData": "UPCqF6Hhqbg-of3IzM2ICkGqEqvJv-GyxUJl9ZkBdN8FAAAAAQ",
-                 *           "signature": "MEUCIQDGZ5TPYCEhFJot9Yr93sRvIHnrzFEkbz11wm5H1X3B4QIgbUzFxhQbZz9Aq2s8gcIu37p688SoRobD0mwkMKSJuaQ",
-                 *           "userHandle": "ur05wspsTr2Aubv0pRMS1g"
+                 *           "signature": "MEQCIGu_JB3uo9mAhBqYacXCA2_PpvGYK1OAhZlDmDbI8uf1AiAFr54V03wvjDIYccmOrovXgsYwn6LRZTqoXirujqytyg",
+                 *           "userHandle": "HLlbu0biQ9uwYdB1dBx5xQ"
                  *         },
                  *         "clientExtensionResults": {}
                  *       }
@@ -17057,12 +17057,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "options": {
-                     *         "challenge": "-W-_9F8rnlGW2kFopQ7ZrPcvQTOo2DNN9Gpq3OzzncE",
+                     *         "challenge": "X3O_nrFTObeLjl_1BnE9n9wkCcLMzRgHVqljJgqmoic",
                      *         "timeout": 60000,
                      *         "rpId": "sinemora.example.com",
                      *         "allowCredentials": [
                      *           {
-                     *             "id": "ln71cvQc9ymdoWcJ_n1kJA",
+                     *             "id": "qOPga_yWxaDdiGTQSbvz8w",
                      *             "type": "public-key"
                      *           }
                      *         ],
@@ -17162,7 +17162,7 @@ export interface operations {
                      * @example {
                      *       "secret": "sm_example",
                      *       "uri": "otpauth://totp/Sinemora:owner@sinemora.example?secret=EXAMPLE&issuer=Sinemora",
-                     *       "qr_code": "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"196\" height=\"196\" class=\"segno\"><g transform=\"scale(4)\"><path fill=\"#fff\" d=\"M0 0h49v49h-49z\"/><path class=\"qrline\" stroke=\"#000\" d=\"M4 4.5h7m1 0h2m6 0h2m1 0h1m1 0h4m1 0h1m1 0h1m2 0h1m2 0h7m-41 1h1m5 0h1m6 0h1m1 0h3m1 0h1m2 0h1m2 0h1m2 0h4m2 0h1m5 0h1m-41 1h1m1 0h3m1 0h1m2 0h1m2 0h4m4 0h2m2 0h1m1 0h2m1 0h3m2 0h1m1 0h3m1 0h1m-41 1h1m1 0h3m1 0h1m1 0h2m1 0h5m1 0h4m2 0h1m2 0h2m2 0h2m2 0h1m1 0h3m1 0h1m-41 1h1m1 0h3m1 0h1m1 0h3m3 0h2m1 0h2m4 0h1m1 0h1m1 0h3m4 0h1m1 0h3m1 0h1m-41 1h1m5 0h1m1 0h1m4 0h7m2 0h1m1 0h3m1 0h2m1 0h2m1 0h1m5 0h1m-41 1h7m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h7m-33 1h1m1 0h1m1 0h2m2 0h2m1 0h1m1 0h1m1 0h2m2 0h1m1 0h2m-31 1h1m3 0h1m1 0h4m2 0h8m1 0h4m1 0h1m1 0h10m2 0h1m-40 1h1m3 0h1m1 0h4m3 0h1m5 0h1m2 0h1m2 0h5m1 0h2m1 0h2m2 0h1m-40 1h2m1 0h1m1 0h2m1 0h1m6 0h2m3 0h2m1 0h1m3 0h2m1 0h1m3 0h5m1 0h1m-40 1h1m1 0h1m1 0h1m5 0h1m4 0h2m3 0h1m2 0h1m2 0h1m1 0h1m1 0h1m1 0h2m2 0h1m2 0h1m-39 1h1m1 0h3m3 0h5m2 0h1m1 0h3m1 0h2m3 0h2m10 0h1m-41 1h2m1 0h1m1 0h1m1 0h2m2 0h4m1 0h1m1 0h3m1 0h2m2 0h2m1 0h2m2 0h6m-39 1h1m2 0h1m2 0h2m2 0h2m4 0h3m3 0h4m1 0h2m3 0h1m1 0h2m1 0h2m1 0h1m-41 1h1m3 0h2m5 0h2m2 0h4m2 0h4m3 0h2m4 0h1m2 0h1m2 0h1m-41 1h1m3 0h1m1 0h2m1 0h1m1 0h3m1 0h2m2 0h2m1 0h1m3 0h1m1 0h1m3 0h2m1 0h1m1 0h1m1 0h2m-41 1h1m1 0h1m5 0h1m2 0h2m2 0h2m2 0h1m1 0h2m2 0h1m1 0h1m2 0h2m1 0h6m1 0h1m-40 1h1m3 0h2m1 0h1m2 0h1m2 0h1m2 0h1m2 0h1m2 0h1m1 0h1m1 0h1m6 0h1m2 0h1m2 0h1m-39 1h1m1 0h2m1 0h1m1 0h1m2 0h3m1 0h3m2 0h1m1 0h2m1 0h1m2 0h2m2 0h1m1 0h1m1 0h1m-38 1h1m1 0h1m2 0h4m1 0h2m1 0h1m1 0h1m2 0h1m1 0h3m1 0h1m4 0h1m5 0h1m1 0h2m-39 1h2m2 0h2m2 0h1m1 0h2m1 0h2m1 0h1m4 0h3m2 0h4m2 0h1m1 0h1m1 0h1m1 0h1m1 0h1m-41 1h1m2 0h1m1 0h5m3 0h1m6 0h2m1 0h1m1 0h4m1 0h1m3 0h1m2 0h2m1 0h1m-39 1h2m1 0h1m1 0h4m1 0h2m1 0h3m2 0h2m1 0h1m2 0h1m2 0h2m1 0h2m3 0h1m1 0h1m-40 1h1m3 0h1m1 0h3m2 0h3m3 0h1m1 0h4m1 0h2m1 0h3m1 0h1m1 0h1m1 0h1m1 0h3m-40 1h4m5 0h5m2 0h1m1 0h1m2 0h1m1 0h1m1 0h1m1 0h3m2 0h1m3 0h1m1 0h2m-37 1h4m1 0h4m3 0h1m1 0h2m4 0h2m2 0h1m2 0h1m2 0h2m5 0h1m-41 1h1m1 0h2m1 0h1m4 0h3m3 0h4m1 0h1m1 0h1m2 0h1m2 0h2m4 0h1m1 0h1m-38 1h2m2 0h7m1 0h4m1 0h1m1 0h6m2 0h3m2 0h1m2 0h1m3 0h2m-41 1h3m1 0h1m4 0h3m4 0h2m1 0h2m1 0h2m1 0h6m3 0h1m1 0h5m-39 1h1m2 0h2m1 0h1m1 0h3m3 0h2m2 0h1m1 0h2m1 0h3m2 0h1m3 0h1m3 0h3m-39 1h2m1 0h1m1 0h2m8 0h1m3 0h2m1 0h1m1 0h2m1 0h1m1 0h5m3 0h2m-41 1h2m1 0h1m2 0h1m1 0h1m2 0h1m2 0h3m2 0h2m1 0h4m5 0h6m2 0h1m-32 1h1m3 0h3m1 0h4m6 0h1m1 0h1m1 0h1m1 0h1m3 0h1m1 0h3m-41 1h7m1 0h1m1 0h1m1 0h1m2 0h2m1 0h1m1 0h1m1 0h3m2 0h1m1 0h2m1 0h1m1 0h1m1 0h5m-41 1h1m5 0h1m2 0h1m2 0h1m1 0h1m5 0h3m1 0h1m1 0h1m2 0h4m3 0h2m1 0h1m-40 1h1m1 0h3m1 0h1m1 0h6m1 0h1m3 0h4m4 0h1m1 0h1m1 0h8m-39 1h1m1 0h3m1 0h1m4 0h5m1 0h2m2 0h1m1 0h1m1 0h3m2 0h1m1 0h2m6 0h1m-41 1h1m1 0h3m1 0h1m8 0h1m1 0h2m1 0h1m2 0h3m1 0h1m1 0h5m3 0h2m1 0h1m-41 1h1m5 0h1m4 0h1m2 0h3m2 0h1m1 0h1m1 0h2m1 0h1m1 0h2m1 0h2m1 0h2m1 0h1m1 0h2m-41 1h7m1 0h1m1 0h4m2 0h1m2 0h1m1 0h4m4 0h1m1 0h3m2 0h1m1 0h2\"/></g></svg>"
+                     *       "qr_code": "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"212\" height=\"212\" class=\"segno\"><g transform=\"scale(4)\"><path fill=\"#fff\" d=\"M0 0h53v53h-53z\"/><path class=\"qrline\" stroke=\"#000\" d=\"M4 4.5h7m3 0h4m1 0h5m1 0h1m1 0h1m1 0h1m1 0h2m1 0h1m2 0h1m2 0h1m1 0h7m-45 1h1m5 0h1m3 0h2m2 0h1m1 0h1m1 0h2m2 0h1m1 0h2m1 0h1m7 0h1m2 0h1m5 0h1m-45 1h1m1 0h3m1 0h1m1 0h1m1 0h3m1 0h2m3 0h2m6 0h4m1 0h2m1 0h1m2 0h1m1 0h3m1 0h1m-45 1h1m1 0h3m1 0h1m1 0h1m1 0h2m4 0h1m1 0h1m1 0h1m1 0h1m2 0h1m3 0h3m3 0h2m1 0h1m1 0h3m1 0h1m-45 1h1m1 0h3m1 0h1m1 0h1m3 0h1m4 0h1m1 0h6m2 0h1m1 0h2m1 0h1m1 0h3m1 0h1m1 0h3m1 0h1m-45 1h1m5 0h1m1 0h1m2 0h2m1 0h2m1 0h1m2 0h1m3 0h2m2 0h2m3 0h1m4 0h1m5 0h1m-45 1h7m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h7m-37 1h1m1 0h2m1 0h2m5 0h1m3 0h5m5 0h1m-35 1h1m1 0h5m2 0h2m3 0h1m2 0h1m2 0h6m4 0h2m2 0h1m1 0h1m1 0h5m-43 1h4m3 0h1m3 0h4m1 0h1m1 0h2m1 0h5m3 0h3m1 0h1m1 0h3m4 0h3m-41 1h1m1 0h1m3 0h1m1 0h1m3 0h4m1 0h2m1 0h1m1 0h1m3 0h2m1 0h3m1 0h2m2 0h1m1 0h1m-44 1h1m2 0h3m2 0h2m4 0h2m2 0h1m4 0h3m1 0h1m2 0h1m1 0h1m1 0h3m3 0h1m1 0h3m-45 1h2m1 0h4m3 0h3m4 0h3m1 0h1m2 0h2m2 0h4m5 0h2m4 0h2m-44 1h1m1 0h1m3 0h2m2 0h1m1 0h1m8 0h3m2 0h2m1 0h1m1 0h1m2 0h3m4 0h3m-45 1h1m1 0h2m2 0h5m1 0h1m1 0h1m1 0h11m1 0h1m1 0h7m1 0h1m2 0h1m1 0h1m-44 1h3m4 0h1m4 0h1m1 0h1m7 0h1m1 0h1m2 0h1m1 0h1m1 0h3m1 0h2m1 0h1m2 0h3m-42 1h5m1 0h2m1 0h3m1 0h5m1 0h1m1 0h4m2 0h1m1 0h1m2 0h1m2 0h1m4 0h1m1 0h1m-45 1h1m2 0h3m1 0h1m1 0h1m2 0h2m2 0h1m1 0h1m1 0h1m4 0h1m1 0h1m1 0h2m5 0h1m2 0h2m1 0h1m-42 1h1m1 0h7m1 0h1m2 0h1m1 0h10m3 0h3m1 0h1m3 0h5m1 0h1m-41 1h2m2 0h2m1 0h2m2 0h1m6 0h1m1 0h6m2 0h2m1 0h1m5 0h5m-41 1h5m3 0h2m4 0h1m1 0h5m1 0h1m3 0h2m1 0h2m1 0h6m1 0h1m-43 1h1m1 0h2m3 0h1m2 0h3m1 0h2m3 0h1m3 0h4m1 0h4m2 0h2m3 0h5m-43 1h1m1 0h1m1 0h1m1 0h1m1 0h4m4 0h3m1 0h1m1 0h1m2 0h1m3 0h6m1 0h1m1 0h1m1 0h1m-43 1h1m1 0h3m3 0h1m1 0h2m5 0h2m1 0h1m3 0h8m2 0h1m1 0h1m3 0h3m-42 1h2m1 0h6m1 0h2m5 0h9m2 0h3m2 0h8m1 0h1m-43 1h5m4 0h1m2 0h3m1 0h3m2 0h4m1 0h4m4 0h2m1 0h1m2 0h2m1 0h1m-41 1h1m1 0h3m1 0h2m1 0h1m1 0h1m1 0h1m2 0h2m1 0h1m1 0h2m1 0h1m1 0h2m2 0h1m4 0h1m1 0h3m-44 1h1m2 0h3m3 0h1m1 0h2m1 0h5m2 0h2m1 0h3m3 0h1m1 0h1m1 0h1m2 0h3m2 0h3m-45 1h1m3 0h4m5 0h1m2 0h1m1 0h1m4 0h5m2 0h1m3 0h1m1 0h2m2 0h2m2 0h1m-45 1h1m2 0h3m2 0h5m2 0h2m1 0h1m1 0h3m1 0h2m4 0h2m3 0h2m4 0h2m1 0h1m-39 1h1m1 0h3m6 0h3m2 0h1m1 0h4m2 0h1m3 0h1m1 0h2m3 0h3m-42 1h4m2 0h6m3 0h4m2 0h1m1 0h1m4 0h4m1 0h1m2 0h2m2 0h1m1 0h1m-45 1h3m1 0h1m1 0h4m4 0h2m3 0h2m5 0h1m2 0h1m1 0h1m1 0h2m1 0h1m1 0h4m1 0h1m-42 1h4m2 0h1m1 0h1m2 0h2m1 0h2m2 0h2m1 0h1m1 0h1m1 0h1m1 0h4m2 0h1m1 0h1m4 0h2m-40 1h1m1 0h2m5 0h1m1 0h1m2 0h1m1 0h2m2 0h1m2 0h2m2 0h3m1 0h1m1 0h1m3 0h1m1 0h1m-43 1h4m3 0h1m4 0h1m4 0h1m4 0h2m3 0h1m1 0h1m1 0h1m2 0h2m1 0h1m2 0h4m-45 1h1m2 0h2m1 0h3m1 0h1m1 0h1m1 0h12m3 0h3m4 0h6m-34 1h2m2 0h1m1 0h1m2 0h4m3 0h1m4 0h3m4 0h1m3 0h1m1 0h3m-45 1h7m4 0h1m1 0h1m1 0h2m1 0h3m1 0h1m1 0h2m2 0h1m2 0h4m1 0h1m1 0h1m1 0h1m1 0h1m-43 1h1m5 0h1m1 0h1m2 0h2m1 0h1m4 0h2m3 0h1m2 0h2m1 0h3m3 0h1m3 0h5m-45 1h1m1 0h3m1 0h1m1 0h5m2 0h3m2 0h5m1 0h1m6 0h1m1 0h6m-41 1h1m1 0h3m1 0h1m1 0h1m3 0h1m5 0h2m1 0h1m3 0h1m3 0h2m4 0h3m3 0h2m1 0h1m-45 1h1m1 0h3m1 0h1m1 0h3m1 0h1m2 0h2m1 0h2m4 0h1m1 0h13m3 0h2m-44 1h1m5 0h1m3 0h1m2 0h3m4 0h1m6 0h1m1 0h1m2 0h2m1 0h2m2 0h2m1 0h1m-43 1h7m1 0h3m2 0h1m4 0h2m2 0h5m1 0h1m2 0h1m1 0h3m1 0h3m1 0h1m1 0h1\"/></g></svg>"
                      *     }
                      */
                     "application/json": components["schemas"]["TotpSetupRead"];
@@ -17344,7 +17344,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "code": "828621"
+                 *       "code": "108357"
                  *     }
                  */
                 "application/json": components["schemas"]["SecondFactor"];
@@ -17364,8 +17364,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "recovery_codes": [
-                     *         "o2go-f2pb-dtle-caas",
-                     *         "mvmd-r4wr-7o54-x7i3"
+                     *         "6vrp-lwpo-g5am-jven",
+                     *         "as4d-quue-e6na-ft4x"
                      *       ]
                      *     }
                      */
@@ -17504,11 +17504,11 @@ export interface operations {
                      *           "id": "sinemora.example.com"
                      *         },
                      *         "user": {
-                     *           "id": "k2QiLs0OSOepJhc13VZhXQ",
+                     *           "id": "InMLWBy8SO-pgqFwkiIo-w",
                      *           "name": "owner@sinemora.example",
                      *           "displayName": "owner@sinemora.example"
                      *         },
-                     *         "challenge": "j2OnctSjzmaTr6_vJuiNIcXAyMXejJ0xBixFkGHR84g",
+                     *         "challenge": "PfW3Q2hZB6kCSpKmIhE4hX4shDP7xbhpbfMk5bJADms",
                      *         "pubKeyCredParams": [
                      *           {
                      *             "type": "public-key",
@@ -17526,7 +17526,7 @@ export interface operations {
                      *         "timeout": 60000,
                      *         "excludeCredentials": [
                      *           {
-                     *             "id": "SmF2am5yYBITCDn0b0Lbpw",
+                     *             "id": "lKmZ5YWvOQsrHoyJsLQKbg",
                      *             "type": "public-key"
                      *           }
                      *         ],
@@ -17621,12 +17621,12 @@ export interface operations {
                  * @example {
                  *       "name": "Laptop",
                  *       "credential": {
-                 *         "id": "SmF2am5yYBITCDn0b0Lbpw",
-                 *         "rawId": "SmF2am5yYBITCDn0b0Lbpw",
+                 *         "id": "lKmZ5YWvOQsrHoyJsLQKbg",
+                 *         "rawId": "lKmZ5YWvOQsrHoyJsLQKbg",
                  *         "type": "public-key",
                  *         "response": {
-                 *           "clientDataJSON": "eyJ0eXBlIjogIndlYmF1dGhuLmNyZWF0ZSIsICJjaGFsbGVuZ2UiOiAiWWZWN2lVREJfOHctMmcyOWNyY25RQ0J3Vk9wQXJwMHBXWFFGNk0ybXRVRSIsICJvcmlnaW4iOiAiaHR0cHM6Ly9zaW5lbW9yYS5leGFtcGxlLmNvbSJ9",
-                 *           "attestationObject": "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YViUUPCqF6Hhqbg-of3IzM2ICkGqEqvJv-GyxUJl9ZkBdN9FAAAAAAAAAAAAAAAAAAAAAAAAAAAAEEphdmpucmASEwg59G9C26elAQIDJiABIVggdZ4UucGT2UGHPggJ-vu_qmpKK9Mqh05QEUvMHd1HsysiWCCCMpbCcEU-MYxgKUDaFGFQ92wK25zgW66DWuF52gooBw",
+                 *           "clientDataJSON": "eyJ0eXBlIjogIndlYmF1dGhuLmNyZWF0ZSIsICJjaGFsbGVuZ2UiOiAidHFNa0g3eVMyNjBpWThsUnVtd3k0aDVJeTVRU3liYmV4eXNySU9MZjJ5SSIsICJvcmlnaW4iOiAiaHR0cHM6Ly9zaW5lbW9yYS5leGFtcGxlLmNvbSJ9",
+                 *           "attestationObject": "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YViUUPCqF6Hhqbg-of3IzM2ICkGqEqvJv-GyxUJl9ZkBdN9FAAAAAAAAAAAAAAAAAAAAAAAAAAAAEJSpmeWFrzkLKx6MibC0Cm6lAQIDJiABIVggVFl73eNMOUNvqxU0JzknzZC9iQiVSuiNO0WeXzAj760iWCA7wdpoJTxf_tW_oP9LBaFTQjndOBvkkWTi6Um5Ml09Fg",
                  *           "transports": [
                  *             "internal"
                  *           ]
@@ -17652,15 +17652,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "passkey": {
-                     *         "id": "959fd4d0-fca8-4b71-a3ee-2b7cbbc2bbf9",
+                     *         "id": "23b1ae73-4eb3-4a4e-a78d-90c5379d785c",
                      *         "name": "Laptop",
                      *         "rp_id": "sinemora.example.com",
-                     *         "created_at": "2026-11-26T01:44:43.470048Z",
+                     *         "created_at": "2026-11-26T08:51:54.080945Z",
                      *         "last_used_at": null
                      *       },
                      *       "recovery_codes": [
-                     *         "muqi-fe7v-aloz-bsj5",
-                     *         "l37q-bebw-e2xw-khra"
+                     *         "qdql-4tob-gqc5-vlhw",
+                     *         "2j7q-ukhm-aqsf-k347"
                      *       ]
                      *     }
                      */
@@ -17882,8 +17882,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "recovery_codes": [
-                     *         "4xhz-rkz4-cakj-nar3",
-                     *         "6ler-hcrz-iycs-nk2n"
+                     *         "eh24-ck2e-7mye-bzjd",
+                     *         "4nlz-bxkc-a34j-wivd"
                      *       ]
                      *     }
                      */
@@ -18204,19 +18204,19 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "477aa406-50ec-4ce5-abd7-b54e20fa76a7",
-                     *           "created_at": "2026-11-26T02:00:05.992436Z",
+                     *           "id": "e2708555-68ac-413e-87d1-6f97e3240035",
+                     *           "created_at": "2026-11-26T08:56:43.900274Z",
                      *           "actor_kind": "user",
-                     *           "actor_id": "5acfdb5f-8821-4ad5-81e2-b1eda8981eab",
+                     *           "actor_id": "c2beb3ff-13a9-43a8-ad4d-1685674c131a",
                      *           "actor_name": "owner@sinemora.example",
                      *           "action": "api_key.rotated",
-                     *           "subject_id": "60df12ee-9a8f-4b83-abec-6a83a8a934ce",
+                     *           "subject_id": "b46847af-847f-48db-a1ef-2cc797f4908e",
                      *           "subject_name": "k",
                      *           "detail": {
                      *             "changes": {
                      *               "prefix": {
-                     *                 "after": "sm_jnKr9hc",
-                     *                 "before": "sm_5QbeuQB"
+                     *                 "after": "sm_gZHS4kr",
+                     *                 "before": "sm_FVLfnpk"
                      *               },
                      *               "secret_digest": {
                      *                 "after": "hidden",
@@ -18228,7 +18228,7 @@ export interface operations {
                      *               },
                      *               "previous_expires_at": {
                      *                 "after": null,
-                     *                 "before": "2026-11-26T02:00:05.963747+00:00"
+                     *                 "before": "2026-11-26T08:56:43.875634+00:00"
                      *               }
                      *             },
                      *             "overlap_s": 0
@@ -18236,19 +18236,19 @@ export interface operations {
                      *           "address": "127.0.0.1"
                      *         },
                      *         {
-                     *           "id": "663e0b93-1b7c-41a7-8a55-8b489df54d86",
-                     *           "created_at": "2026-11-26T02:00:05.895176Z",
+                     *           "id": "d8ede844-59ff-4651-9463-05f5f854f44f",
+                     *           "created_at": "2026-11-26T08:56:43.847618Z",
                      *           "actor_kind": "user",
-                     *           "actor_id": "5acfdb5f-8821-4ad5-81e2-b1eda8981eab",
+                     *           "actor_id": "c2beb3ff-13a9-43a8-ad4d-1685674c131a",
                      *           "actor_name": "owner@sinemora.example",
                      *           "action": "api_key.rotated",
-                     *           "subject_id": "60df12ee-9a8f-4b83-abec-6a83a8a934ce",
+                     *           "subject_id": "b46847af-847f-48db-a1ef-2cc797f4908e",
                      *           "subject_name": "k",
                      *           "detail": {
                      *             "changes": {
                      *               "prefix": {
-                     *                 "after": "sm_5QbeuQB",
-                     *                 "before": "sm_j-0Ipbs"
+                     *                 "after": "sm_FVLfnpk",
+                     *                 "before": "sm_bUgVK6o"
                      *               },
                      *               "secret_digest": {
                      *                 "after": "hidden",
@@ -18259,7 +18259,7 @@ export interface operations {
                      *                 "before": null
                      *               },
                      *               "previous_expires_at": {
-                     *                 "after": "2026-11-26T03:00:05.904591+00:00",
+                     *                 "after": "2026-11-26T09:56:43.848964+00:00",
                      *                 "before": null
                      *               }
                      *             },
@@ -18268,13 +18268,13 @@ export interface operations {
                      *           "address": "127.0.0.1"
                      *         },
                      *         {
-                     *           "id": "d4f34b7a-55cd-4def-9285-0c52f64976d0",
-                     *           "created_at": "2026-11-26T02:00:05.878629Z",
+                     *           "id": "7ca1c5f4-fcda-4131-8001-8499899f2cb5",
+                     *           "created_at": "2026-11-26T08:56:43.830346Z",
                      *           "actor_kind": "user",
-                     *           "actor_id": "5acfdb5f-8821-4ad5-81e2-b1eda8981eab",
+                     *           "actor_id": "c2beb3ff-13a9-43a8-ad4d-1685674c131a",
                      *           "actor_name": "owner@sinemora.example",
                      *           "action": "api_key.created",
-                     *           "subject_id": "60df12ee-9a8f-4b83-abec-6a83a8a934ce",
+                     *           "subject_id": "b46847af-847f-48db-a1ef-2cc797f4908e",
                      *           "subject_name": "k",
                      *           "detail": {
                      *             "owner": "owner@sinemora.example",
@@ -18285,13 +18285,13 @@ export interface operations {
                      *           "address": "127.0.0.1"
                      *         },
                      *         {
-                     *           "id": "cab151b5-0c7e-4269-93dd-d3d14983846b",
-                     *           "created_at": "2026-11-26T02:00:05.856061Z",
+                     *           "id": "bf80af14-5e7f-48d4-9555-978e7453c426",
+                     *           "created_at": "2026-11-26T08:56:43.810303Z",
                      *           "actor_kind": "user",
-                     *           "actor_id": "5acfdb5f-8821-4ad5-81e2-b1eda8981eab",
+                     *           "actor_id": "c2beb3ff-13a9-43a8-ad4d-1685674c131a",
                      *           "actor_name": "owner@sinemora.example",
                      *           "action": "session.created",
-                     *           "subject_id": "5acfdb5f-8821-4ad5-81e2-b1eda8981eab",
+                     *           "subject_id": "c2beb3ff-13a9-43a8-ad4d-1685674c131a",
                      *           "subject_name": "owner@sinemora.example",
                      *           "detail": {
                      *             "method": "password",
@@ -18395,7 +18395,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example id,created_at,actor_kind,actor_id,actor_name,action,subject_id,subject_name,detail,address
+                     *     e74ddf0a-3a2d-4804-a1d7-7969cec18427,2026-11-26T09:00:23.741338Z,user,1f9e3f84-60d3-443f-8dcb-305f2156a8de,owner@sinemora.example,mesh.created,97dd77c9-00bc-4e12-90d3-7d0b6edda323,production,{},127.0.0.1
+                     */
                     "text/csv": unknown;
+                    /**
+                     * @example {"id": "9981989b-d6bd-439f-9dd1-d73d61211ce0", "created_at": "2026-11-26T09:15:26.502144Z", "actor_kind": "user", "actor_id": "8239625a-8edb-4f2a-b5d4-1d68d328c6dd", "actor_name": "owner@sinemora.example", "action": "session.all_ended", "subject_id": "8239625a-8edb-4f2a-b5d4-1d68d328c6dd", "subject_name": "owner@sinemora.example", "detail": {"address": "127.0.0.1", "sessions": 0, "user_agent": "testclient"}, "address": "127.0.0.1"}
+                     *     {"id": "6f74de5a-436b-4e24-9f33-0d49c1b979af", "created_at": "2026-11-26T09:15:26.246060Z", "actor_kind": "user", "actor_id": "1000cc5a-da4c-4758-821f-a618364a11d9", "actor_name": "owner@sinemora.example", "action": "session.all_ended", "subject_id": "1000cc5a-da4c-4758-821f-a618364a11d9", "subject_name": "owner@sinemora.example", "detail": {"address": "127.0.0.1", "sessions": 0, "user_agent": "testclient"}, "address": "127.0.0.1"}
+                     *     {"id": "e2230fc9-2abc-4170-8b66-3f1aadbda041", "created_at": "2026-11-26T09:15:26.059449Z", "actor_kind": "user", "actor_id": "6a3bd0ae-6f30-44d4-8ad7-85bc841b4c0b", "actor_name": "owner@sinemora.example", "action": "session.all_ended", "subject_id": "6a3bd0ae-6f30-44d4-8ad7-85bc841b4c0b", "subject_name": "owner@sinemora.example", "detail": {"address": "127.0.0.1", "sessions": 0, "user_agent": "testclient"}, "address": "127.0.0.1"}
+                     *     {"id": "985fc5a9-d341-4fbc-b6b5-f5854534f505", "created_at": "2026-11-26T09:15:25.953563Z", "actor_kind": "user", "actor_id": "5606b0f3-f217-462c-aeff-93d2751162e9", "actor_name": "owner@sinemora.example", "action": "session.all_ended", "subject_id": "5606b0f3-f217-462c-aeff-93d2751162e9", "subject_name": "owner@sinemora.example", "detail": {"address": "127.0.0.1", "sessions": 0, "user_agent": "testclient"}, "address": "127.0.0.1"}
+                     *     {"id": "9f4bb5a5-a303-4543-b0b2-9c32227e4011", "created_at": "2026-11-26T09:15:21.716857Z", "actor_kind": "system", "actor_id": null, "actor_name": "Sinemora", "action": "agent.enrolled", "subject_id": "c5eb2ea7-c706-430b-a397-992216f4ad84", "subject_name": "a-1", "detail": {"token_id": "0e25f9b8-0a85-4e22-9087-9d049a81e250"}, "address": "127.0.0.1"}
+                     *     {"id": "c9b8c5da-8057-489b-9ba1-140921d8a4c9", "created_at": "2026-11-26T09:15:21.705532Z", "actor_kind": "user", "actor_id": "8239625a-8edb-4f2a-b5d4-1d68d328c6dd", "actor_name": "owner@sinemora.example", "action": "enrolment_token.created", "subject_id": "0e25f9b8-0a85-4e22-9087-9d049a81e250", "subject_name": "sme_8TIECW", "detail": {"mesh": "demo"}, "address": "127.0.0.1"}
+                     */
                     "application/x-ndjson": unknown;
                 };
             };
@@ -18480,38 +18492,38 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "368b3938-d56d-46bf-953e-93ef2b6365f0",
-                     *           "name": "ci",
-                     *           "prefix": "sm_nMIwjD1",
+                     *           "id": "339984a3-74f4-47c1-bdb6-89f3c53dba2c",
+                     *           "name": "reads",
+                     *           "prefix": "sm_0iJN0yv",
                      *           "scopes": [
                      *             "read"
                      *           ],
                      *           "owner": {
-                     *             "id": "dc244a03-57b8-41b5-ae18-083912611f56",
+                     *             "id": "8239625a-8edb-4f2a-b5d4-1d68d328c6dd",
                      *             "email": "owner@sinemora.example"
                      *           },
-                     *           "expires_at": "2026-12-26T01:36:01.902504Z",
+                     *           "expires_at": "2026-12-26T08:49:51.601093Z",
                      *           "previous_expires_at": null,
-                     *           "last_used_at": null,
-                     *           "last_used_from": null,
-                     *           "created_at": "2026-11-26T01:53:41.640028Z"
+                     *           "last_used_at": "2026-11-26T09:15:22.696891Z",
+                     *           "last_used_from": "127.0.0.1",
+                     *           "created_at": "2026-11-26T09:15:21.143237Z"
                      *         },
                      *         {
-                     *           "id": "82ffef5f-6b7b-40fe-b87f-f887c90813a5",
-                     *           "name": "other",
-                     *           "prefix": "sm_lIoEc9d",
+                     *           "id": "fbfd6ba8-4ab1-486a-b6ce-87455567d0b8",
+                     *           "name": "writes",
+                     *           "prefix": "sm_S-76Xju",
                      *           "scopes": [
-                     *             "read"
+                     *             "write"
                      *           ],
                      *           "owner": {
-                     *             "id": "dc244a03-57b8-41b5-ae18-083912611f56",
+                     *             "id": "8239625a-8edb-4f2a-b5d4-1d68d328c6dd",
                      *             "email": "owner@sinemora.example"
                      *           },
-                     *           "expires_at": "2026-12-26T01:36:01.902504Z",
+                     *           "expires_at": "2026-12-26T08:49:51.601093Z",
                      *           "previous_expires_at": null,
-                     *           "last_used_at": null,
-                     *           "last_used_from": null,
-                     *           "created_at": "2026-11-26T01:53:41.855492Z"
+                     *           "last_used_at": "2026-11-26T09:15:22.704927Z",
+                     *           "last_used_from": "127.0.0.1",
+                     *           "created_at": "2026-11-26T09:15:21.164302Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -18591,7 +18603,7 @@ export interface operations {
                  *       "scopes": [
                  *         "read"
                  *       ],
-                 *       "expires_at": "2026-11-27T01:50:54.903260+00:00",
+                 *       "expires_at": "2026-11-27T08:53:25.326234+00:00",
                  *       "service_account": false
                  *     }
                  */
@@ -18612,21 +18624,21 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "bb2f1aad-4e5f-411d-bd79-2e32b06dcc1a",
+                     *       "id": "d08eb360-9a1c-4bae-b7bc-6b6c6e28064d",
                      *       "name": "mine",
-                     *       "prefix": "sm_Y5aDpu-",
+                     *       "prefix": "sm_XcZxheh",
                      *       "scopes": [
                      *         "read"
                      *       ],
                      *       "owner": {
-                     *         "id": "09c6aaee-71c5-4b63-8cfb-8eafd2e027ab",
+                     *         "id": "a9ea33b5-b34a-4cf2-89f5-bf123bfc9952",
                      *         "email": "owner@sinemora.example"
                      *       },
-                     *       "expires_at": "2026-11-27T01:50:54.903260Z",
+                     *       "expires_at": "2026-11-27T08:53:25.326234Z",
                      *       "previous_expires_at": null,
                      *       "last_used_at": null,
                      *       "last_used_from": null,
-                     *       "created_at": "2026-11-26T01:50:54.919454Z",
+                     *       "created_at": "2026-11-26T08:53:25.330839Z",
                      *       "secret": "sm_example"
                      *     }
                      */
@@ -18761,21 +18773,21 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "60df12ee-9a8f-4b83-abec-6a83a8a934ce",
+                     *       "id": "b46847af-847f-48db-a1ef-2cc797f4908e",
                      *       "name": "k",
-                     *       "prefix": "sm_jnKr9hc",
+                     *       "prefix": "sm_gZHS4kr",
                      *       "scopes": [
                      *         "read"
                      *       ],
                      *       "owner": {
-                     *         "id": "5acfdb5f-8821-4ad5-81e2-b1eda8981eab",
+                     *         "id": "c2beb3ff-13a9-43a8-ad4d-1685674c131a",
                      *         "email": "owner@sinemora.example"
                      *       },
-                     *       "expires_at": "2026-12-26T01:36:01.902504Z",
+                     *       "expires_at": "2026-12-26T08:49:51.378328Z",
                      *       "previous_expires_at": null,
-                     *       "last_used_at": "2026-11-26T02:00:05.934025Z",
+                     *       "last_used_at": "2026-11-26T08:56:43.859233Z",
                      *       "last_used_from": "127.0.0.1",
-                     *       "created_at": "2026-11-26T02:00:05.878629Z",
+                     *       "created_at": "2026-11-26T08:56:43.830346Z",
                      *       "secret": "sm_example"
                      *     }
                      */
@@ -19073,7 +19085,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "device_name": "sinemora on web-1",
-                 *       "scope": "write"
+                 *       "scope": "read"
                  *     }
                  */
                 "application/json": components["schemas"]["DeviceLoginCreate"];
@@ -19090,9 +19102,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "device_code": "example-device-code-of-43-random-characters",
-                     *       "user_code": "PJSJ-GFVM",
+                     *       "user_code": "SNBZ-LBRW",
                      *       "verification_uri": "https://sinemora.example/device",
-                     *       "verification_uri_complete": "https://sinemora.example/device?code=PJSJ-GFVM",
+                     *       "verification_uri_complete": "https://sinemora.example/device?code=SNBZ-LBRW",
                      *       "expires_in": 600,
                      *       "interval": 5
                      *     }
@@ -19174,7 +19186,7 @@ export interface operations {
                      *       "access_token": "sm_example",
                      *       "token_type": "Bearer",
                      *       "expires_in": 7776000,
-                     *       "expires_at": "2027-02-24T05:36:40.876264Z",
+                     *       "expires_at": "2027-02-24T08:55:47.006934Z",
                      *       "scope": "write",
                      *       "email": "owner@sinemora.example",
                      *       "tenant_name": "Example"
@@ -19258,7 +19270,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "user_code": "pjsj gfvm"
+                 *       "user_code": "zblr tfds"
                  *     }
                  */
                 "application/json": components["schemas"]["UserCode"];
@@ -19277,13 +19289,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "user_code": "PJSJ-GFVM",
+                     *       "user_code": "ZBLR-TFDS",
                      *       "device_name": "sinemora on web-1",
                      *       "scope": "write",
                      *       "address": "127.0.0.1",
                      *       "program": "sinemora-client/0.1.0 Python/3.11",
-                     *       "created_at": "2026-11-26T05:36:40.647225Z",
-                     *       "expires_at": "2026-11-26T05:46:40.642121Z",
+                     *       "created_at": "2026-11-26T08:55:46.980279Z",
+                     *       "expires_at": "2026-11-26T09:05:46.979815Z",
                      *       "tenant_name": "Example",
                      *       "role": "editor",
                      *       "key_valid_days": 90
@@ -19398,7 +19410,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "user_code": "PJSJ-GFVM"
+                 *       "user_code": "TZVX-ZRWQ"
                  *     }
                  */
                 "application/json": components["schemas"]["UserCode"];
@@ -19418,13 +19430,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "user_code": "PJSJ-GFVM",
-                     *       "device_name": "sinemora on web-1",
+                     *       "user_code": "TZVX-ZRWQ",
+                     *       "device_name": "sinemora on vm",
                      *       "scope": "write",
                      *       "address": "127.0.0.1",
-                     *       "program": "sinemora-client/0.1.0 Python/3.11",
-                     *       "created_at": "2026-11-26T05:36:40.647225Z",
-                     *       "expires_at": "2026-11-26T05:46:40.642121Z",
+                     *       "program": "sinemora-client/0 Python/3.11.7",
+                     *       "created_at": "2026-11-26T09:13:52.628020Z",
+                     *       "expires_at": "2026-11-26T09:23:52.551601Z",
                      *       "tenant_name": "Example",
                      *       "role": "editor",
                      *       "key_valid_days": 90
@@ -19552,7 +19564,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "user_code": "TCPC-JZSH"
+                 *       "user_code": "JJDW-WPQT"
                  *     }
                  */
                 "application/json": components["schemas"]["UserCode"];
@@ -19572,13 +19584,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "user_code": "TCPC-JZSH",
-                     *       "device_name": "sinemora on web-1",
+                     *       "user_code": "JJDW-WPQT",
+                     *       "device_name": "sinemora on vm",
                      *       "scope": "write",
                      *       "address": "127.0.0.1",
-                     *       "program": "sinemora-client/0.1.0 Python/3.11",
-                     *       "created_at": "2026-11-26T05:36:41.669696Z",
-                     *       "expires_at": "2026-11-26T05:46:41.667582Z",
+                     *       "program": "sinemora-client/0 Python/3.11.7",
+                     *       "created_at": "2026-11-26T09:24:37.719444Z",
+                     *       "expires_at": "2026-11-26T09:34:37.707072Z",
                      *       "tenant_name": "Example",
                      *       "role": "editor",
                      *       "key_valid_days": 90
@@ -19720,18 +19732,32 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "7c4a0330-cbc5-49dd-afbe-af0ad2807809",
+                     *           "id": "8239625a-8edb-4f2a-b5d4-1d68d328c6dd",
                      *           "email": "owner@sinemora.example",
                      *           "name": "",
-                     *           "role": "admin",
-                     *           "created_at": "2026-11-26T01:50:57.412052Z"
+                     *           "role": "owner",
+                     *           "created_at": "2026-11-26T09:15:20.668884Z"
                      *         },
                      *         {
-                     *           "id": "39aa480b-0ac1-43e1-953c-9a9281bc8ef9",
+                     *           "id": "5606b0f3-f217-462c-aeff-93d2751162e9",
                      *           "email": "owner@sinemora.example",
                      *           "name": "A person",
-                     *           "role": "owner",
-                     *           "created_at": "2026-11-26T01:50:57.690315Z"
+                     *           "role": "viewer",
+                     *           "created_at": "2026-11-26T09:15:21.267797Z"
+                     *         },
+                     *         {
+                     *           "id": "6a3bd0ae-6f30-44d4-8ad7-85bc841b4c0b",
+                     *           "email": "owner@sinemora.example",
+                     *           "name": "A person",
+                     *           "role": "editor",
+                     *           "created_at": "2026-11-26T09:15:21.470186Z"
+                     *         },
+                     *         {
+                     *           "id": "1000cc5a-da4c-4758-821f-a618364a11d9",
+                     *           "email": "owner@sinemora.example",
+                     *           "name": "A person",
+                     *           "role": "admin",
+                     *           "created_at": "2026-11-26T09:15:21.613591Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -19825,11 +19851,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "a35f463b-c0f6-42d6-bbdb-13b470581fa4",
+                     *       "id": "1a5cf4aa-887a-4b52-a7ab-9bbf523ef7e9",
                      *       "email": "owner@sinemora.example",
                      *       "name": "A person",
                      *       "role": "admin",
-                     *       "created_at": "2026-11-26T01:50:40.855729Z"
+                     *       "created_at": "2026-11-26T08:53:24.050719Z"
                      *     }
                      */
                     "application/json": components["schemas"]["MemberRead"];
@@ -20193,7 +20219,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "user_id": "39aa480b-0ac1-43e1-953c-9a9281bc8ef9",
+                 *       "user_id": "fe30da38-ca3c-495a-a283-d7a7087da914",
                  *       "tenant_name": "Example"
                  *     }
                  */
@@ -20214,11 +20240,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "39aa480b-0ac1-43e1-953c-9a9281bc8ef9",
+                     *       "id": "fe30da38-ca3c-495a-a283-d7a7087da914",
                      *       "email": "owner@sinemora.example",
                      *       "name": "A person",
                      *       "role": "owner",
-                     *       "created_at": "2026-11-26T01:50:57.690315Z"
+                     *       "created_at": "2026-11-26T08:53:25.552004Z"
                      *     }
                      */
                     "application/json": components["schemas"]["MemberRead"];
@@ -20352,19 +20378,19 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "a8cd5586-c2fa-40a5-b09f-302caba04407",
-                     *           "key": 18,
-                     *           "name": "Example",
-                     *           "role": "viewer",
-                     *           "is_current": false,
-                     *           "deletion_at": null
-                     *         },
-                     *         {
-                     *           "id": "340a30e4-37e1-4567-8033-11cf7693b12b",
-                     *           "key": 17,
+                     *           "id": "490225ec-de37-47bf-8047-5d76a0e8b486",
+                     *           "key": 638,
                      *           "name": "Example",
                      *           "role": "owner",
                      *           "is_current": true,
+                     *           "deletion_at": null
+                     *         },
+                     *         {
+                     *           "id": "32e5a3f7-0232-4d68-a846-296735d25044",
+                     *           "key": 639,
+                     *           "name": "Example",
+                     *           "role": "viewer",
+                     *           "is_current": false,
                      *           "deletion_at": null
                      *         }
                      *       ],
@@ -20441,7 +20467,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "New ec9e1990"
+                 *       "name": "New 58a45c7e"
                  *     }
                  */
                 "application/json": components["schemas"]["TenantWrite"];
@@ -20461,9 +20487,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "1af28c78-8a2a-473d-96d9-87304bcc178e",
-                     *       "key": 24,
-                     *       "name": "New ec9e1990",
+                     *       "id": "f548348b-f5a6-40c9-850f-ccc46c077642",
+                     *       "key": 645,
+                     *       "name": "New 58a45c7e",
                      *       "role": "owner",
                      *       "is_current": false,
                      *       "deletion_at": null
@@ -20587,8 +20613,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "1f31c669-8378-4f36-a42c-3a52a4bb206f",
-                     *       "key": 19,
+                     *       "id": "71f6f85e-e180-4e9d-af6c-5eea7d52950c",
+                     *       "key": 640,
                      *       "name": "Example",
                      *       "role": "owner",
                      *       "is_current": true,
@@ -20677,7 +20703,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "Renamed 5bfb73a2"
+                 *       "name": "Renamed 499c3e5a"
                  *     }
                  */
                 "application/json": components["schemas"]["TenantWrite"];
@@ -20696,9 +20722,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "79f84bbc-e4a3-4af0-94e4-880ba83454f6",
-                     *       "key": 21,
-                     *       "name": "Renamed 5bfb73a2",
+                     *       "id": "b933268d-0c50-4b6d-90f7-bfcac76764aa",
+                     *       "key": 642,
+                     *       "name": "Renamed 499c3e5a",
                      *       "role": "owner",
                      *       "is_current": true,
                      *       "deletion_at": null
@@ -20945,10 +20971,10 @@ export interface operations {
                     /**
                      * @example {
                      *       "tenant_name": "Example",
-                     *       "email": "b76af572@example.com",
+                     *       "email": "9a915fec@example.com",
                      *       "role": "editor",
                      *       "invited_by": "owner@sinemora.example",
-                     *       "expires_at": "2026-12-03T01:51:39.621286Z",
+                     *       "expires_at": "2026-12-03T08:53:12.159206Z",
                      *       "has_account": false
                      *     }
                      */
@@ -21030,7 +21056,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "token": "example-token-of-an-e-mail",
-                 *       "name": "A person",
+                 *       "name": "Ada Byron",
                  *       "password": "correct horse battery"
                  *     }
                  */
@@ -21047,10 +21073,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "tenant_id": "4a0e609b-dc07-44cd-8635-2345d603ce90",
+                     *       "tenant_id": "19c417f4-c180-447d-8811-0db33a6f919f",
                      *       "tenant_name": "Example",
-                     *       "email": "owner@sinemora.example",
-                     *       "role": "admin"
+                     *       "email": "9a915fec@example.com",
+                     *       "role": "editor"
                      *     }
                      */
                     "application/json": components["schemas"]["InvitationAccepted"];
@@ -21168,17 +21194,43 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "ed4c7f47-d517-4b75-a667-e57c3ab08143",
-                     *           "email": "b76af572@example.com",
-                     *           "role": "editor",
-                     *           "delivery": "email",
-                     *           "state": "pending",
+                     *           "id": "7e927426-5e03-430e-9fcd-581526ea71b9",
+                     *           "email": "owner@sinemora.example",
+                     *           "role": "admin",
+                     *           "delivery": "link",
+                     *           "state": "accepted",
                      *           "invited_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T01:51:39.587448Z",
-                     *           "sent_at": "2026-11-26T01:51:39.621286Z",
-                     *           "expires_at": "2026-12-03T01:51:39.621286Z",
-                     *           "mail_state": "sent",
-                     *           "mail_answer": "accepted"
+                     *           "created_at": "2026-11-26T09:15:21.594580Z",
+                     *           "sent_at": "2026-11-26T09:15:21.596359Z",
+                     *           "expires_at": "2026-12-03T09:15:21.596359Z",
+                     *           "mail_state": null,
+                     *           "mail_answer": null
+                     *         },
+                     *         {
+                     *           "id": "f4a4902a-6129-4572-95b1-ee4c13d5fdd3",
+                     *           "email": "owner@sinemora.example",
+                     *           "role": "editor",
+                     *           "delivery": "link",
+                     *           "state": "accepted",
+                     *           "invited_by": "owner@sinemora.example",
+                     *           "created_at": "2026-11-26T09:15:21.446509Z",
+                     *           "sent_at": "2026-11-26T09:15:21.448583Z",
+                     *           "expires_at": "2026-12-03T09:15:21.448583Z",
+                     *           "mail_state": null,
+                     *           "mail_answer": null
+                     *         },
+                     *         {
+                     *           "id": "53a0336e-50f8-47ba-880a-dba51f444966",
+                     *           "email": "owner@sinemora.example",
+                     *           "role": "viewer",
+                     *           "delivery": "link",
+                     *           "state": "accepted",
+                     *           "invited_by": "owner@sinemora.example",
+                     *           "created_at": "2026-11-26T09:15:21.176646Z",
+                     *           "sent_at": "2026-11-26T09:15:21.178397Z",
+                     *           "expires_at": "2026-12-03T09:15:21.178397Z",
+                     *           "mail_state": null,
+                     *           "mail_answer": null
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -21276,15 +21328,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "c8e1cddc-cbda-4b51-83a5-88ebd2a3b7c8",
+                     *       "id": "7293d12c-6fce-4d52-87c4-53c0685572de",
                      *       "email": "ada@example.com",
                      *       "role": "viewer",
                      *       "delivery": "email",
                      *       "state": "pending",
                      *       "invited_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T02:13:48.703894Z",
-                     *       "sent_at": "2026-11-26T02:13:48.739789Z",
-                     *       "expires_at": "2026-12-03T02:13:48.739789Z",
+                     *       "created_at": "2026-11-26T08:59:18.262887Z",
+                     *       "sent_at": "2026-11-26T08:59:18.266067Z",
+                     *       "expires_at": "2026-12-03T08:59:18.266067Z",
                      *       "mail_state": "waiting",
                      *       "mail_answer": "",
                      *       "link": null
@@ -21412,15 +21464,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "c71dd1f1-33db-480e-b541-cf0c84112588",
-                     *       "email": "cd2c5855@example.com",
+                     *       "id": "793ceb78-2cfa-4ce1-a962-5491f4c0b6ba",
+                     *       "email": "ca740f77@example.com",
                      *       "role": "editor",
                      *       "delivery": "email",
                      *       "state": "pending",
                      *       "invited_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T01:51:52.122997Z",
-                     *       "sent_at": "2026-11-26T01:51:52.711027Z",
-                     *       "expires_at": "2026-12-03T01:51:52.711027Z",
+                     *       "created_at": "2026-11-26T08:53:13.084260Z",
+                     *       "sent_at": "2026-11-26T08:53:13.115208Z",
+                     *       "expires_at": "2026-12-03T08:53:13.115208Z",
                      *       "mail_state": "waiting",
                      *       "mail_answer": "",
                      *       "link": null
@@ -21647,7 +21699,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "78bf2517-3081-4532-976b-8f5c93f14ea6",
+                     *       "id": "6d85e37f-3698-4afb-8227-d5755d82c3ec",
                      *       "kind": "tenant.export",
                      *       "title": "Export of Example without measurements",
                      *       "queue": "bulk",
@@ -21664,7 +21716,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T02:13:53.896189Z",
+                     *       "created_at": "2026-11-26T08:59:20.207755Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -21814,12 +21866,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "a461ac85-c0a4-488f-ac3a-d860bdaee1f8",
-                     *       "key": 90,
+                     *       "id": "b4abbf81-0415-4acd-a1d5-b6cf2e7a2dd3",
+                     *       "key": 1114,
                      *       "name": "Example",
                      *       "role": "owner",
                      *       "is_current": true,
-                     *       "deletion_at": "2026-12-03T02:14:03.913565Z"
+                     *       "deletion_at": "2026-12-03T08:59:22.869622Z"
                      *     }
                      */
                     "application/json": components["schemas"]["OwnTenantRead"];
@@ -22045,15 +22097,17 @@ export interface operations {
                  *       "token": "example-token-of-an-e-mail",
                  *       "hostname": "a-1",
                  *       "zone": {
-                 *         "provider": "p",
-                 *         "region": "r",
+                 *         "provider": "test",
+                 *         "region": "r1",
                  *         "name": "a"
                  *       },
                  *       "probe_address": "10.0.0.1",
-                 *       "event_port": 319,
-                 *       "general_port": 320,
+                 *       "event_port": 20319,
+                 *       "general_port": 20320,
                  *       "agent_version": "0.1.0",
-                 *       "description": {}
+                 *       "description": {
+                 *         "kernel": "6.1"
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["AgentEnrol"];
@@ -22069,12 +22123,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "agent_id": "06eba2fb-6486-4d8a-8bc5-32849ac98370",
-                     *       "vm_id": "6666adf6-62b7-4489-b3c9-7081943e6002",
-                     *       "vm_key": 545,
-                     *       "tenant_id": "d1bb8d49-1109-43d9-9a39-c3b673d1d50d",
+                     *       "agent_id": "e119b408-5267-4184-b1e1-f2f992292fb5",
+                     *       "vm_id": "121a9908-fdc7-48f5-9fbd-955df638f846",
+                     *       "vm_key": 3,
+                     *       "tenant_id": "36e8554b-ee5f-4161-8919-db8e8b9c9e45",
                      *       "credential": "sma_example",
-                     *       "keys": []
+                     *       "keys": [
+                     *         "4wSYXMJZvrj9+cu8gwAqEeeNvOVx2/4yHpI6sNqyTm8="
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["AgentEnrolled"];
@@ -22180,10 +22236,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "revision": "b58565897f425852",
-                     *       "agent_id": "2d83571a-1849-4a93-a1a5-94eafc065b98",
-                     *       "vm_key": 762,
-                     *       "server_time_ns": 1795658358769073400,
+                     *       "revision": "04e63999496e0b18",
+                     *       "agent_id": "82641b03-c6ce-4133-b82f-68cf747769e2",
+                     *       "vm_key": 2015,
+                     *       "server_time_ns": 1795683322867800000,
                      *       "caps": {
                      *         "packets_per_s": 20000,
                      *         "peers": 2000,
@@ -22193,8 +22249,8 @@ export interface operations {
                      *       "spike_threshold_ns": 500000,
                      *       "meshes": [
                      *         {
-                     *           "id": "8164cd53-dd52-4507-8b55-204f2aa41dd7",
-                     *           "key": 215,
+                     *           "id": "7f8503b6-7150-4c22-b983-7438d12e657d",
+                     *           "key": 485,
                      *           "name": "demo",
                      *           "window_s": 10,
                      *           "rate_hz": 8,
@@ -22202,62 +22258,62 @@ export interface operations {
                      *           "period_windows": 3,
                      *           "peers": [
                      *             {
-                     *               "vm_key": 760,
+                     *               "vm_key": 2013,
                      *               "name": "a-1",
                      *               "address": "10.0.0.1",
                      *               "event_port": 20319,
                      *               "general_port": 20320,
                      *               "role": "responder",
                      *               "protocol": "compact",
+                     *               "domain": 0,
                      *               "flows": 1,
                      *               "turns": [
-                     *                 1,
+                     *                 0,
                      *                 2
-                     *               ],
-                     *               "domain": 0
+                     *               ]
                      *             },
                      *             {
-                     *               "vm_key": 763,
+                     *               "vm_key": 2016,
                      *               "name": "a-2",
                      *               "address": "10.0.0.4",
                      *               "event_port": 20319,
                      *               "general_port": 20320,
                      *               "role": "responder",
                      *               "protocol": "compact",
+                     *               "domain": 0,
                      *               "flows": 1,
                      *               "turns": [
-                     *                 0
-                     *               ],
-                     *               "domain": 0
+                     *                 1
+                     *               ]
                      *             },
                      *             {
-                     *               "vm_key": 761,
+                     *               "vm_key": 2014,
                      *               "name": "b-1",
                      *               "address": "10.0.0.2",
                      *               "event_port": 20319,
                      *               "general_port": 20320,
                      *               "role": "client",
                      *               "protocol": "compact",
+                     *               "domain": 0,
                      *               "flows": 1,
                      *               "turns": [
-                     *                 0,
-                     *                 1
-                     *               ],
-                     *               "domain": 0
+                     *                 1,
+                     *                 2
+                     *               ]
                      *             },
                      *             {
-                     *               "vm_key": 764,
+                     *               "vm_key": 2017,
                      *               "name": "b-2",
                      *               "address": "10.0.0.5",
                      *               "event_port": 20319,
                      *               "general_port": 20320,
                      *               "role": "client",
                      *               "protocol": "compact",
+                     *               "domain": 0,
                      *               "flows": 1,
                      *               "turns": [
-                     *                 2
-                     *               ],
-                     *               "domain": 0
+                     *                 0
+                     *               ]
                      *             }
                      *           ]
                      *         }
@@ -22324,7 +22380,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "key": 6,
-                 *       "started_at_s": 1795658591,
+                 *       "started_at_s": 1795683450,
                  *       "ports": [
                  *         319,
                  *         40001,
@@ -22457,13 +22513,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "port": 8421,
-                 *       "copies": [
-                 *         {
-                 *           "artifact_id": "5196f511-0a30-4e7a-a539-bff959d1dda4",
-                 *           "state": "complete",
-                 *           "blocks_held": 2
-                 *         }
-                 *       ]
+                 *       "copies": []
                  *     }
                  */
                 "application/json": components["schemas"]["ArtifactExchange"];
@@ -22482,45 +22532,47 @@ export interface operations {
                      *       "enabled": true,
                      *       "rate_bytes_per_s": 6250000,
                      *       "budget_bytes": 2147483648,
-                     *       "serving_key": "5fd4fac603fb19212011b167ab76669493703c52b2c2f22eaf7f5cfb59eb6e47",
+                     *       "serving_key": "1a3cf62b461821cb6a4b56fde41d0b5be2511c3111a68e3da0c842bb7b6af7bb",
                      *       "keys": [
                      *         "4wSYXMJZvrj9+cu8gwAqEeeNvOVx2/4yHpI6sNqyTm8="
                      *       ],
                      *       "artifacts": [
                      *         {
-                     *           "id": "2e0fc2a4-e945-408e-ab77-180636d1aa43",
-                     *           "document": "{\"artifact_id\":\"2e0fc2a4-e945-408e-ab77-180636d1aa43\",\"blocks\":1,\"kind\":\"sinemora artifact 1\",\"name\":\"base\",\"release\":\"1\",\"root\":\"c7e400bdf1116412dae323b1016ec49219ae7ef89708e06ff593c5db60c0bf03\",\"size_bytes\":500000,\"tenant_id\":\"995c3c6d-18cf-48d2-9336-d4e77ffce06a\"}",
+                     *           "id": "710356e1-50fe-4b95-bc1a-2a60e272c603",
+                     *           "document": "{\"artifact_id\":\"710356e1-50fe-4b95-bc1a-2a60e272c603\",\"blocks\":1,\"kind\":\"sinemora artifact 1\",\"name\":\"image\",\"release\":\"1\",\"root\":\"6a9fabcf26afa4d694d57aaecabf2beac574873987d8741bee25c04a9962493c\",\"size_bytes\":1,\"tenant_id\":\"8820ced7-96b6-493f-beff-9991ca4b431f\"}",
                      *           "signatures": [
                      *             {
                      *               "key_id": "b4e8bfafff188061",
-                     *               "value": "q9ilhbF4EuLJ3KcZfQNa11eEqhxy/NYuRhS2CPC4zFOVQHqsBfenWZCpEg3HrlCqkXhELJdsjBOawavDBWmgBg=="
-                     *             }
-                     *           ]
-                     *         },
-                     *         {
-                     *           "id": "5196f511-0a30-4e7a-a539-bff959d1dda4",
-                     *           "document": "{\"artifact_id\":\"5196f511-0a30-4e7a-a539-bff959d1dda4\",\"blocks\":2,\"kind\":\"sinemora artifact 1\",\"name\":\"image\",\"release\":\"1\",\"root\":\"fad988a7fdbca6ca5cf7bb678b11705d77906fbb010c963ee1dcbb4b05e768e9\",\"size_bytes\":1000000,\"tenant_id\":\"995c3c6d-18cf-48d2-9336-d4e77ffce06a\"}",
-                     *           "signatures": [
-                     *             {
-                     *               "key_id": "b4e8bfafff188061",
-                     *               "value": "hDooYj1TVDC0VycAIAGHCdUYz9vLHcIAMcc3ku1dszY/FHdL5wwMx2pmt66o6Yz0UhZxgc7iEE8GOmplVrXRDA=="
+                     *               "value": "r+eYoe8sz2QgjM0gLe3hg8vTzA3xjXaE3CRitMB7Uy1B7TyrQhoMLvcv0gqNDapgPzfUfq/ceyJYdhXjaMK0Bw=="
                      *             }
                      *           ]
                      *         }
                      *       ],
                      *       "peers": [
                      *         {
-                     *           "vm_key": 27,
-                     *           "name": "a-1",
-                     *           "address": "10.0.0.1",
-                     *           "port": 8421,
+                     *           "vm_key": 10,
+                     *           "name": "c-1",
+                     *           "address": "10.0.0.3",
+                     *           "port": 8001,
                      *           "round_trip_us": 100,
                      *           "loss": 0,
                      *           "token": "example-token-of-an-e-mail",
-                     *           "expires_s": 1795661253,
+                     *           "expires_s": 1795686156,
                      *           "artifacts": [
-                     *             "2e0fc2a4-e945-408e-ab77-180636d1aa43",
-                     *             "5196f511-0a30-4e7a-a539-bff959d1dda4"
+                     *             "710356e1-50fe-4b95-bc1a-2a60e272c603"
+                     *           ]
+                     *         },
+                     *         {
+                     *           "vm_key": 9,
+                     *           "name": "b-1",
+                     *           "address": "10.0.0.2",
+                     *           "port": 8000,
+                     *           "round_trip_us": 1800,
+                     *           "loss": 0,
+                     *           "token": "example-token-of-an-e-mail",
+                     *           "expires_s": 1795686156,
+                     *           "artifacts": [
+                     *             "710356e1-50fe-4b95-bc1a-2a60e272c603"
                      *           ]
                      *         }
                      *       ],
@@ -22622,6 +22674,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example 9lgrJvzXOxl29MYrp5ga1ux0zWQjbwrgcONfifWewUuWAAAADUyBkrln12JelQfIM953JJpR15ZkIdDpn2628S3Rmna0AAAA */
                     "application/octet-stream": unknown;
                 };
             };
@@ -22698,6 +22751,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example b25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25lb25l */
                     "application/octet-stream": unknown;
                 };
             };
@@ -22787,18 +22841,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "97e8f994-c7e6-42ac-bd52-95224aa1ee84",
+                     *       "id": "a7c15d6f-35bb-4f86-ae71-3eb81f90a8fe",
                      *       "agent_version": "0.2",
-                     *       "created_at": "2026-11-26T02:03:03.724409Z",
+                     *       "created_at": "2026-11-26T08:57:24.461159Z",
                      *       "revoked_at": null,
                      *       "last_report_at": null,
                      *       "report_every_s": 10,
                      *       "vm": {
-                     *         "id": "fd3d00a3-6314-4fd2-a031-dada3aee9a1f",
-                     *         "key": 1019,
+                     *         "id": "cefa1608-12d5-4e19-bc51-1c4b83b67913",
+                     *         "key": 831,
                      *         "name": "a-1"
                      *       },
-                     *       "credential_prefix": "sma_wReGkJ",
+                     *       "credential_prefix": "sma_SwSGWS",
                      *       "description": {
                      *         "features": [
                      *           "on_demand"
@@ -22888,15 +22942,34 @@ export interface operations {
                  * @example {
                  *       "events": [
                  *         {
-                 *           "kind": "clock_step",
-                 *           "at": "2026-11-20T12:00:00Z",
+                 *           "kind": "no_service",
+                 *           "at": "2026-11-26T08:50:42.407750+00:00",
                  *           "detail": {
-                 *             "step_ns": -5000000
+                 *             "message": "it refuses",
+                 *             "mesh_key": 71,
+                 *             "peer_key": 416,
+                 *             "reason": "refused"
                  *           }
                  *         },
                  *         {
-                 *           "kind": "error",
-                 *           "at": "2026-11-20T12:00:01.123456789+01:00"
+                 *           "kind": "no_service",
+                 *           "at": "2026-11-26T08:50:42.407750+00:00",
+                 *           "detail": {
+                 *             "message": "it refuses",
+                 *             "mesh_key": 70,
+                 *             "peer_key": 414,
+                 *             "reason": "refused"
+                 *           }
+                 *         },
+                 *         {
+                 *           "kind": "no_service",
+                 *           "at": "2026-11-26T05:50:42.436131+00:00",
+                 *           "detail": {
+                 *             "message": "it refuses",
+                 *             "mesh_key": 70,
+                 *             "peer_key": 416,
+                 *             "reason": "refused"
+                 *           }
                  *         }
                  *       ]
                  *     }
@@ -23005,40 +23078,40 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "9bb41ac5-44d3-4eb0-85cf-8ae51a19bb74",
+                     *           "id": "055af517-dd37-4f9c-9a8f-9685768088c6",
                      *           "provider": "p",
                      *           "region": "r",
                      *           "name": "zone-03",
                      *           "physical_id": null,
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T01:55:47.919527Z"
+                     *           "created_at": "2026-11-26T08:57:53.254022Z"
                      *         },
                      *         {
-                     *           "id": "1fc7ab4e-756e-462b-88e1-a26d4b88f91b",
+                     *           "id": "d3e3c5b0-aa62-4b7e-84d6-fea413f26f26",
                      *           "provider": "p",
                      *           "region": "r",
                      *           "name": "zone-04",
                      *           "physical_id": null,
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T01:55:48.071238Z"
+                     *           "created_at": "2026-11-26T08:57:53.266946Z"
                      *         },
                      *         {
-                     *           "id": "02c10d72-d6db-4263-a740-14483a5ac6a8",
+                     *           "id": "5b8fd19d-df85-4570-9fb3-94ecc63b7aca",
                      *           "provider": "p",
                      *           "region": "r",
                      *           "name": "zone-05",
                      *           "physical_id": null,
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T01:55:48.284147Z"
+                     *           "created_at": "2026-11-26T08:57:53.281866Z"
                      *         },
                      *         {
-                     *           "id": "875a305b-a4d1-4e17-9f41-f25c35d9ba88",
+                     *           "id": "bb8fbe14-2059-483b-9160-cb767b038e55",
                      *           "provider": "p",
                      *           "region": "r",
                      *           "name": "zone-06",
                      *           "physical_id": null,
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T01:55:48.458274Z"
+                     *           "created_at": "2026-11-26T08:57:53.297138Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -23137,13 +23210,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "c8917848-b96e-4ace-84e2-c66baea567f6",
+                     *       "id": "88df5863-a721-4ffb-982b-902721773557",
                      *       "provider": "p",
                      *       "region": "r",
                      *       "name": "a",
                      *       "physical_id": null,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T01:53:44.767825Z"
+                     *       "created_at": "2026-11-26T08:53:51.051026Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ZoneRead"];
@@ -23265,13 +23338,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "fe283022-353d-4e6e-9cdc-b3088ba55b60",
+                     *       "id": "2b5e7671-2f3d-4958-8fc6-fb970b85e905",
                      *       "provider": "aws",
                      *       "region": "eu-west-1",
                      *       "name": "eu-west-1a",
                      *       "physical_id": "euw1-az2",
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T02:32:35.925442Z"
+                     *       "created_at": "2026-11-26T08:51:58.902235Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ZoneRead"];
@@ -23496,13 +23569,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "d41f8014-9ef1-4edd-8392-c7eea9c97f53",
+                     *       "id": "2ba8f9ef-df18-46dc-a58c-3a01cedb8fe7",
                      *       "provider": "aws",
                      *       "region": "eu-west-1",
                      *       "name": "eu-west-1a",
                      *       "physical_id": "p0",
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T02:32:44.908531Z"
+                     *       "created_at": "2026-11-26T08:52:02.806221Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ZoneRead"];
@@ -23670,17 +23743,17 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "45a28656-a22e-4ec9-bc62-df1418937abf",
-                     *           "key": 55,
+                     *           "id": "07868752-37bd-4983-8d98-a4fec81c5414",
+                     *           "key": 986,
                      *           "name": "a-1",
                      *           "zone": {
-                     *             "id": "3ca2de9b-ee0d-44a6-a6d6-9c3a6b23efa2",
+                     *             "id": "4bb600a1-f954-415f-9b2a-b2787b07333c",
                      *             "provider": "test",
                      *             "region": "r1",
                      *             "name": "a",
                      *             "physical_id": null,
                      *             "version": 1,
-                     *             "created_at": "2026-11-26T02:32:45.687616Z"
+                     *             "created_at": "2026-11-26T08:52:03.226116Z"
                      *           },
                      *           "labels": {},
                      *           "probe_address": "10.0.0.1",
@@ -23689,29 +23762,29 @@ export interface operations {
                      *           "responder": "agent",
                      *           "ptp_domain": 0,
                      *           "version": 2,
-                     *           "created_at": "2026-11-26T02:32:45.687616Z",
+                     *           "created_at": "2026-11-26T08:52:03.226116Z",
                      *           "agent": {
-                     *             "id": "0155c6e0-d852-40c9-ad88-0bcb9c001201",
+                     *             "id": "26caec7c-a3fa-4151-a245-bae12f1bfec4",
                      *             "agent_version": "0.2.0",
-                     *             "created_at": "2026-11-26T02:32:45.687616Z",
+                     *             "created_at": "2026-11-26T08:52:03.226116Z",
                      *             "revoked_at": null,
-                     *             "last_report_at": "2026-11-26T02:32:45.939108Z",
+                     *             "last_report_at": "2026-11-26T08:52:03.408702Z",
                      *             "report_every_s": 10,
                      *             "status": "reporting"
                      *           }
                      *         },
                      *         {
-                     *           "id": "5646874d-3ba9-47a2-8064-022085d6c74f",
-                     *           "key": 56,
+                     *           "id": "738af56f-eeb5-4ddc-8170-af130211d674",
+                     *           "key": 987,
                      *           "name": "b-1",
                      *           "zone": {
-                     *             "id": "8b26c6d4-a6a6-49f6-abfc-60c83a656c6b",
+                     *             "id": "4f7bd5a3-046f-42de-8316-0d3eeaef0f29",
                      *             "provider": "test",
                      *             "region": "r1",
                      *             "name": "b",
                      *             "physical_id": null,
                      *             "version": 1,
-                     *             "created_at": "2026-11-26T02:32:45.773893Z"
+                     *             "created_at": "2026-11-26T08:52:03.271108Z"
                      *           },
                      *           "labels": {},
                      *           "probe_address": "10.0.0.2",
@@ -23720,29 +23793,29 @@ export interface operations {
                      *           "responder": "agent",
                      *           "ptp_domain": 0,
                      *           "version": 2,
-                     *           "created_at": "2026-11-26T02:32:45.773893Z",
+                     *           "created_at": "2026-11-26T08:52:03.271108Z",
                      *           "agent": {
-                     *             "id": "18f727c6-c255-4839-8131-54aa5deaa90b",
+                     *             "id": "b0a368e1-32c8-4148-926b-fb83000479ee",
                      *             "agent_version": "0.2.0",
-                     *             "created_at": "2026-11-26T02:32:45.773893Z",
+                     *             "created_at": "2026-11-26T08:52:03.271108Z",
                      *             "revoked_at": null,
-                     *             "last_report_at": "2026-11-26T02:30:45.939108Z",
+                     *             "last_report_at": "2026-11-26T08:50:03.408702Z",
                      *             "report_every_s": 10,
                      *             "status": "silent"
                      *           }
                      *         },
                      *         {
-                     *           "id": "b0ace207-d689-4518-9b8f-1e3a6a2ad7b0",
-                     *           "key": 57,
+                     *           "id": "55b1cde1-7a41-4385-af35-4009572e0de6",
+                     *           "key": 988,
                      *           "name": "c-1",
                      *           "zone": {
-                     *             "id": "bbf6f193-83be-4b2d-a8bf-b633b534914e",
+                     *             "id": "6da9b158-f66d-4a27-9df2-d3bb488b8c96",
                      *             "provider": "test",
                      *             "region": "r1",
                      *             "name": "c",
                      *             "physical_id": null,
                      *             "version": 1,
-                     *             "created_at": "2026-11-26T02:32:45.867792Z"
+                     *             "created_at": "2026-11-26T08:52:03.359159Z"
                      *           },
                      *           "labels": {},
                      *           "probe_address": "10.0.0.3",
@@ -23751,11 +23824,11 @@ export interface operations {
                      *           "responder": "agent",
                      *           "ptp_domain": 0,
                      *           "version": 2,
-                     *           "created_at": "2026-11-26T02:32:45.867792Z",
+                     *           "created_at": "2026-11-26T08:52:03.359159Z",
                      *           "agent": {
-                     *             "id": "a42ea399-fb4a-40b0-9361-af6c04c87ef5",
+                     *             "id": "1bf96171-da6d-4d68-b5d4-b68ed3f4d4cb",
                      *             "agent_version": "0.1.0",
-                     *             "created_at": "2026-11-26T02:32:45.867792Z",
+                     *             "created_at": "2026-11-26T08:52:03.359159Z",
                      *             "revoked_at": null,
                      *             "last_report_at": null,
                      *             "report_every_s": 10,
@@ -23850,7 +23923,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "name": "a-1",
-                 *       "zone_id": "7ce8c397-e1c0-4412-ad3d-30bcc239f32d",
+                 *       "zone_id": "8b0e0f31-937d-48f6-90e6-08240c354d2b",
                  *       "labels": {
                  *         "team": "x"
                  *       }
@@ -23874,17 +23947,17 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "da1aea84-9738-49aa-9aee-e7e2f32c964a",
-                     *       "key": 33,
+                     *       "id": "36c89c31-92f4-47ea-bdf8-7653bb5c5850",
+                     *       "key": 964,
                      *       "name": "a-1",
                      *       "zone": {
-                     *         "id": "7ce8c397-e1c0-4412-ad3d-30bcc239f32d",
+                     *         "id": "8b0e0f31-937d-48f6-90e6-08240c354d2b",
                      *         "provider": "aws",
                      *         "region": "eu-west-1",
                      *         "name": "eu-west-1a",
                      *         "physical_id": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T02:32:36.105469Z"
+                     *         "created_at": "2026-11-26T08:51:58.992739Z"
                      *       },
                      *       "labels": {
                      *         "team": "x"
@@ -23895,7 +23968,7 @@ export interface operations {
                      *       "responder": "agent",
                      *       "ptp_domain": 0,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T02:32:36.131612Z",
+                     *       "created_at": "2026-11-26T08:51:59.004442Z",
                      *       "agent": null
                      *     }
                      */
@@ -24031,30 +24104,30 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "e28151be-500e-437b-85b6-c09facc75148",
-                     *       "key": 63,
-                     *       "name": "a-1",
+                     *       "id": "fa86c3f2-8571-4c93-a681-b9c86fcb23fd",
+                     *       "key": 1314,
+                     *       "name": "vm-2",
                      *       "zone": {
-                     *         "id": "60ede2a9-1435-45b0-b1f4-da2ed52f5a96",
-                     *         "provider": "test",
-                     *         "region": "r1",
-                     *         "name": "a",
-                     *         "physical_id": null,
-                     *         "version": 1,
-                     *         "created_at": "2026-11-26T02:32:47.411445Z"
+                     *         "id": "46543ee0-c68e-4036-b317-3f4794bc76a6",
+                     *         "provider": "aws",
+                     *         "region": "eu-west-1",
+                     *         "name": "eu-west-1a",
+                     *         "physical_id": "euw1-az3",
+                     *         "version": 2,
+                     *         "created_at": "2026-11-26T08:53:11.011867Z"
                      *       },
                      *       "labels": {},
-                     *       "probe_address": "10.9.9.9",
-                     *       "event_port": 20319,
-                     *       "general_port": 20320,
+                     *       "probe_address": "10.0.0.1",
+                     *       "event_port": 319,
+                     *       "general_port": 320,
                      *       "responder": "agent",
                      *       "ptp_domain": 0,
-                     *       "version": 3,
-                     *       "created_at": "2026-11-26T02:32:47.411445Z",
+                     *       "version": 2,
+                     *       "created_at": "2026-11-26T08:53:11.053756Z",
                      *       "agent": {
-                     *         "id": "d0e0ae71-ea2c-4199-943f-07eb8cec9322",
-                     *         "agent_version": "0.3.0",
-                     *         "created_at": "2026-11-26T02:32:47.411445Z",
+                     *         "id": "04753d46-8aca-4a86-a103-b08369cc9c7f",
+                     *         "agent_version": "0.1.0",
+                     *         "created_at": "2026-11-26T08:53:11.053756Z",
                      *         "revoked_at": null,
                      *         "last_report_at": null,
                      *         "report_every_s": 10,
@@ -24273,17 +24346,17 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "da03b8cf-9ef5-45d6-a3f7-8791f3ece091",
-                     *       "key": 977,
+                     *       "id": "694495a1-a20b-4ee4-92a3-15255baacfa8",
+                     *       "key": 789,
                      *       "name": "a-1",
                      *       "zone": {
-                     *         "id": "dc82817e-df52-431d-9b55-20fd4d97d862",
+                     *         "id": "06dc7fa6-0854-4caa-bacc-783f37908cbf",
                      *         "provider": "test",
                      *         "region": "r1",
                      *         "name": "a",
                      *         "physical_id": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T02:02:43.137479Z"
+                     *         "created_at": "2026-11-26T08:57:18.868663Z"
                      *       },
                      *       "labels": {
                      *         "rack": "r1"
@@ -24292,18 +24365,18 @@ export interface operations {
                      *       "event_port": 20319,
                      *       "general_port": 20320,
                      *       "responder": "agent",
+                     *       "ptp_domain": 0,
                      *       "version": 3,
-                     *       "created_at": "2026-11-26T02:02:43.137479Z",
+                     *       "created_at": "2026-11-26T08:57:18.868663Z",
                      *       "agent": {
-                     *         "id": "7496ce78-46e7-4e79-ad63-8ebbc3105001",
+                     *         "id": "1ddcae7e-5698-476f-897b-b07eccaf4828",
                      *         "agent_version": "0.1.0",
-                     *         "created_at": "2026-11-26T02:02:43.137479Z",
+                     *         "created_at": "2026-11-26T08:57:18.868663Z",
                      *         "revoked_at": null,
-                     *         "last_report_at": "2026-11-26T02:02:46.208649Z",
+                     *         "last_report_at": "2026-11-26T08:57:19.205519Z",
                      *         "report_every_s": 10,
                      *         "status": "reporting"
-                     *       },
-                     *       "ptp_domain": 0
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["VmRead"];
@@ -24470,18 +24543,18 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "eff1fde7-84b0-4a05-85cb-b99e9a1d1a81",
+                     *           "id": "9accd200-4f7c-414f-a879-73f241e23b6d",
                      *           "agent_version": "0.1.0",
-                     *           "created_at": "2026-11-26T02:32:46.821740Z",
+                     *           "created_at": "2026-11-26T08:52:04.089100Z",
                      *           "revoked_at": null,
                      *           "last_report_at": null,
                      *           "report_every_s": 10,
                      *           "vm": {
-                     *             "id": "10026c4d-a762-483b-b967-92fe4b73d747",
-                     *             "key": 61,
+                     *             "id": "438c506f-694f-413d-b7be-6963192eead5",
+                     *             "key": 992,
                      *             "name": "b-1"
                      *           },
-                     *           "credential_prefix": "sma_ChLd_W",
+                     *           "credential_prefix": "sma_GArO9W",
                      *           "description": {
                      *             "kernel": "6.1"
                      *           },
@@ -24489,18 +24562,18 @@ export interface operations {
                      *           "status": "enrolled"
                      *         },
                      *         {
-                     *           "id": "93c9a672-3b4f-41e7-9e11-5b4e4a00352c",
+                     *           "id": "e144d858-2a3d-4b00-a317-beae44d8448a",
                      *           "agent_version": "0.1.0",
-                     *           "created_at": "2026-11-26T02:32:46.788951Z",
-                     *           "revoked_at": "2026-11-26T02:32:46.864888Z",
+                     *           "created_at": "2026-11-26T08:52:04.054557Z",
+                     *           "revoked_at": "2026-11-26T08:52:04.126973Z",
                      *           "last_report_at": null,
                      *           "report_every_s": 10,
                      *           "vm": {
-                     *             "id": "f090ef25-bade-4686-88be-2aed5679e641",
-                     *             "key": 60,
+                     *             "id": "24be661b-f169-4e40-ae53-f28d8e4b10b0",
+                     *             "key": 991,
                      *             "name": "a-1"
                      *           },
-                     *           "credential_prefix": "sma_Gh_6DJ",
+                     *           "credential_prefix": "sma_EtIWOb",
                      *           "description": {
                      *             "kernel": "6.1"
                      *           },
@@ -24590,18 +24663,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "a5e58802-066e-4491-9346-ea62f4920508",
+                     *       "id": "64430942-6431-48f7-8a3f-a88aad371518",
                      *       "agent_version": "0.1.0",
-                     *       "created_at": "2026-11-26T01:39:43.711666Z",
+                     *       "created_at": "2026-11-26T08:50:07.947887Z",
                      *       "revoked_at": null,
-                     *       "last_report_at": "2026-11-26T01:39:44.708676Z",
+                     *       "last_report_at": "2026-11-26T08:50:08.123364Z",
                      *       "report_every_s": 10,
                      *       "vm": {
-                     *         "id": "788a4349-5327-43ab-8ed0-1887758ade7e",
+                     *         "id": "b2467737-5641-4a1d-876e-75cfdab13610",
                      *         "key": 332,
                      *         "name": "a-1"
                      *       },
-                     *       "credential_prefix": "sma_x1hfl9",
+                     *       "credential_prefix": "sma_DZSh97",
                      *       "description": {
                      *         "kernel": "6.1"
                      *       },
@@ -24726,7 +24799,7 @@ export interface operations {
                      *           "kind": "error",
                      *           "at": "2026-11-20T11:00:01.123456Z",
                      *           "detail": {},
-                     *           "received_at": "2026-11-26T02:32:49.249423Z"
+                     *           "received_at": "2026-11-26T08:52:05.524718Z"
                      *         },
                      *         {
                      *           "id": 1,
@@ -24735,7 +24808,7 @@ export interface operations {
                      *           "detail": {
                      *             "step_ns": -5000000
                      *           },
-                     *           "received_at": "2026-11-26T02:32:49.249423Z"
+                     *           "received_at": "2026-11-26T08:52:05.524718Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -24837,18 +24910,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "73fa094a-93b1-4b39-8231-a011977be7a7",
+                     *       "id": "2b8f8e36-c033-4ce2-a309-8492a3416e5f",
                      *       "agent_version": "0.1.0",
-                     *       "created_at": "2026-11-26T01:54:50.954098Z",
-                     *       "revoked_at": "2026-11-26T01:54:52.060849Z",
-                     *       "last_report_at": "2026-11-26T01:54:51.805474Z",
+                     *       "created_at": "2026-11-26T08:53:57.253368Z",
+                     *       "revoked_at": "2026-11-26T08:53:57.667010Z",
+                     *       "last_report_at": "2026-11-26T08:53:57.552229Z",
                      *       "report_every_s": 10,
                      *       "vm": {
-                     *         "id": "90cfe54e-640b-4b58-9604-1e7a4916485b",
-                     *         "key": 1380,
+                     *         "id": "952db227-7969-48b5-96ec-6ea68e784417",
+                     *         "key": 1672,
                      *         "name": "a-1"
                      *       },
-                     *       "credential_prefix": "sma__r5Zu0",
+                     *       "credential_prefix": "sma_mG3PKl",
                      *       "description": {
                      *         "kernel": "6.1"
                      *       },
@@ -24984,7 +25057,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "0462068d-b04d-4ab3-99c6-5da527927938",
+                     *           "id": "249df9d3-d583-44ac-9579-bb4c226b62f6",
                      *           "kind": "test.work",
                      *           "title": "A test",
                      *           "queue": "bulk",
@@ -25001,13 +25074,13 @@ export interface operations {
                      *           "result_href": null,
                      *           "problem": null,
                      *           "output": null,
-                     *           "created_at": "2026-11-26T01:59:33.369471Z",
+                     *           "created_at": "2026-11-26T08:55:37.592951Z",
                      *           "started_at": null,
                      *           "finished_at": null,
                      *           "kept_until": null
                      *         },
                      *         {
-                     *           "id": "586d56b8-f20f-471f-ba50-849529eb9632",
+                     *           "id": "6a1475e9-de7f-4c45-b312-d411cf18d63c",
                      *           "kind": "test.work",
                      *           "title": "A test",
                      *           "queue": "bulk",
@@ -25024,13 +25097,13 @@ export interface operations {
                      *           "result_href": null,
                      *           "problem": null,
                      *           "output": null,
-                     *           "created_at": "2026-11-26T01:59:33.355460Z",
+                     *           "created_at": "2026-11-26T08:55:37.579879Z",
                      *           "started_at": null,
                      *           "finished_at": null,
                      *           "kept_until": null
                      *         }
                      *       ],
-                     *       "next_cursor": "WyIyMDI2LTExLTI2VDAxOjU5OjMzLjM1NTQ2MCswMDowMCIsICI1ODZkNTZiOC1mMjBmLTQ3MWYtYmE1MC04NDk1MjllYjk2MzIiXQ"
+                     *       "next_cursor": "WyIyMDI2LTExLTI2VDA4OjU1OjM3LjU3OTg3OSswMDowMCIsICI2YTE0NzVlOS1kZTdmLTRjNDUtYjMxMi1kNDExY2YxOGQ2M2MiXQ"
                      *     }
                      */
                     "application/json": components["schemas"]["Page_JobRead_"];
@@ -25117,73 +25190,78 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "facf09b5-e3a9-42c8-aee7-23f201bb5603",
-                     *       "kind": "simulation.simulate",
-                     *       "title": "Simulation Small",
-                     *       "queue": "solve",
+                     *       "id": "94e69546-0246-4ea7-a79d-08168b5d2e85",
+                     *       "kind": "alerts.back_test",
+                     *       "title": "Rule Silent on demo",
+                     *       "queue": "bulk",
                      *       "state": "succeeded",
                      *       "progress": 1,
-                     *       "note": "random: step 12 of 12",
+                     *       "note": "evaluating",
                      *       "attempt": 1,
                      *       "cancel_requested": false,
                      *       "requested_by": "owner@sinemora.example",
                      *       "params": {
-                     *         "run": {
-                     *           "mix": {
-                     *             "dns": 3,
-                     *             "Shop": 1
-                     *           },
-                     *           "name": "Small",
-                     *           "seed": 1,
-                     *           "hours": 0.2,
-                     *           "noise": 0,
-                     *           "roots": 1,
-                     *           "slots": 14,
-                     *           "nomora": {
-                     *             "p_m": 105,
-                     *             "p_r": 110,
-                     *             "beta": 0,
-                     *             "gamma": 1001,
-                     *             "omega": 0,
-                     *             "aggregate": true
-                     *           },
-                     *           "step_s": 60,
-                     *           "round_s": 600,
-                     *           "machines": 96,
-                     *           "policies": [
-                     *             "random"
-                     *           ],
-                     *           "window_s": 10,
-                     *           "history_s": 0,
-                     *           "pod_racks": 16,
-                     *           "rack_size": 48,
-                     *           "move_price": 30,
-                     *           "preemption": false,
-                     *           "start_at_random": false
+                     *         "name": "Silent",
+                     *         "hours": 1,
+                     *         "scope": {
+                     *           "vms": [],
+                     *           "path": null,
+                     *           "zones": [],
+                     *           "labels": {},
+                     *           "zone_pair": null,
+                     *           "application": null
                      *         },
-                     *         "own_curves": {
-                     *           "Shop": [
-                     *             [
-                     *               0,
-                     *               1
-                     *             ],
-                     *             [
-                     *               8.51063829787234,
-                     *               0.9860778859198215
-                     *             ]
-                     *           ]
-                     *         }
+                     *         "hold_s": 0,
+                     *         "enabled": true,
+                     *         "mesh_id": "e17a6550-fc1a-470c-baae-6dc1dcc40489",
+                     *         "severity": "warning",
+                     *         "condition": {
+                     *           "kind": "silent",
+                     *           "above": 0,
+                     *           "metric": "one_way_delay",
+                     *           "over_s": 0,
+                     *           "rise_ns": 0,
+                     *           "statistic": "p50",
+                     *           "timescale": "short",
+                     *           "deviations": 6
+                     *         },
+                     *         "windows_x": 1,
+                     *         "windows_y": 1,
+                     *         "runbook_url": null,
+                     *         "sources_min": 1,
+                     *         "keep_firing_s": 0
                      *       },
                      *       "result": {
-                     *         "simulation_id": "8c87c352-5302-4757-88a3-3f49f3d2ff20"
+                     *         "by": "windows",
+                     *         "found": [
+                     *           {
+                     *             "paths": 0,
+                     *             "culprit": {
+                     *               "at": {
+                     *                 "id": "daf49aa7-f22e-4b4b-a6c5-e66c20dcd650",
+                     *                 "name": "c-1"
+                     *               },
+                     *               "other": null,
+                     *               "words": "VM c-1 or its agent is down",
+                     *               "suspect": "agent"
+                     *             },
+                     *             "seen_at": "2026-11-26T08:34:20+00:00",
+                     *             "opened_at": "2026-11-26T08:32:40+00:00"
+                     *           }
+                     *         ],
+                     *         "hours": 1,
+                     *         "notes": [
+                     *           "Silence is derived from stored windows. Windows without any report count as no silence: an outage of all agents and one of the backend look alike."
+                     *         ],
+                     *         "incidents": 1
                      *       },
-                     *       "result_href": "/v1/simulations/8c87c352-5302-4757-88a3-3f49f3d2ff20",
+                     *       "result_href": "/v1/jobs/94e69546-0246-4ea7-a79d-08168b5d2e85/result",
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:57:12.363461Z",
-                     *       "started_at": "2026-11-26T01:57:12.507762Z",
-                     *       "finished_at": "2026-11-26T01:57:13.797273Z",
-                     *       "kept_until": "2026-12-03T01:57:13.797273Z"
+                     *       "created_at": "2026-11-26T09:11:21.397316Z",
+                     *       "started_at": "2026-11-26T09:11:21.612127Z",
+                     *       "finished_at": "2026-11-26T09:11:37.592397Z",
+                     *       "kept_until": "2026-12-03T09:11:37.592397Z"
                      *     }
                      */
                     "application/json": components["schemas"]["JobRead"];
@@ -25380,6 +25458,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "times": 3
+                     *     }
+                     */
                     "application/json": {
                         [key: string]: unknown;
                     };
@@ -25607,14 +25690,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "42563358-7e9f-4643-95df-387f5ba9dd0b",
+                     *       "id": "9bb4b59d-81d9-435f-8aa7-4d06ddb52a0b",
                      *       "kind": "simulation.simulate",
-                     *       "title": "Simulation Small",
+                     *       "title": "Simulation Large",
                      *       "queue": "solve",
                      *       "state": "running",
                      *       "progress": 0,
-                     *       "note": "random: step 0 of 12",
-                     *       "attempt": 1,
+                     *       "note": "drawing jobs and latency",
+                     *       "attempt": 2,
                      *       "cancel_requested": true,
                      *       "requested_by": "owner@sinemora.example",
                      *       "params": {
@@ -25624,9 +25707,9 @@ export interface operations {
                      *             "memcached-server": 0.5,
                      *             "tensorflow-mnist": 0.25
                      *           },
-                     *           "name": "Small",
+                     *           "name": "Large",
                      *           "seed": 1,
-                     *           "hours": 0.2,
+                     *           "hours": 6,
                      *           "noise": 0,
                      *           "roots": 1,
                      *           "slots": 14,
@@ -25640,9 +25723,8 @@ export interface operations {
                      *           },
                      *           "step_s": 60,
                      *           "round_s": 600,
-                     *           "machines": 96,
+                     *           "machines": 1250,
                      *           "policies": [
-                     *             "random",
                      *             "gang_budget"
                      *           ],
                      *           "window_s": 10,
@@ -25659,8 +25741,8 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:57:05.240327Z",
-                     *       "started_at": "2026-11-26T01:57:05.256082Z",
+                     *       "created_at": "2026-11-26T09:16:27.891974Z",
+                     *       "started_at": "2026-11-26T09:16:52.029018Z",
                      *       "finished_at": null,
                      *       "kept_until": null
                      *     }
@@ -25768,7 +25850,17 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "playing": null
+                     *       "playing": {
+                     *         "chapter": {
+                     *           "title": "Loss",
+                     *           "text": "VM c-2 loses packets.",
+                     *           "started_at": "2026-11-26T09:16:23.461648Z",
+                     *           "ends_at": "2026-11-26T09:17:23.461648Z"
+                     *         },
+                     *         "observed": null,
+                     *         "notified": null,
+                     *         "waiting_percent": null
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["DemonstrationRead"];
@@ -25946,8 +26038,8 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "ec6e0459-3964-4824-8f9a-4d5c7647257d",
-                     *           "key": 369,
+                     *           "id": "3d954754-c1f9-41d3-8eb3-2fa5bd4b3148",
+                     *           "key": 180,
                      *           "name": "demo",
                      *           "window_s": 10,
                      *           "rate_hz": 8,
@@ -25960,7 +26052,7 @@ export interface operations {
                      *           "revision": 3,
                      *           "vm_count": 2,
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T02:00:30.183486Z"
+                     *           "created_at": "2026-11-26T08:57:44.478141Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -26059,8 +26151,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "31ed8aa0-0ef2-4f72-a610-169a7ecd2a81",
-                     *       "key": 218,
+                     *       "id": "b593fcd3-e3f5-4e25-a350-06cef7b7d704",
+                     *       "key": 488,
                      *       "name": "demo",
                      *       "window_s": 10,
                      *       "rate_hz": 8,
@@ -26073,7 +26165,7 @@ export interface operations {
                      *       "revision": 1,
                      *       "vm_count": 0,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T01:59:22.771470Z"
+                     *       "created_at": "2026-11-26T08:55:23.998540Z"
                      *     }
                      */
                     "application/json": components["schemas"]["MeshRead"];
@@ -26195,8 +26287,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "ff1134e6-f762-45d9-8a14-6edc9a6747d9",
-                     *       "key": 12,
+                     *       "id": "b68c8040-3666-4913-9f19-f0a4fa29a1fa",
+                     *       "key": 174,
                      *       "name": "m",
                      *       "window_s": 10,
                      *       "rate_hz": 8,
@@ -26209,7 +26301,7 @@ export interface operations {
                      *       "revision": 2,
                      *       "vm_count": 1,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T02:32:41.465115Z"
+                     *       "created_at": "2026-11-26T08:52:01.595437Z"
                      *     }
                      */
                     "application/json": components["schemas"]["MeshRead"];
@@ -26435,8 +26527,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "bb65f988-ad8b-4d86-bfca-039a7ad38bee",
-                     *       "key": 102,
+                     *       "id": "2f4a5262-a124-410f-afed-cfc17bd5e46f",
+                     *       "key": 226,
                      *       "name": "demo",
                      *       "window_s": 5,
                      *       "rate_hz": 32,
@@ -26449,7 +26541,7 @@ export interface operations {
                      *       "revision": 2,
                      *       "vm_count": 0,
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T01:48:21.189286Z"
+                     *       "created_at": "2026-11-26T08:52:33.356235Z"
                      *     }
                      */
                     "application/json": components["schemas"]["MeshRead"];
@@ -26612,55 +26704,55 @@ export interface operations {
                      *       "revision": 5,
                      *       "vms": [
                      *         {
-                     *           "id": "c1fc1554-09b0-46a4-8de6-f5ad696e3527",
-                     *           "key": 583,
+                     *           "id": "9442fefc-1faf-4bd6-be9b-7094dfea76f5",
+                     *           "key": 1362,
                      *           "name": "a-1",
-                     *           "zone_id": "db5e525a-e291-49e8-b703-ad1c39e90530",
+                     *           "zone_id": "25894724-f365-40d0-9033-ff9afb70c7bd",
                      *           "zone_name": "a"
                      *         },
                      *         {
-                     *           "id": "7b6774f9-8e4e-45a8-9c22-074038bc3d90",
-                     *           "key": 584,
+                     *           "id": "50dc0641-8a7c-4124-b456-4453b9831644",
+                     *           "key": 1363,
                      *           "name": "b-1",
-                     *           "zone_id": "f2e0f072-d035-44ae-b3a1-fe9d865dd3a4",
+                     *           "zone_id": "d32461ab-e90f-4804-9f10-28170656001d",
                      *           "zone_name": "b"
                      *         },
                      *         {
-                     *           "id": "0725f9c7-2d3e-4b40-94ce-b6224a1023e7",
-                     *           "key": 585,
+                     *           "id": "f9aa5369-1192-49db-9bac-e748f164797d",
+                     *           "key": 1364,
                      *           "name": "in us-west1-a",
-                     *           "zone_id": "4bf26db2-29ab-4a5a-842e-b607e82fe25a",
+                     *           "zone_id": "e04d0776-c6c6-4f1a-b65d-3e7b808067b6",
                      *           "zone_name": "us-west1-a"
                      *         },
                      *         {
-                     *           "id": "671ed456-b845-4e6b-a510-2a1eb54d7fa1",
-                     *           "key": 586,
+                     *           "id": "e25c1a0d-3e68-4406-87e2-89ce888e72e4",
+                     *           "key": 1365,
                      *           "name": "in us-west1-b",
-                     *           "zone_id": "551862f3-2c85-45a7-8dce-c670bde2cfdb",
+                     *           "zone_id": "42bb32d6-f59b-4af5-9280-ec1c0e30394f",
                      *           "zone_name": "us-west1-b"
                      *         }
                      *       ],
                      *       "zones": [
                      *         {
-                     *           "id": "db5e525a-e291-49e8-b703-ad1c39e90530",
+                     *           "id": "25894724-f365-40d0-9033-ff9afb70c7bd",
                      *           "name": "a",
                      *           "first": 0,
                      *           "count": 1
                      *         },
                      *         {
-                     *           "id": "f2e0f072-d035-44ae-b3a1-fe9d865dd3a4",
+                     *           "id": "d32461ab-e90f-4804-9f10-28170656001d",
                      *           "name": "b",
                      *           "first": 1,
                      *           "count": 1
                      *         },
                      *         {
-                     *           "id": "4bf26db2-29ab-4a5a-842e-b607e82fe25a",
+                     *           "id": "e04d0776-c6c6-4f1a-b65d-3e7b808067b6",
                      *           "name": "us-west1-a",
                      *           "first": 2,
                      *           "count": 1
                      *         },
                      *         {
-                     *           "id": "551862f3-2c85-45a7-8dce-c670bde2cfdb",
+                     *           "id": "42bb32d6-f59b-4af5-9280-ec1c0e30394f",
                      *           "name": "us-west1-b",
                      *           "first": 3,
                      *           "count": 1
@@ -26772,7 +26864,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "6478ffa4-5718-40e5-8eb5-a6860cef33c7",
+                     *       "mesh_id": "b49c4fdf-63f7-423d-b44f-caf2ad972487",
                      *       "vms": 6,
                      *       "items": [
                      *         {
@@ -27331,13 +27423,13 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "84f766c0-496b-4099-833e-f006c0a6c3c2",
-                     *           "mesh_id": "7ed6cc51-ab9d-40a4-8a84-705eaf984101",
-                     *           "prefix": "sme_VzO_Mf",
-                     *           "expires_at": "2026-11-26T03:00:34.964958Z",
-                     *           "max_uses": 2,
-                     *           "uses": 2,
-                     *           "created_at": "2026-11-26T02:00:34.959440Z"
+                     *           "id": "b2a62c04-bb20-4d1b-8e28-c568d9d6e400",
+                     *           "mesh_id": "5442456e-dff2-43b2-a46d-2796e6942b7b",
+                     *           "prefix": "sme_TJ3zBg",
+                     *           "expires_at": "2026-11-26T09:53:10.346482Z",
+                     *           "max_uses": 4,
+                     *           "uses": 4,
+                     *           "created_at": "2026-11-26T08:53:10.345480Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -27413,7 +27505,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "cd6c8d64-dc8e-456d-8ae7-2cc7bcfa5dd7",
+                 *       "mesh_id": "5b2e55c8-41da-4875-a682-cc6be20871f0",
                  *       "max_uses": 3
                  *     }
                  */
@@ -27434,13 +27526,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "d78a6765-01b5-4be0-84ee-5963696e64a7",
-                     *       "mesh_id": "cd6c8d64-dc8e-456d-8ae7-2cc7bcfa5dd7",
-                     *       "prefix": "sme_TVd6HS",
-                     *       "expires_at": "2026-11-26T02:39:28.097932Z",
+                     *       "id": "62410b90-25fd-4294-94a7-9b1949d7ab60",
+                     *       "mesh_id": "5b2e55c8-41da-4875-a682-cc6be20871f0",
+                     *       "prefix": "sme_jMBbiu",
+                     *       "expires_at": "2026-11-26T09:50:04.859119Z",
                      *       "max_uses": 3,
                      *       "uses": 0,
-                     *       "created_at": "2026-11-26T01:39:28.045478Z",
+                     *       "created_at": "2026-11-26T08:50:04.851875Z",
                      *       "token": "example-token-of-an-e-mail",
                      *       "command": "sinemora-agent run --backend https://sinemora.example --token sme_example",
                      *       "install_command": null
@@ -27669,7 +27761,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "eac6d548-af07-4d11-ae8f-416772c6994a",
+                     *       "mesh_id": "a15caf55-054d-4403-8056-b5027d040524",
                      *       "revision": 7,
                      *       "metric": "one_way_delay",
                      *       "statistic": "max",
@@ -27677,12 +27769,12 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "source": {
-                     *             "id": "10751f39-8ab3-48e7-9d91-0477f4513484",
+                     *             "id": "d7871178-e22f-4d9e-8444-a6db2b505af3",
                      *             "name": "b-2",
                      *             "zone_name": "b"
                      *           },
                      *           "target": {
-                     *             "id": "f6702e3d-f916-4588-8195-16bb2d3181f4",
+                     *             "id": "68218675-cd5f-4794-8b74-75bc7fe2e8d5",
                      *             "name": "c-2",
                      *             "zone_name": "c"
                      *           },
@@ -27692,12 +27784,12 @@ export interface operations {
                      *         },
                      *         {
                      *           "source": {
-                     *             "id": "669e9f4d-c694-49a6-a214-ad5054937dd1",
+                     *             "id": "507bd62c-6fb6-4586-a39d-cfe20604f93f",
                      *             "name": "a-2",
                      *             "zone_name": "a"
                      *           },
                      *           "target": {
-                     *             "id": "f6702e3d-f916-4588-8195-16bb2d3181f4",
+                     *             "id": "68218675-cd5f-4794-8b74-75bc7fe2e8d5",
                      *             "name": "c-2",
                      *             "zone_name": "c"
                      *           },
@@ -27820,17 +27912,17 @@ export interface operations {
                     /**
                      * @example {
                      *       "source": {
-                     *         "id": "637ff0e8-6da0-4171-ad46-4856aa3e39b8",
+                     *         "id": "2f62bd27-0e15-4919-b1ef-5c512f718651",
                      *         "name": "a-1",
                      *         "zone_name": "a"
                      *       },
                      *       "target": {
-                     *         "id": "fcf46f2e-200a-416f-bbd0-6b3b89334be4",
+                     *         "id": "4d9216f6-de4f-47eb-8a51-b82171cea259",
                      *         "name": "b-1",
                      *         "zone_name": "b"
                      *       },
                      *       "state": "measured",
-                     *       "started_at": "2026-11-26T01:42:10Z",
+                     *       "started_at": "2026-11-26T08:50:20Z",
                      *       "window_s": 10,
                      *       "flows": 3,
                      *       "outbound": {
@@ -28042,19 +28134,19 @@ export interface operations {
                     /**
                      * @example {
                      *       "source": {
-                     *         "id": "7356e7e4-b6af-4bc9-b86d-65166e952617",
+                     *         "id": "cac5ece5-7ae6-4e0d-abbb-cd16e99ae1fb",
                      *         "name": "a-1",
                      *         "zone_name": "a"
                      *       },
                      *       "target": {
-                     *         "id": "e7a069f6-76dc-42fe-b7ac-9a07635922f4",
+                     *         "id": "843a0b62-a6fa-41a6-90c6-0a64a33adfe6",
                      *         "name": "b-1",
                      *         "zone_name": "b"
                      *       },
                      *       "statistic": "max",
                      *       "resolution_s": 10,
                      *       "points_at": [
-                     *         "2026-11-26T01:42:10Z"
+                     *         "2026-11-26T08:50:10Z"
                      *       ],
                      *       "outbound": {
                      *         "delay_ns": [
@@ -28211,6 +28303,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example retry: 2000
+                     *
+                     *     id: 1795683433515-0
+                     *     event: window
+                     *     data: {"started_at": "2026-11-26T08:56:30Z", "window_s": 10, "revision": 4}
+                     */
                     "text/event-stream": unknown;
                 };
             };
@@ -28328,48 +28427,48 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "796d154c-07ca-4220-ae22-629824666a10",
-                     *           "mesh_id": "5e1392cd-ccbc-4473-8474-c24719b2b2da",
+                     *           "id": "f11de12b-8928-4fca-b41c-23bf69ed0bc3",
+                     *           "mesh_id": "3f5c7dea-e259-4b5d-9800-9e5178ffcfcf",
                      *           "source": {
-                     *             "id": "12b3cfe3-fec6-4554-a94f-3f37b47b0518",
+                     *             "id": "1601e125-f4b4-45d6-8202-c6ba7597a179",
                      *             "name": "a-1",
                      *             "zone_name": "a"
                      *           },
                      *           "target": {
-                     *             "id": "09b1d8a3-9839-4f51-9bf1-cd49a76bbc9c",
+                     *             "id": "732fb015-2110-43fa-b368-a54979f5ad92",
                      *             "name": "b-1",
                      *             "zone_name": "b"
                      *           },
                      *           "rate_hz": 128,
                      *           "source_ports": 1,
-                     *           "starts_at": "2026-11-26T02:01:22Z",
-                     *           "ends_at": "2026-11-26T02:02:22Z",
+                     *           "starts_at": "2026-11-26T08:55:34Z",
+                     *           "ends_at": "2026-11-26T08:56:34Z",
                      *           "stopped_at": null,
                      *           "requested_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T02:03:18.331316Z",
+                     *           "created_at": "2026-11-26T08:57:30.129048Z",
                      *           "status": "no_data",
                      *           "seconds": 0
                      *         },
                      *         {
-                     *           "id": "b3014bd1-1c19-48fa-a34a-625454f42704",
-                     *           "mesh_id": "5e1392cd-ccbc-4473-8474-c24719b2b2da",
+                     *           "id": "8974f065-b1ae-4a20-b24b-6568eaf88ed3",
+                     *           "mesh_id": "3f5c7dea-e259-4b5d-9800-9e5178ffcfcf",
                      *           "source": {
-                     *             "id": "12b3cfe3-fec6-4554-a94f-3f37b47b0518",
+                     *             "id": "1601e125-f4b4-45d6-8202-c6ba7597a179",
                      *             "name": "a-1",
                      *             "zone_name": "a"
                      *           },
                      *           "target": {
-                     *             "id": "09b1d8a3-9839-4f51-9bf1-cd49a76bbc9c",
+                     *             "id": "732fb015-2110-43fa-b368-a54979f5ad92",
                      *             "name": "b-1",
                      *             "zone_name": "b"
                      *           },
                      *           "rate_hz": 128,
                      *           "source_ports": 1,
-                     *           "starts_at": "2026-11-26T02:00:22Z",
-                     *           "ends_at": "2026-11-26T02:01:22Z",
+                     *           "starts_at": "2026-11-26T08:54:34Z",
+                     *           "ends_at": "2026-11-26T08:55:34Z",
                      *           "stopped_at": null,
                      *           "requested_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T02:03:18.079776Z",
+                     *           "created_at": "2026-11-26T08:57:30.109584Z",
                      *           "status": "no_data",
                      *           "seconds": 0
                      *         }
@@ -28460,9 +28559,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "526d64ca-c8c2-4e65-ac55-56745e0ef6e1",
-                 *       "source_vm_id": "fd3d00a3-6314-4fd2-a031-dada3aee9a1f",
-                 *       "target_vm_id": "c2588c6d-fc72-42c2-a58a-e076f9ab04aa",
+                 *       "mesh_id": "fdd73c39-a535-44f8-9ff7-4d24c3f1c4ca",
+                 *       "source_vm_id": "cefa1608-12d5-4e19-bc51-1c4b83b67913",
+                 *       "target_vm_id": "720606cd-13f2-420f-8c89-0ff664541965",
                  *       "rate_hz": 64,
                  *       "duration_s": 30,
                  *       "source_ports": 4
@@ -28485,25 +28584,25 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "6c08032e-cd56-48c9-a373-cb85b02d73e9",
-                     *       "mesh_id": "526d64ca-c8c2-4e65-ac55-56745e0ef6e1",
+                     *       "id": "48b33b77-fb1c-410b-8430-db7c92fd1178",
+                     *       "mesh_id": "fdd73c39-a535-44f8-9ff7-4d24c3f1c4ca",
                      *       "source": {
-                     *         "id": "fd3d00a3-6314-4fd2-a031-dada3aee9a1f",
+                     *         "id": "cefa1608-12d5-4e19-bc51-1c4b83b67913",
                      *         "name": "a-1",
                      *         "zone_name": "a"
                      *       },
                      *       "target": {
-                     *         "id": "c2588c6d-fc72-42c2-a58a-e076f9ab04aa",
+                     *         "id": "720606cd-13f2-420f-8c89-0ff664541965",
                      *         "name": "b-1",
                      *         "zone_name": "b"
                      *       },
                      *       "rate_hz": 64,
                      *       "source_ports": 4,
-                     *       "starts_at": "2026-11-26T02:03:08Z",
-                     *       "ends_at": "2026-11-26T02:03:38Z",
+                     *       "starts_at": "2026-11-26T08:57:28Z",
+                     *       "ends_at": "2026-11-26T08:57:58Z",
                      *       "stopped_at": null,
                      *       "requested_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T02:03:04.085914Z",
+                     *       "created_at": "2026-11-26T08:57:24.830354Z",
                      *       "status": "waiting",
                      *       "seconds": 0
                      *     }
@@ -28639,30 +28738,30 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "7f519c08-ee57-4b2b-a7f0-3994de69cad0",
-                     *       "mesh_id": "181a641c-263f-4440-8012-c06306e57fd4",
+                     *       "id": "cb130209-1c30-435f-bb95-414a4d6e2476",
+                     *       "mesh_id": "a05f0bf3-76b7-427e-a39c-32af3807fb83",
                      *       "source": {
-                     *         "id": "23c38b6b-5865-48e6-b6fa-059771c8be5a",
+                     *         "id": "a94d2778-2bd6-4aee-9c48-7b8cb857bca8",
                      *         "name": "a-1",
                      *         "zone_name": "a"
                      *       },
                      *       "target": {
-                     *         "id": "f57f2f85-8285-4ff7-9962-4e2be23e9a46",
+                     *         "id": "8dd0b01a-8c96-4273-bbd4-cc875c24ec4d",
                      *         "name": "b-1",
                      *         "zone_name": "b"
                      *       },
                      *       "rate_hz": 128,
                      *       "source_ports": 1,
-                     *       "starts_at": "2026-11-26T02:03:10Z",
-                     *       "ends_at": "2026-11-26T02:04:10Z",
+                     *       "starts_at": "2026-11-26T08:57:29Z",
+                     *       "ends_at": "2026-11-26T08:58:29Z",
                      *       "stopped_at": null,
                      *       "requested_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T02:03:06.223689Z",
+                     *       "created_at": "2026-11-26T08:57:25.929975Z",
                      *       "status": "running",
                      *       "seconds": 2,
                      *       "windows": [
                      *         {
-                     *           "started_at": "2026-11-26T02:03:10Z",
+                     *           "started_at": "2026-11-26T08:57:29Z",
                      *           "sent": 4,
                      *           "outbound": {
                      *             "measured": 3,
@@ -28694,7 +28793,7 @@ export interface operations {
                      *           "clock_error_ns": 40
                      *         },
                      *         {
-                     *           "started_at": "2026-11-26T02:03:11Z",
+                     *           "started_at": "2026-11-26T08:57:30Z",
                      *           "sent": 4,
                      *           "outbound": {
                      *             "measured": 3,
@@ -28853,25 +28952,25 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "713e8955-1ae0-4061-9049-02003530bdb3",
-                     *       "mesh_id": "c5d3a2f6-6d5d-49a7-8684-69e52f7dd2ea",
+                     *       "id": "5fdb2c90-b0b6-4e31-a1f7-3efa6e767b95",
+                     *       "mesh_id": "4cdb12e9-97f4-4abe-a1ff-08448f18c5cd",
                      *       "source": {
-                     *         "id": "1dba1239-dcc0-4624-b76b-94d5ad32de85",
+                     *         "id": "228595d3-46ea-47a8-9cd8-d6e70ec13065",
                      *         "name": "a-1",
                      *         "zone_name": "a"
                      *       },
                      *       "target": {
-                     *         "id": "a8271734-d69f-4bea-8689-1694791547d1",
+                     *         "id": "6bd9f873-98c4-461e-93e5-ece5b5e28521",
                      *         "name": "b-1",
                      *         "zone_name": "b"
                      *       },
                      *       "rate_hz": 128,
                      *       "source_ports": 1,
-                     *       "starts_at": "2026-11-26T02:03:09Z",
-                     *       "ends_at": "2026-11-26T02:04:09Z",
-                     *       "stopped_at": "2026-11-26T02:03:05.787387Z",
+                     *       "starts_at": "2026-11-26T08:57:29Z",
+                     *       "ends_at": "2026-11-26T08:58:29Z",
+                     *       "stopped_at": "2026-11-26T08:57:25.601517Z",
                      *       "requested_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T02:03:05.757143Z",
+                     *       "created_at": "2026-11-26T08:57:25.557531Z",
                      *       "status": "stopped",
                      *       "seconds": 0
                      *     }
@@ -28979,6 +29078,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example started_at_ns,source_port,outbound_ns,inbound_ns,round_trip_ns,outbound_lost,inbound_lost,clock_error_ns
+                     *     1795683449000000000,319,100,1000,1100,0,0,40
+                     *     1795683449250000000,319,300,1200,1500,0,0,40
+                     *     1795683449500000000,319,,,,1,,40
+                     *     1795683449750000000,319,200,,,0,1,40
+                     *     1795683450000000000,319,100,1000,1100,0,0,40
+                     */
                     "text/csv": unknown;
                 };
             };
@@ -29078,17 +29185,17 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "8bb2bba5-ad4e-49c3-994a-cecd0cddc8d9",
-                     *           "mesh_id": "c13519e8-b3e7-4ed1-b976-64c668d630be",
+                     *           "id": "9e3f749f-5ccb-4e7b-9f35-e362d4f1bb4f",
+                     *           "mesh_id": "59bcb984-e0f3-484e-a926-f1f2505f4c3e",
                      *           "mesh_name": "demo",
-                     *           "started_at": "2026-11-20T10:00:00Z",
-                     *           "ended_at": "2026-11-20T11:00:00Z",
-                     *           "reason": "kept",
+                     *           "started_at": "2026-11-21T00:00:00Z",
+                     *           "ended_at": "2026-11-22T00:00:00Z",
+                     *           "reason": "two",
                      *           "made_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T02:00:36.070099Z"
+                     *           "created_at": "2026-11-26T09:13:08.795507Z"
                      *         }
                      *       ],
-                     *       "next_cursor": null
+                     *       "next_cursor": "WyIyMDI2LTExLTIxVDAwOjAwOjAwKzAwOjAwIiwgIjllM2Y3NDlmLTVjY2ItNGU3Yi05ZjM1LWUzNjJkNGYxYmI0ZiJd"
                      *     }
                      */
                     "application/json": components["schemas"]["Page_PinRead_"];
@@ -29174,7 +29281,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "ca6257ae-7360-49f0-9a36-8b9e1da88d91",
+                 *       "mesh_id": "06d10a71-4065-4ef7-a02a-486f1a308425",
                  *       "started_at": "2026-11-20T10:00:00Z",
                  *       "ended_at": "2026-11-20T11:00:00Z",
                  *       "reason": "kept"
@@ -29197,14 +29304,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "6e081390-0101-43e1-aeae-8ff17a7ce150",
-                     *       "mesh_id": "ca6257ae-7360-49f0-9a36-8b9e1da88d91",
+                     *       "id": "a32d7f06-7a4c-45f8-9a75-80c9d0739f65",
+                     *       "mesh_id": "06d10a71-4065-4ef7-a02a-486f1a308425",
                      *       "mesh_name": "demo",
                      *       "started_at": "2026-11-20T10:00:00Z",
                      *       "ended_at": "2026-11-20T11:00:00Z",
                      *       "reason": "kept",
                      *       "made_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T02:00:26.307482Z"
+                     *       "created_at": "2026-11-26T08:57:43.257289Z"
                      *     }
                      */
                     "application/json": components["schemas"]["PinRead"];
@@ -29338,14 +29445,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "8bb2bba5-ad4e-49c3-994a-cecd0cddc8d9",
-                     *       "mesh_id": "c13519e8-b3e7-4ed1-b976-64c668d630be",
+                     *       "id": "6ff8c768-f140-4d9c-81d4-8428f816ea44",
+                     *       "mesh_id": "766ef0fb-3c0c-42a2-926a-eb3586d031dd",
                      *       "mesh_name": "demo",
                      *       "started_at": "2026-11-20T10:00:00Z",
                      *       "ended_at": "2026-11-20T11:00:00Z",
                      *       "reason": "kept",
                      *       "made_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T02:00:36.070099Z"
+                     *       "created_at": "2026-11-26T08:57:46.669589Z"
                      *     }
                      */
                     "application/json": components["schemas"]["PinRead"];
@@ -29526,6 +29633,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "mesh_id": "7ea457e1-deec-41e2-9e38-ec0af45b93bf",
+                     *       "enabled": true,
+                     *       "rate_mbit": 50,
+                     *       "budget_mib": 2048,
+                     *       "serving": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["ArtifactSettingsRead"];
                 };
             };
@@ -29627,7 +29743,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "02187cf6-279f-4594-a64c-e82caf911cdf",
+                     *       "mesh_id": "7ea457e1-deec-41e2-9e38-ec0af45b93bf",
                      *       "enabled": true,
                      *       "rate_mbit": 50,
                      *       "budget_mib": 2048,
@@ -29873,6 +29989,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /** @example eA== */
                 "application/octet-stream": string;
             };
         };
@@ -30006,6 +30123,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "226caa58-a590-4ed5-a440-ddf17915e4d5",
+                     *           "mesh_id": "7ea457e1-deec-41e2-9e38-ec0af45b93bf",
+                     *           "name": "weights",
+                     *           "release": "1",
+                     *           "size_bytes": 13,
+                     *           "chunking": "fixed",
+                     *           "block_count": 1,
+                     *           "root": "97a06e561b1222879a8dc8101a676309682901498e5bd0867b2608f3d2cce1e3",
+                     *           "everywhere": true,
+                     *           "published_by": "owner@sinemora.example",
+                     *           "created_at": "2026-11-26T09:27:36.392096Z",
+                     *           "copies": 1,
+                     *           "complete": 0
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Page_ArtifactRead_"];
                 };
             };
@@ -30091,7 +30230,7 @@ export interface operations {
                  * @example {
                  *       "name": "image",
                  *       "release": "1",
-                 *       "mesh_id": "06b602f3-43cd-4bca-8105-1e7ad240f51c",
+                 *       "mesh_id": "b900942f-9a3b-4cd1-a79b-9d6e8adce4ba",
                  *       "chunking": "fixed",
                  *       "blocks": [
                  *         {
@@ -30130,8 +30269,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "4ad68808-8e01-413e-a6bd-5a30804e1561",
-                     *       "mesh_id": "06b602f3-43cd-4bca-8105-1e7ad240f51c",
+                     *       "id": "233fe0e0-e2b1-4bf9-9dcf-26788e81c7f6",
+                     *       "mesh_id": "b900942f-9a3b-4cd1-a79b-9d6e8adce4ba",
                      *       "name": "image",
                      *       "release": "1",
                      *       "size_bytes": 4,
@@ -30140,7 +30279,7 @@ export interface operations {
                      *       "root": "f84187a9f8ab7def8b24dbc5818498460627c346b3540b8727e50f3f06cc797c",
                      *       "everywhere": true,
                      *       "published_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T02:32:27.291218Z",
+                     *       "created_at": "2026-11-26T09:27:37.551897Z",
                      *       "copies": 3,
                      *       "complete": 0
                      *     }
@@ -30274,6 +30413,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "226caa58-a590-4ed5-a440-ddf17915e4d5",
+                     *       "mesh_id": "7ea457e1-deec-41e2-9e38-ec0af45b93bf",
+                     *       "name": "weights",
+                     *       "release": "1",
+                     *       "size_bytes": 13,
+                     *       "chunking": "fixed",
+                     *       "block_count": 1,
+                     *       "root": "97a06e561b1222879a8dc8101a676309682901498e5bd0867b2608f3d2cce1e3",
+                     *       "everywhere": true,
+                     *       "published_by": "owner@sinemora.example",
+                     *       "created_at": "2026-11-26T09:27:36.392096Z",
+                     *       "copies": 1,
+                     *       "complete": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["ArtifactRead"];
                 };
             };
@@ -30455,8 +30611,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "artifact": {
-                     *         "id": "4ad68808-8e01-413e-a6bd-5a30804e1561",
-                     *         "mesh_id": "06b602f3-43cd-4bca-8105-1e7ad240f51c",
+                     *         "id": "233fe0e0-e2b1-4bf9-9dcf-26788e81c7f6",
+                     *         "mesh_id": "b900942f-9a3b-4cd1-a79b-9d6e8adce4ba",
                      *         "name": "image",
                      *         "release": "1",
                      *         "size_bytes": 4,
@@ -30465,13 +30621,13 @@ export interface operations {
                      *         "root": "f84187a9f8ab7def8b24dbc5818498460627c346b3540b8727e50f3f06cc797c",
                      *         "everywhere": true,
                      *         "published_by": "owner@sinemora.example",
-                     *         "created_at": "2026-11-26T02:32:27.291218Z",
+                     *         "created_at": "2026-11-26T09:27:37.551897Z",
                      *         "copies": 3,
                      *         "complete": 0
                      *       },
                      *       "items": [
                      *         {
-                     *           "vm_id": "04750939-3bf9-4403-9225-74b6392fda24",
+                     *           "vm_id": "8e222b35-44d4-40bb-a766-1c0a977725d5",
                      *           "name": "a-1",
                      *           "zone": "a",
                      *           "state": "fetching",
@@ -30479,7 +30635,7 @@ export interface operations {
                      *           "share": 0.75,
                      *           "sources": [
                      *             {
-                     *               "vm_id": "8b7d3632-19a2-430c-9981-44ee1e0a9494",
+                     *               "vm_id": "bcd24ded-6d23-4a7c-95f5-e82a2aa4d4f7",
                      *               "name": "b-1",
                      *               "size_bytes": 2
                      *             },
@@ -30492,15 +30648,15 @@ export interface operations {
                      *           "corrupt_from": [
                      *             "c-1"
                      *           ],
-                     *           "requested_at": "2026-11-26T02:32:27.291218Z",
-                     *           "started_at": "2026-11-26T02:32:27.371597Z",
+                     *           "requested_at": "2026-11-26T09:27:37.551897Z",
+                     *           "started_at": "2026-11-26T09:27:37.565193Z",
                      *           "completed_at": null,
                      *           "seconds": null,
-                     *           "rate_mbit": null,
-                     *           "done_at": null
+                     *           "rate_mbit": 0.0008299903167796375,
+                     *           "done_at": "2026-11-26T09:27:37.603748Z"
                      *         },
                      *         {
-                     *           "vm_id": "8b7d3632-19a2-430c-9981-44ee1e0a9494",
+                     *           "vm_id": "bcd24ded-6d23-4a7c-95f5-e82a2aa4d4f7",
                      *           "name": "b-1",
                      *           "zone": "b",
                      *           "state": "waiting",
@@ -30508,7 +30664,7 @@ export interface operations {
                      *           "share": 0,
                      *           "sources": [],
                      *           "corrupt_from": [],
-                     *           "requested_at": "2026-11-26T02:32:27.291218Z",
+                     *           "requested_at": "2026-11-26T09:27:37.551897Z",
                      *           "started_at": null,
                      *           "completed_at": null,
                      *           "seconds": null,
@@ -30516,7 +30672,7 @@ export interface operations {
                      *           "done_at": null
                      *         },
                      *         {
-                     *           "vm_id": "fed841e4-30be-4f4c-bf13-4b0b5ac3ae69",
+                     *           "vm_id": "b277a9fe-fe45-4c9e-94f4-8353cf274c4b",
                      *           "name": "c-1",
                      *           "zone": "c",
                      *           "state": "waiting",
@@ -30524,7 +30680,7 @@ export interface operations {
                      *           "share": 0,
                      *           "sources": [],
                      *           "corrupt_from": [],
-                     *           "requested_at": "2026-11-26T02:32:27.291218Z",
+                     *           "requested_at": "2026-11-26T09:27:37.551897Z",
                      *           "started_at": null,
                      *           "completed_at": null,
                      *           "seconds": null,
@@ -30622,7 +30778,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "vm_ids": [
-                 *         "2beb4e3d-b44a-43e8-af3e-3e80a820d9d3"
+                 *         "c2fd6a84-5030-499b-b828-5dc8bcd1eb8f",
+                 *         "831645e9-8b28-4262-a038-0f916b1ca044"
                  *       ]
                  *     }
                  */
@@ -30644,23 +30801,23 @@ export interface operations {
                     /**
                      * @example {
                      *       "artifact": {
-                     *         "id": "d3d7e00c-7412-49b8-88c7-14e19ab6635d",
-                     *         "mesh_id": "26a7fc7c-d8b6-455f-954a-f473f56dc5fa",
+                     *         "id": "1c257f05-aaa1-4f0e-9a5d-d92d8b6a294b",
+                     *         "mesh_id": "22d4e1bd-bcc2-4c70-9fdd-5d208e5f3b60",
                      *         "name": "image",
                      *         "release": "1",
-                     *         "size_bytes": 1,
+                     *         "size_bytes": 40,
                      *         "chunking": "fixed",
-                     *         "block_count": 1,
-                     *         "root": "6a9fabcf26afa4d694d57aaecabf2beac574873987d8741bee25c04a9962493c",
+                     *         "block_count": 2,
+                     *         "root": "1eff25398baf1c20d0e4dfd6bb131fae7f192c6ae531bb66852267865d9756a0",
                      *         "everywhere": false,
                      *         "published_by": "owner@sinemora.example",
-                     *         "created_at": "2026-11-26T02:32:28.649951Z",
-                     *         "copies": 1,
+                     *         "created_at": "2026-11-26T09:27:37.246958Z",
+                     *         "copies": 2,
                      *         "complete": 0
                      *       },
                      *       "items": [
                      *         {
-                     *           "vm_id": "2beb4e3d-b44a-43e8-af3e-3e80a820d9d3",
+                     *           "vm_id": "c2fd6a84-5030-499b-b828-5dc8bcd1eb8f",
                      *           "name": "a-1",
                      *           "zone": "a",
                      *           "state": "waiting",
@@ -30668,7 +30825,23 @@ export interface operations {
                      *           "share": 0,
                      *           "sources": [],
                      *           "corrupt_from": [],
-                     *           "requested_at": "2026-11-26T02:32:28.865737Z",
+                     *           "requested_at": "2026-11-26T09:27:37.292750Z",
+                     *           "started_at": null,
+                     *           "completed_at": null,
+                     *           "seconds": null,
+                     *           "rate_mbit": null,
+                     *           "done_at": null
+                     *         },
+                     *         {
+                     *           "vm_id": "831645e9-8b28-4262-a038-0f916b1ca044",
+                     *           "name": "c-1",
+                     *           "zone": "c",
+                     *           "state": "waiting",
+                     *           "note": "",
+                     *           "share": 0,
+                     *           "sources": [],
+                     *           "corrupt_from": [],
+                     *           "requested_at": "2026-11-26T09:27:37.292750Z",
                      *           "started_at": null,
                      *           "completed_at": null,
                      *           "seconds": null,
@@ -30809,6 +30982,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example bW9kZWwgd2VpZ2h0cw== */
                     "application/octet-stream": unknown;
                 };
             };
@@ -30912,7 +31086,7 @@ export interface operations {
                      *       "share": 0.5,
                      *       "rate_mbit": 50,
                      *       "seconds": 0.08,
-                     *       "words": "brings 50% of 1 MB, less than a second"
+                     *       "words": "brings 50 % of 1 MB, less than a second"
                      *     }
                      */
                     "application/json": components["schemas"]["MoveCostRead"];
@@ -31040,31 +31214,31 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "bc78eb43-6795-47e1-b33f-fccf384aa838",
+                     *       "mesh_id": "1559f90a-7246-4ef3-bf3b-54eaae3a8e40",
                      *       "revision": 5,
                      *       "by": "vm",
                      *       "metric": "deviation",
                      *       "statistic": "p50",
                      *       "unit": "ns",
                      *       "window": {
-                     *         "from": "2026-11-26T01:42:20Z",
-                     *         "to": "2026-11-26T01:42:30Z"
+                     *         "from": "2026-11-26T08:50:20Z",
+                     *         "to": "2026-11-26T08:50:30Z"
                      *       },
                      *       "axis": [
                      *         {
-                     *           "id": "40dbe9d9-91cc-47c1-9bed-b4539dc36492",
+                     *           "id": "e6c2b08c-923a-4d3e-836a-d83322f42c03",
                      *           "name": "a-1"
                      *         },
                      *         {
-                     *           "id": "38fe9b72-1a00-4f96-8bf7-865dc1bc85cd",
+                     *           "id": "afb9f493-db47-49d3-bed6-d4961927c453",
                      *           "name": "a-2"
                      *         },
                      *         {
-                     *           "id": "8d7cae13-2bbc-42e2-a07b-9f31642d4a1a",
+                     *           "id": "f24d5d2f-681b-438b-b3c4-fc7dd039a1ba",
                      *           "name": "b-1"
                      *         },
                      *         {
-                     *           "id": "b829392e-31f5-459b-a256-2b7421408097",
+                     *           "id": "52b29f90-61cc-49d6-a776-f6cd3f68a49b",
                      *           "name": "c-1"
                      *         }
                      *       ],
@@ -31303,6 +31477,7 @@ export interface operations {
                     "application/x-ndjson": string;
                     "application/vnd.apache.arrow.stream": string;
                     "application/vnd.apache.parquet": string;
+                    /** @example U05NMQMAAAADAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQgCCAECAgIB */
                     "application/octet-stream": string;
                 };
             };
@@ -31320,7 +31495,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "8d5e518e-b04d-48a5-94d2-eb4bd00009da",
+                     *       "id": "4a3c4636-e8c4-42fc-9fec-2e67ce964257",
                      *       "kind": "measurements.answer",
                      *       "title": "Matrix of demo",
                      *       "queue": "bulk",
@@ -31333,14 +31508,15 @@ export interface operations {
                      *       "params": {
                      *         "kind": "matrix",
                      *         "format": "csv",
-                     *         "mesh_id": "73b99d4f-ef29-4a2f-b13c-f8d125bf4995",
+                     *         "mesh_id": "50296382-44c6-45d9-8120-642864444193",
                      *         "question": {
                      *           "by": "vm",
-                     *           "to": "2026-11-26T01:54:00Z",
-                     *           "from": "2026-11-26T01:52:00Z",
+                     *           "to": "2026-11-26T08:53:00Z",
+                     *           "from": "2026-11-26T08:51:00Z",
                      *           "more": [],
                      *           "flows": "all",
                      *           "metric": "one_way_delay",
+                     *           "estimates": false,
                      *           "statistic": "p50"
                      *         }
                      *       },
@@ -31348,7 +31524,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:55:12.007138Z",
+                     *       "created_at": "2026-11-26T08:54:02.700671Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -31476,12 +31652,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "bb41ca9c-ac4f-4e8e-81b2-99ccc315c144",
+                     *       "mesh_id": "0f1bbd14-a2f4-4911-b04a-ef2bbc364c87",
                      *       "revision": 5,
                      *       "by": "vm",
                      *       "window": {
-                     *         "from": "2026-11-26T01:59:00Z",
-                     *         "to": "2026-11-26T01:59:10Z"
+                     *         "from": "2026-11-26T08:55:10Z",
+                     *         "to": "2026-11-26T08:55:20Z"
                      *       },
                      *       "compared": 12,
                      *       "unusual": 2,
@@ -31493,12 +31669,12 @@ export interface operations {
                      *       },
                      *       "items": [
                      *         {
-                     *           "onset_at": "2026-11-26T01:58:20Z",
+                     *           "onset_at": "2026-11-26T08:54:30Z",
                      *           "is_onset_known": true,
                      *           "last_hour": {
                      *             "points_at": [
-                     *               "2026-11-26T00:45:00Z",
-                     *               "2026-11-26T00:45:10Z"
+                     *               "2026-11-26T07:45:00Z",
+                     *               "2026-11-26T07:45:10Z"
                      *             ],
                      *             "delay_ns": [
                      *               null,
@@ -31506,11 +31682,11 @@ export interface operations {
                      *             ]
                      *           },
                      *           "source": {
-                     *             "id": "af538310-736f-48fc-a685-8e3693bb5ed3",
+                     *             "id": "d029569a-5612-439d-ac9b-5c33c838bd75",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "893d88ac-0616-4557-b3ec-b02000b8080f",
+                     *             "id": "cb649244-fc7d-4c13-a54f-8b8a121a2a9d",
                      *             "name": "c-1"
                      *           },
                      *           "state": "measured",
@@ -31524,12 +31700,12 @@ export interface operations {
                      *           "is_unusual": true
                      *         },
                      *         {
-                     *           "onset_at": "2026-11-26T01:58:50Z",
+                     *           "onset_at": "2026-11-26T08:55:00Z",
                      *           "is_onset_known": true,
                      *           "last_hour": {
                      *             "points_at": [
-                     *               "2026-11-26T00:45:00Z",
-                     *               "2026-11-26T00:45:10Z"
+                     *               "2026-11-26T07:45:00Z",
+                     *               "2026-11-26T07:45:10Z"
                      *             ],
                      *             "delay_ns": [
                      *               null,
@@ -31537,11 +31713,11 @@ export interface operations {
                      *             ]
                      *           },
                      *           "source": {
-                     *             "id": "16f7790c-e344-4494-b58f-8cf676623327",
+                     *             "id": "8ac1d8ad-1e11-4487-8190-583ccc634eff",
                      *             "name": "b-1"
                      *           },
                      *           "target": {
-                     *             "id": "23689013-65a3-4ad5-9b8c-47f986b0d598",
+                     *             "id": "98d757b5-5f0c-4199-8df4-4b9cfb92c1f7",
                      *             "name": "a-2"
                      *           },
                      *           "state": "measured",
@@ -31670,11 +31846,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "source": {
-                     *         "id": "55618e42-7d9b-4c8c-bfde-399dbfa29bc8",
+                     *         "id": "eca71c1e-4b3d-4ed1-931c-4cea90321730",
                      *         "name": "a"
                      *       },
                      *       "target": {
-                     *         "id": "760a6dd7-f7f9-4136-ba98-fbe7fd0ee296",
+                     *         "id": "2f58dbef-6de6-4796-955f-a27fea1d1aeb",
                      *         "name": "c"
                      *       },
                      *       "state": "measured",
@@ -31814,27 +31990,27 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "63f553a4-fddc-42e8-8bdf-4f658682592d",
+                     *       "mesh_id": "b5ab09c0-8a54-49c8-bffe-ff052bac8521",
                      *       "revision": 7,
                      *       "by": "vm",
                      *       "metric": "one_way_delay",
                      *       "statistic": "p50",
                      *       "unit": "ns",
                      *       "window": {
-                     *         "from": "2026-11-26T00:55:00Z",
-                     *         "to": "2026-11-26T01:56:00Z"
+                     *         "from": "2026-11-26T07:54:00Z",
+                     *         "to": "2026-11-26T08:55:00Z"
                      *       },
                      *       "base_window": {
-                     *         "from": "2026-11-25T23:55:00Z",
-                     *         "to": "2026-11-26T00:56:00Z"
+                     *         "from": "2026-11-26T06:54:00Z",
+                     *         "to": "2026-11-26T07:55:00Z"
                      *       },
                      *       "axis": [
                      *         {
-                     *           "id": "9ffeec8d-92b3-4af0-9492-c6fa5dcddac8",
+                     *           "id": "4efb65fa-03f2-46d3-8a58-862f3702a570",
                      *           "name": "a-1"
                      *         },
                      *         {
-                     *           "id": "f3e741f9-da7c-4b09-ae6f-1c095b1b5a40",
+                     *           "id": "b6a200c0-8caa-4b41-826f-4c1da90fc628",
                      *           "name": "a-2"
                      *         }
                      *       ],
@@ -31921,6 +32097,7 @@ export interface operations {
                     "application/x-ndjson": string;
                     "application/vnd.apache.arrow.stream": string;
                     "application/vnd.apache.parquet": string;
+                    /** @example U05NMQYAAAAGAAAABwAAAPCTDBeiAQAAAAB1gnWCdYJ1gnWCJoMAACaDdYImg3WCJoN1ggAAdYJ1gnWCJoMmgyaDAAAmg3WCJoN1giaDdYIAAHWCJoMmgyaDJoMmgwAAAQAAAAAAAAEAAAAAAAABAAAAAAAAAQAAAAAAAAEAAAAAAAAB */
                     "application/octet-stream": string;
                 };
             };
@@ -31938,7 +32115,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "810c6aef-ba58-4ca7-ab49-41ceda67c2ca",
+                     *       "id": "ea02c31e-ab8d-4c57-b38f-267bf8f81574",
                      *       "kind": "measurements.answer",
                      *       "title": "Comparison of demo",
                      *       "queue": "bulk",
@@ -31951,11 +32128,11 @@ export interface operations {
                      *       "params": {
                      *         "kind": "comparison",
                      *         "format": "csv",
-                     *         "mesh_id": "73b99d4f-ef29-4a2f-b13c-f8d125bf4995",
+                     *         "mesh_id": "50296382-44c6-45d9-8120-642864444193",
                      *         "question": {
                      *           "by": "vm",
-                     *           "to": "2026-11-26T01:54:00Z",
-                     *           "from": "2026-11-26T01:52:00Z",
+                     *           "to": "2026-11-26T08:53:00Z",
+                     *           "from": "2026-11-26T08:51:00Z",
                      *           "metric": "one_way_delay",
                      *           "base_to": null,
                      *           "base_from": null,
@@ -31967,7 +32144,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:55:12.557355Z",
+                     *       "created_at": "2026-11-26T08:54:02.822065Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -32113,28 +32290,28 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "2cc1de08-11bb-4505-8773-be6479a7a686",
+                     *       "mesh_id": "81b70f88-4286-464c-99a2-2188899942f2",
                      *       "by": "vm",
                      *       "metric": "one_way_delay",
                      *       "statistic": "max",
                      *       "unit": "ns",
                      *       "window": {
-                     *         "from": "2026-11-26T01:51:00Z",
-                     *         "to": "2026-11-26T01:51:30Z"
+                     *         "from": "2026-11-26T08:50:00Z",
+                     *         "to": "2026-11-26T08:50:30Z"
                      *       },
                      *       "base_window": {
-                     *         "from": "2026-11-26T01:49:00Z",
-                     *         "to": "2026-11-26T01:49:30Z"
+                     *         "from": "2026-11-26T08:48:00Z",
+                     *         "to": "2026-11-26T08:48:30Z"
                      *       },
                      *       "compared": 30,
                      *       "items": [
                      *         {
                      *           "source": {
-                     *             "id": "89ade8ee-23be-4d3d-b349-fe0260bc6086",
+                     *             "id": "85a5fbfc-d215-431d-8299-7f8e5a0c7d56",
                      *             "name": "c-1"
                      *           },
                      *           "target": {
-                     *             "id": "fdfa0829-ebc8-4668-9eac-d0daccbac787",
+                     *             "id": "77d96d4f-71b8-482f-ae87-54474bce3ec5",
                      *             "name": "b-1"
                      *           },
                      *           "value": 837686,
@@ -32146,11 +32323,11 @@ export interface operations {
                      *         },
                      *         {
                      *           "source": {
-                     *             "id": "0dbb330c-1a63-412b-b07d-8150cb909fb2",
+                     *             "id": "086ae717-cb99-4b87-8201-61a939915307",
                      *             "name": "a-2"
                      *           },
                      *           "target": {
-                     *             "id": "fdfa0829-ebc8-4668-9eac-d0daccbac787",
+                     *             "id": "77d96d4f-71b8-482f-ae87-54474bce3ec5",
                      *             "name": "b-1"
                      *           },
                      *           "value": 844609,
@@ -32185,7 +32362,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "4640982e-a277-4597-a62d-6707d3c1a280",
+                     *       "id": "3cef4bf0-7ae5-45b8-b8ae-1a1a6abcc6ff",
                      *       "kind": "measurements.answer",
                      *       "title": "Movers of demo",
                      *       "queue": "bulk",
@@ -32198,11 +32375,11 @@ export interface operations {
                      *       "params": {
                      *         "kind": "movers",
                      *         "format": "csv",
-                     *         "mesh_id": "73b99d4f-ef29-4a2f-b13c-f8d125bf4995",
+                     *         "mesh_id": "50296382-44c6-45d9-8120-642864444193",
                      *         "question": {
                      *           "by": "vm",
-                     *           "to": "2026-11-26T01:54:00Z",
-                     *           "from": "2026-11-26T01:52:00Z",
+                     *           "to": "2026-11-26T08:53:00Z",
+                     *           "from": "2026-11-26T08:51:00Z",
                      *           "limit": 20,
                      *           "order": "absolute",
                      *           "metric": "one_way_delay",
@@ -32216,7 +32393,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:55:12.833608Z",
+                     *       "created_at": "2026-11-26T08:54:02.986240Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -32357,21 +32534,21 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "7ba71658-fb7c-4561-928e-03ce0feb9025",
+                     *       "mesh_id": "9283d9c6-7f95-4b79-b92b-77f2cd66b722",
                      *       "metric": "one_way_delay",
                      *       "unit": "ns",
                      *       "window": {
-                     *         "from": "2026-11-26T01:51:00Z",
-                     *         "to": "2026-11-26T01:53:00Z"
+                     *         "from": "2026-11-26T08:50:00Z",
+                     *         "to": "2026-11-26T08:52:00Z"
                      *       },
                      *       "resolution_s": 10,
                      *       "points_at": [
-                     *         "2026-11-26T01:51:00Z",
-                     *         "2026-11-26T01:51:10Z"
+                     *         "2026-11-26T08:50:00Z",
+                     *         "2026-11-26T08:50:10Z"
                      *       ],
                      *       "items": [
                      *         {
-                     *           "selection": "path:29471c21-0763-48c0-89a5-be9e23055e29:3170f98f-5cb2-4cea-a87c-fd08f7a72f7d",
+                     *           "selection": "path:785c58dd-87eb-4f3b-94ba-d4fde56c38a9:a4e612ed-b655-4a94-a9d5-6fd510629125",
                      *           "title": "b-1 → a-1",
                      *           "values": {
                      *             "min": [
@@ -32417,7 +32594,7 @@ export interface operations {
                      *           ]
                      *         },
                      *         {
-                     *           "selection": "zones:4a89de28-bc11-4551-9b6a-dca045d1ef38:a8327c3f-8bab-458d-8afa-8d0c4262cf6e",
+                     *           "selection": "zones:739a7885-07bf-413e-9d6a-40b751cf8798:7acd4cf7-0e2a-412e-9e44-0d97a3884d40",
                      *           "title": "a → c",
                      *           "values": {
                      *             "min": [
@@ -32514,20 +32691,20 @@ export interface operations {
                     "application/json": components["schemas"]["ManySeriesRead"];
                     /**
                      * @example at,selection,title,p50_ns,clock_error_ns,loss_ratio,count
-                     *     2026-11-26T01:51:00Z,mesh,all of demo,448512,4852,0.058823529411764705,160
-                     *     2026-11-26T01:51:10Z,mesh,all of demo,569344,4906,0.08888888888888889,164
-                     *     2026-11-26T01:51:20Z,mesh,all of demo,378880,4499,0.07228915662650602,154
-                     *     2026-11-26T01:51:30Z,mesh,all of demo,643072,4501,0.075,148
-                     *     2026-11-26T01:51:40Z,mesh,all of demo,552960,4942,0.08287292817679558,166
+                     *     2026-11-26T08:50:00Z,mesh,all of demo,448512,4852,0.058823529411764705,160
+                     *     2026-11-26T08:50:10Z,mesh,all of demo,569344,4906,0.08888888888888889,164
+                     *     2026-11-26T08:50:20Z,mesh,all of demo,378880,4499,0.07228915662650602,154
+                     *     2026-11-26T08:50:30Z,mesh,all of demo,643072,4501,0.075,148
+                     *     2026-11-26T08:50:40Z,mesh,all of demo,552960,4942,0.08287292817679558,166
                      */
                     "text/csv": string;
                     /**
-                     * @example {"at": "2026-11-26T01:51:00Z", "selection": "mesh", "title": "all of demo", "p50_ns": 448512, "clock_error_ns": 4852, "loss_ratio": 0.058823529411764705, "count": 160}
-                     *     {"at": "2026-11-26T01:51:10Z", "selection": "mesh", "title": "all of demo", "p50_ns": 569344, "clock_error_ns": 4906, "loss_ratio": 0.08888888888888889, "count": 164}
-                     *     {"at": "2026-11-26T01:51:20Z", "selection": "mesh", "title": "all of demo", "p50_ns": 378880, "clock_error_ns": 4499, "loss_ratio": 0.07228915662650602, "count": 154}
-                     *     {"at": "2026-11-26T01:51:30Z", "selection": "mesh", "title": "all of demo", "p50_ns": 643072, "clock_error_ns": 4501, "loss_ratio": 0.075, "count": 148}
-                     *     {"at": "2026-11-26T01:51:40Z", "selection": "mesh", "title": "all of demo", "p50_ns": 552960, "clock_error_ns": 4942, "loss_ratio": 0.08287292817679558, "count": 166}
-                     *     {"at": "2026-11-26T01:51:50Z", "selection": "mesh", "title": "all of demo", "p50_ns": 350208, "clock_error_ns": 4922, "loss_ratio": 0.08771929824561403, "count": 156}
+                     * @example {"at": "2026-11-26T08:50:00Z", "selection": "mesh", "title": "all of demo", "p50_ns": 448512, "clock_error_ns": 4852, "loss_ratio": 0.058823529411764705, "count": 160}
+                     *     {"at": "2026-11-26T08:50:10Z", "selection": "mesh", "title": "all of demo", "p50_ns": 569344, "clock_error_ns": 4906, "loss_ratio": 0.08888888888888889, "count": 164}
+                     *     {"at": "2026-11-26T08:50:20Z", "selection": "mesh", "title": "all of demo", "p50_ns": 378880, "clock_error_ns": 4499, "loss_ratio": 0.07228915662650602, "count": 154}
+                     *     {"at": "2026-11-26T08:50:30Z", "selection": "mesh", "title": "all of demo", "p50_ns": 643072, "clock_error_ns": 4501, "loss_ratio": 0.075, "count": 148}
+                     *     {"at": "2026-11-26T08:50:40Z", "selection": "mesh", "title": "all of demo", "p50_ns": 552960, "clock_error_ns": 4942, "loss_ratio": 0.08287292817679558, "count": 166}
+                     *     {"at": "2026-11-26T08:50:50Z", "selection": "mesh", "title": "all of demo", "p50_ns": 350208, "clock_error_ns": 4922, "loss_ratio": 0.08771929824561403, "count": 156}
                      */
                     "application/x-ndjson": string;
                     "application/vnd.apache.arrow.stream": string;
@@ -32548,7 +32725,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "47c2e7cb-d89f-433e-80b8-1d130a67fe31",
+                     *       "id": "059cec57-2d39-4a72-aad0-bdbd1d83303e",
                      *       "kind": "measurements.answer",
                      *       "title": "Series of demo",
                      *       "queue": "bulk",
@@ -32561,10 +32738,10 @@ export interface operations {
                      *       "params": {
                      *         "kind": "series",
                      *         "format": "csv",
-                     *         "mesh_id": "73b99d4f-ef29-4a2f-b13c-f8d125bf4995",
+                     *         "mesh_id": "50296382-44c6-45d9-8120-642864444193",
                      *         "question": {
-                     *           "to": "2026-11-26T01:54:00Z",
-                     *           "from": "2026-11-26T01:52:00Z",
+                     *           "to": "2026-11-26T08:53:00Z",
+                     *           "from": "2026-11-26T08:51:00Z",
                      *           "metric": "one_way_delay",
                      *           "points": 1000,
                      *           "selections": [
@@ -32579,7 +32756,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:55:13.354067Z",
+                     *       "created_at": "2026-11-26T08:54:03.093727Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -32698,10 +32875,10 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "from": "2026-11-26T01:51:00+00:00",
-                 *       "to": "2026-11-26T01:53:00+00:00",
+                 *       "from": "2026-11-26T08:50:00+00:00",
+                 *       "to": "2026-11-26T08:52:00+00:00",
                  *       "selections": [
-                 *         "path:d2a273e4-b3a7-4dd8-bf6b-f3c6354a2620:5d30638e-d481-4909-b591-7fab98adc721"
+                 *         "path:927e66de-7db6-4422-bcb2-d131d2e2f17d:2bc35cf6-0bcc-457a-a78b-c7dd03899250"
                  *       ],
                  *       "statistics": [
                  *         "max"
@@ -32724,21 +32901,21 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "1341cf41-4f0d-4701-af4a-cfdf0c21ff8f",
+                     *       "mesh_id": "ba0d7f34-3edf-4dbb-9694-6cde02088268",
                      *       "metric": "one_way_delay",
                      *       "unit": "ns",
                      *       "window": {
-                     *         "from": "2026-11-26T01:51:00Z",
-                     *         "to": "2026-11-26T01:53:00Z"
+                     *         "from": "2026-11-26T08:50:00Z",
+                     *         "to": "2026-11-26T08:52:00Z"
                      *       },
                      *       "resolution_s": 10,
                      *       "points_at": [
-                     *         "2026-11-26T01:51:00Z",
-                     *         "2026-11-26T01:51:10Z"
+                     *         "2026-11-26T08:50:00Z",
+                     *         "2026-11-26T08:50:10Z"
                      *       ],
                      *       "items": [
                      *         {
-                     *           "selection": "path:d2a273e4-b3a7-4dd8-bf6b-f3c6354a2620:5d30638e-d481-4909-b591-7fab98adc721",
+                     *           "selection": "path:927e66de-7db6-4422-bcb2-d131d2e2f17d:2bc35cf6-0bcc-457a-a78b-c7dd03899250",
                      *           "title": "a-1 → b-1",
                      *           "values": {
                      *             "max": [
@@ -32939,15 +33116,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "0f687298-4974-44f5-b5c1-7de9270f1989",
+                     *       "mesh_id": "fb419550-630c-48ae-9c91-bd4e4bb78d49",
                      *       "metric": "one_way_delay",
                      *       "window": {
-                     *         "from": "2026-11-26T01:51:00Z",
-                     *         "to": "2026-11-26T01:53:00Z"
+                     *         "from": "2026-11-26T08:50:00Z",
+                     *         "to": "2026-11-26T08:52:00Z"
                      *       },
                      *       "items": [
                      *         {
-                     *           "selection": "zones:3452103c-c577-4c8d-a70e-1b136167a75d:3452103c-c577-4c8d-a70e-1b136167a75d",
+                     *           "selection": "zones:52ad97e7-b5ed-401b-b8ea-2fd8dabe23e7:52ad97e7-b5ed-401b-b8ea-2fd8dabe23e7",
                      *           "title": "b → b",
                      *           "count": 120,
                      *           "min_ns": 110135,
@@ -33068,7 +33245,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "f1075ca3-7e21-4946-a814-338cd073c58b",
+                     *       "id": "09706b85-ce2d-4af6-8051-41b1ab5e04bb",
                      *       "kind": "measurements.answer",
                      *       "title": "Distribution of demo",
                      *       "queue": "bulk",
@@ -33081,10 +33258,10 @@ export interface operations {
                      *       "params": {
                      *         "kind": "distribution",
                      *         "format": "csv",
-                     *         "mesh_id": "73b99d4f-ef29-4a2f-b13c-f8d125bf4995",
+                     *         "mesh_id": "50296382-44c6-45d9-8120-642864444193",
                      *         "question": {
-                     *           "to": "2026-11-26T01:54:00Z",
-                     *           "from": "2026-11-26T01:52:00Z",
+                     *           "to": "2026-11-26T08:53:00Z",
+                     *           "from": "2026-11-26T08:51:00Z",
                      *           "metric": "one_way_delay",
                      *           "selections": [
                      *             "mesh"
@@ -33095,7 +33272,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:55:13.907451Z",
+                     *       "created_at": "2026-11-26T08:54:03.238032Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -33235,11 +33412,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "db26975a-8879-4bb1-8982-3fa9f6005845",
+                     *       "mesh_id": "ba82e7b3-e66e-4e17-96c5-85879e5e5e28",
                      *       "metric": "round_trip",
                      *       "window": {
-                     *         "from": "2026-11-26T01:49:00Z",
-                     *         "to": "2026-11-26T01:50:00Z"
+                     *         "from": "2026-11-26T08:50:00Z",
+                     *         "to": "2026-11-26T08:51:00Z"
                      *       },
                      *       "distance_km": null,
                      *       "reference": [
@@ -33272,7 +33449,7 @@ export interface operations {
                      *       "published_source": "UCAM-CL-TR-937, table 4.3",
                      *       "items": [
                      *         {
-                     *           "selection": "path:26258d4a-0598-473c-b1c7-83156e8d5d8c:06d7ef3e-532a-484f-88c9-03eee0ba4ff7",
+                     *           "selection": "path:7b7e2811-0185-4f08-b1b6-32cf468cfa8e:4c88bc73-648d-41a6-8670-99ced636ab49",
                      *           "title": "a-1 → b-1",
                      *           "paths": 1,
                      *           "count": 20,
@@ -33335,7 +33512,7 @@ export interface operations {
                      *           "published": []
                      *         },
                      *         {
-                     *           "selection": "path:06d7ef3e-532a-484f-88c9-03eee0ba4ff7:26258d4a-0598-473c-b1c7-83156e8d5d8c",
+                     *           "selection": "path:4c88bc73-648d-41a6-8670-99ced636ab49:7b7e2811-0185-4f08-b1b6-32cf468cfa8e",
                      *           "title": "b-1 → a-1",
                      *           "paths": 1,
                      *           "count": 20,
@@ -33398,7 +33575,7 @@ export interface operations {
                      *           "published": []
                      *         },
                      *         {
-                     *           "selection": "from:26258d4a-0598-473c-b1c7-83156e8d5d8c",
+                     *           "selection": "from:7b7e2811-0185-4f08-b1b6-32cf468cfa8e",
                      *           "title": "from a-1",
                      *           "paths": 5,
                      *           "count": 84,
@@ -33485,7 +33662,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "6167a7cf-2221-4a5b-bff5-285afc00aeef",
+                     *       "id": "25ccd4f8-7366-487a-97f4-93e0b9d103db",
                      *       "kind": "measurements.answer",
                      *       "title": "Latency budgets of demo",
                      *       "queue": "bulk",
@@ -33498,10 +33675,10 @@ export interface operations {
                      *       "params": {
                      *         "kind": "latency-budgets",
                      *         "format": "json",
-                     *         "mesh_id": "d7198c4e-e954-4f31-8720-c5b1e2ed933f",
+                     *         "mesh_id": "8200c003-3a3a-4f80-906e-c81c70156d34",
                      *         "question": {
-                     *           "to": "2026-11-26T01:50:00Z",
-                     *           "from": "2026-11-26T01:49:00Z",
+                     *           "to": "2026-11-26T08:51:00Z",
+                     *           "from": "2026-11-26T08:50:00Z",
                      *           "metric": "one_way_delay",
                      *           "selections": [
                      *             "mesh"
@@ -33513,7 +33690,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:53:00.092086Z",
+                     *       "created_at": "2026-11-26T08:53:18.820079Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -33652,11 +33829,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "1a639e37-9602-4126-a549-2248ca0eedb4",
+                     *       "mesh_id": "7bb206a1-7ce6-4015-ac53-febb1c533114",
                      *       "metric": "one_way_delay",
                      *       "window": {
-                     *         "from": "2026-11-26T01:00:00Z",
-                     *         "to": "2026-11-26T02:00:00Z"
+                     *         "from": "2026-11-26T08:00:00Z",
+                     *         "to": "2026-11-26T09:00:00Z"
                      *       },
                      *       "items": [
                      *         {
@@ -33757,7 +33934,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "a90506da-b550-4471-90f5-d124fe285589",
+                     *       "id": "a3c59356-a8e4-4dc0-b5d5-9e9317be3992",
                      *       "kind": "measurements.answer",
                      *       "title": "Variability of demo",
                      *       "queue": "bulk",
@@ -33770,10 +33947,10 @@ export interface operations {
                      *       "params": {
                      *         "kind": "variability",
                      *         "format": "csv",
-                     *         "mesh_id": "73b99d4f-ef29-4a2f-b13c-f8d125bf4995",
+                     *         "mesh_id": "50296382-44c6-45d9-8120-642864444193",
                      *         "question": {
-                     *           "to": "2026-11-26T01:54:00Z",
-                     *           "from": "2026-11-26T01:52:00Z",
+                     *           "to": "2026-11-26T08:53:00Z",
+                     *           "from": "2026-11-26T08:51:00Z",
                      *           "metric": "one_way_delay",
                      *           "intervals": [
                      *             "1m",
@@ -33789,7 +33966,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:55:14.418878Z",
+                     *       "created_at": "2026-11-26T08:54:03.355630Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -33927,14 +34104,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "23676eac-b21f-440a-a109-ea1e516b845c",
+                     *       "mesh_id": "0a734882-8134-472f-ac57-2ddd6cd3d294",
                      *       "interval": "1h",
                      *       "window": {
-                     *         "from": "2026-11-26T01:00:00Z",
-                     *         "to": "2026-11-26T02:00:00Z"
+                     *         "from": "2026-11-26T08:00:00Z",
+                     *         "to": "2026-11-26T09:00:00Z"
                      *       },
                      *       "points_at": [
-                     *         "2026-11-26T01:00:00Z"
+                     *         "2026-11-26T08:00:00Z"
                      *       ],
                      *       "items": [
                      *         {
@@ -33959,7 +34136,7 @@ export interface operations {
                      *           "ratio_max": 0.21052631578947367
                      *         },
                      *         {
-                     *           "selection": "path:d76b9fd6-9246-4ad8-a6e4-37030228ba86:fa768602-657c-44c6-a599-10bd13ec8bcb",
+                     *           "selection": "path:03a7a304-6343-4239-b4a8-1f16dfd41302:16231951-0ead-4e4d-a49f-f0abdd7b823c",
                      *           "title": "a-1 → b-1",
                      *           "sent": [
                      *             78
@@ -33985,10 +34162,10 @@ export interface operations {
                     "application/json": components["schemas"]["LossRead"];
                     /**
                      * @example at,selection,title,sent,lost,loss_ratio
-                     *     2026-11-26T01:00:00Z,mesh,all of demo,2052,158,0.0769980506822612
+                     *     2026-11-26T08:00:00Z,mesh,all of demo,2052,158,0.0769980506822612
                      */
                     "text/csv": string;
-                    /** @example {"at": "2026-11-26T01:00:00Z", "selection": "mesh", "title": "all of demo", "sent": 2052, "lost": 158, "loss_ratio": 0.0769980506822612} */
+                    /** @example {"at": "2026-11-26T08:00:00Z", "selection": "mesh", "title": "all of demo", "sent": 2052, "lost": 158, "loss_ratio": 0.0769980506822612} */
                     "application/x-ndjson": string;
                     "application/vnd.apache.arrow.stream": string;
                     "application/vnd.apache.parquet": string;
@@ -34008,7 +34185,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "872868c6-5bdf-483e-a350-e3bd49332633",
+                     *       "id": "4eb6f363-522c-4bcf-9a5b-6b39c9c967a7",
                      *       "kind": "measurements.answer",
                      *       "title": "Losses of demo",
                      *       "queue": "bulk",
@@ -34021,10 +34198,10 @@ export interface operations {
                      *       "params": {
                      *         "kind": "losses",
                      *         "format": "csv",
-                     *         "mesh_id": "73b99d4f-ef29-4a2f-b13c-f8d125bf4995",
+                     *         "mesh_id": "50296382-44c6-45d9-8120-642864444193",
                      *         "question": {
-                     *           "to": "2026-11-26T01:54:00Z",
-                     *           "from": "2026-11-26T01:52:00Z",
+                     *           "to": "2026-11-26T08:53:00Z",
+                     *           "from": "2026-11-26T08:51:00Z",
                      *           "interval": "1h",
                      *           "selections": [
                      *             "mesh"
@@ -34035,7 +34212,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:55:14.734033Z",
+                     *       "created_at": "2026-11-26T08:54:03.478505Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -34175,20 +34352,20 @@ export interface operations {
                 content: {
                     /**
                      * @example started_at,window_s,source,target,selection,count,sent,lost,min_ns,mean_ns,p50_ns,p90_ns,p99_ns,p999_ns,max_ns,sd_ns,clock_error_ns
-                     *     2026-11-26T01:51:00Z,10,a-1,b-1,mesh,7,9,2,446942,446972,447002,447002,447002,447002,447002,20,270
-                     *     2026-11-26T01:51:00Z,10,a-1,c-1,mesh,8,8,0,163977,164012,164047,164047,164047,164047,164047,23,1627
-                     *     2026-11-26T01:51:00Z,10,a-1,a-2,mesh,3,5,2,787361,787371,787381,787381,787381,787381,787381,8,1359
-                     *     2026-11-26T01:51:00Z,10,a-1,b-2,mesh,5,5,0,391911,391931,391911,391911,391911,391911,391951,14,235
-                     *     2026-11-26T01:51:00Z,10,a-1,c-2,mesh,7,8,1,784405,784435,784405,784405,784405,784405,784465,20,4105
+                     *     2026-11-26T08:50:00Z,10,a-1,b-1,mesh,7,9,2,446942,446972,447002,447002,447002,447002,447002,20,270
+                     *     2026-11-26T08:50:00Z,10,a-1,c-1,mesh,8,8,0,163977,164012,164047,164047,164047,164047,164047,23,1627
+                     *     2026-11-26T08:50:00Z,10,a-1,a-2,mesh,3,5,2,787361,787371,787381,787381,787381,787381,787381,8,1359
+                     *     2026-11-26T08:50:00Z,10,a-1,b-2,mesh,5,5,0,391911,391931,391911,391911,391911,391911,391951,14,235
+                     *     2026-11-26T08:50:00Z,10,a-1,c-2,mesh,7,8,1,784405,784435,784405,784405,784405,784405,784465,20,4105
                      */
                     "text/csv": string;
                     /**
-                     * @example {"started_at": "2026-11-26T01:51:00Z", "window_s": 10, "source": "a-1", "target": "b-1", "selection": "mesh", "count": 7, "sent": 9, "lost": 2, "min_ns": 446942, "mean_ns": 446972, "p50_ns": 447002, "p90_ns": 447002, "p99_ns": 447002, "p999_ns": 447002, "max_ns": 447002, "sd_ns": 20, "clock_error_ns": 270}
-                     *     {"started_at": "2026-11-26T01:51:00Z", "window_s": 10, "source": "a-1", "target": "c-1", "selection": "mesh", "count": 8, "sent": 8, "lost": 0, "min_ns": 163977, "mean_ns": 164012, "p50_ns": 164047, "p90_ns": 164047, "p99_ns": 164047, "p999_ns": 164047, "max_ns": 164047, "sd_ns": 23, "clock_error_ns": 1627}
-                     *     {"started_at": "2026-11-26T01:51:00Z", "window_s": 10, "source": "a-1", "target": "a-2", "selection": "mesh", "count": 3, "sent": 5, "lost": 2, "min_ns": 787361, "mean_ns": 787371, "p50_ns": 787381, "p90_ns": 787381, "p99_ns": 787381, "p999_ns": 787381, "max_ns": 787381, "sd_ns": 8, "clock_error_ns": 1359}
-                     *     {"started_at": "2026-11-26T01:51:00Z", "window_s": 10, "source": "a-1", "target": "b-2", "selection": "mesh", "count": 5, "sent": 5, "lost": 0, "min_ns": 391911, "mean_ns": 391931, "p50_ns": 391911, "p90_ns": 391911, "p99_ns": 391911, "p999_ns": 391911, "max_ns": 391951, "sd_ns": 14, "clock_error_ns": 235}
-                     *     {"started_at": "2026-11-26T01:51:00Z", "window_s": 10, "source": "a-1", "target": "c-2", "selection": "mesh", "count": 7, "sent": 8, "lost": 1, "min_ns": 784405, "mean_ns": 784435, "p50_ns": 784405, "p90_ns": 784405, "p99_ns": 784405, "p999_ns": 784405, "max_ns": 784465, "sd_ns": 20, "clock_error_ns": 4105}
-                     *     {"started_at": "2026-11-26T01:51:00Z", "window_s": 10, "source": "b-1", "target": "c-1", "selection": "mesh", "count": 7, "sent": 7, "lost": 0, "min_ns": 323569, "mean_ns": 323599, "p50_ns": 323629, "p90_ns": 323629, "p99_ns": 323629, "p999_ns": 323629, "max_ns": 323629, "sd_ns": 20, "clock_error_ns": 1585}
+                     * @example {"started_at": "2026-11-26T08:50:00Z", "window_s": 10, "source": "a-1", "target": "b-1", "selection": "mesh", "count": 7, "sent": 9, "lost": 2, "min_ns": 446942, "mean_ns": 446972, "p50_ns": 447002, "p90_ns": 447002, "p99_ns": 447002, "p999_ns": 447002, "max_ns": 447002, "sd_ns": 20, "clock_error_ns": 270}
+                     *     {"started_at": "2026-11-26T08:50:00Z", "window_s": 10, "source": "a-1", "target": "c-1", "selection": "mesh", "count": 8, "sent": 8, "lost": 0, "min_ns": 163977, "mean_ns": 164012, "p50_ns": 164047, "p90_ns": 164047, "p99_ns": 164047, "p999_ns": 164047, "max_ns": 164047, "sd_ns": 23, "clock_error_ns": 1627}
+                     *     {"started_at": "2026-11-26T08:50:00Z", "window_s": 10, "source": "a-1", "target": "a-2", "selection": "mesh", "count": 3, "sent": 5, "lost": 2, "min_ns": 787361, "mean_ns": 787371, "p50_ns": 787381, "p90_ns": 787381, "p99_ns": 787381, "p999_ns": 787381, "max_ns": 787381, "sd_ns": 8, "clock_error_ns": 1359}
+                     *     {"started_at": "2026-11-26T08:50:00Z", "window_s": 10, "source": "a-1", "target": "b-2", "selection": "mesh", "count": 5, "sent": 5, "lost": 0, "min_ns": 391911, "mean_ns": 391931, "p50_ns": 391911, "p90_ns": 391911, "p99_ns": 391911, "p999_ns": 391911, "max_ns": 391951, "sd_ns": 14, "clock_error_ns": 235}
+                     *     {"started_at": "2026-11-26T08:50:00Z", "window_s": 10, "source": "a-1", "target": "c-2", "selection": "mesh", "count": 7, "sent": 8, "lost": 1, "min_ns": 784405, "mean_ns": 784435, "p50_ns": 784405, "p90_ns": 784405, "p99_ns": 784405, "p999_ns": 784405, "max_ns": 784465, "sd_ns": 20, "clock_error_ns": 4105}
+                     *     {"started_at": "2026-11-26T08:50:00Z", "window_s": 10, "source": "b-1", "target": "c-1", "selection": "mesh", "count": 7, "sent": 7, "lost": 0, "min_ns": 323569, "mean_ns": 323599, "p50_ns": 323629, "p90_ns": 323629, "p99_ns": 323629, "p999_ns": 323629, "max_ns": 323629, "sd_ns": 20, "clock_error_ns": 1585}
                      */
                     "application/x-ndjson": string;
                     "application/vnd.apache.arrow.stream": string;
@@ -34209,7 +34386,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "68c3db54-3839-4ae9-a06e-34f0929025c9",
+                     *       "id": "35a2e7b8-0e27-42c3-9857-e1cc445fbb22",
                      *       "kind": "measurements.answer",
                      *       "title": "Windows of demo",
                      *       "queue": "bulk",
@@ -34222,10 +34399,10 @@ export interface operations {
                      *       "params": {
                      *         "kind": "windows",
                      *         "format": "csv",
-                     *         "mesh_id": "73b99d4f-ef29-4a2f-b13c-f8d125bf4995",
+                     *         "mesh_id": "50296382-44c6-45d9-8120-642864444193",
                      *         "question": {
-                     *           "to": "2026-11-26T01:54:00Z",
-                     *           "from": "2026-11-26T01:52:00Z",
+                     *           "to": "2026-11-26T08:53:00Z",
+                     *           "from": "2026-11-26T08:51:00Z",
                      *           "merged": false,
                      *           "metric": "one_way_delay",
                      *           "selections": [
@@ -34237,7 +34414,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:55:15.253990Z",
+                     *       "created_at": "2026-11-26T08:54:03.608524Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -34384,43 +34561,43 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "1795658100-1428-1429",
+                     *           "id": "1795683220-1720-1721",
                      *           "source": {
-                     *             "id": "325ebb7a-c865-4e45-ac4f-df40af30bb34",
+                     *             "id": "3283c3e4-74b3-499e-baeb-6e64685bd061",
                      *             "name": "a-1",
                      *             "zone_name": "a"
                      *           },
                      *           "target": {
-                     *             "id": "eec370f7-24b8-4a9c-a6fe-1a05d09ae353",
+                     *             "id": "1dd813ac-226e-4562-8990-2de07a7f0919",
                      *             "name": "b-1",
                      *             "zone_name": "b"
                      *           },
-                     *           "started_at": "2026-11-26T01:55:00Z",
+                     *           "started_at": "2026-11-26T08:53:40Z",
                      *           "window_s": 10,
                      *           "max_ns": 7000000,
                      *           "median_ns": 49920,
                      *           "rise_ns": 6950080
                      *         },
                      *         {
-                     *           "id": "1795658090-1428-1430",
+                     *           "id": "1795683210-1720-1722",
                      *           "source": {
-                     *             "id": "325ebb7a-c865-4e45-ac4f-df40af30bb34",
+                     *             "id": "3283c3e4-74b3-499e-baeb-6e64685bd061",
                      *             "name": "a-1",
                      *             "zone_name": "a"
                      *           },
                      *           "target": {
-                     *             "id": "3a730bdf-b405-474e-bf4a-5c5630f5666d",
+                     *             "id": "e605b337-d2f4-48b3-b9c8-5b42212f944d",
                      *             "name": "c-1",
                      *             "zone_name": "c"
                      *           },
-                     *           "started_at": "2026-11-26T01:54:50Z",
+                     *           "started_at": "2026-11-26T08:53:30Z",
                      *           "window_s": 10,
                      *           "max_ns": 9000000,
                      *           "median_ns": 49920,
                      *           "rise_ns": 8950080
                      *         }
                      *       ],
-                     *       "next_cursor": "WyIxNzk1NjU4MDkwIiwgIjE0MjgiLCAiMTQzMCJd"
+                     *       "next_cursor": "WyIxNzk1NjgzMjEwIiwgIjE3MjAiLCAiMTcyMiJd"
                      *     }
                      */
                     "application/json": components["schemas"]["Page_SpikeRead_"];
@@ -34445,7 +34622,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0bb2b383-ad6a-4430-a013-6bcfc10d790f",
+                     *       "id": "9f0d5a14-69b9-4376-89d2-f76e129cf599",
                      *       "kind": "measurements.answer",
                      *       "title": "Spikes of demo",
                      *       "queue": "bulk",
@@ -34458,10 +34635,10 @@ export interface operations {
                      *       "params": {
                      *         "kind": "spikes",
                      *         "format": "csv",
-                     *         "mesh_id": "73b99d4f-ef29-4a2f-b13c-f8d125bf4995",
+                     *         "mesh_id": "50296382-44c6-45d9-8120-642864444193",
                      *         "question": {
-                     *           "to": "2026-11-26T01:54:00Z",
-                     *           "from": "2026-11-26T01:52:00Z",
+                     *           "to": "2026-11-26T08:53:00Z",
+                     *           "from": "2026-11-26T08:51:00Z",
                      *           "rise_ns_min": 0,
                      *           "source_vm_id": null,
                      *           "target_vm_id": null,
@@ -34473,7 +34650,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:55:15.674153Z",
+                     *       "created_at": "2026-11-26T08:54:03.819533Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -34625,7 +34802,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "c216bb50-6523-4d8f-bee4-9b96ff6ae847",
+                     *       "id": "d470c9b4-4c70-4c76-ae23-8c0013dd382d",
                      *       "kind": "measurements.import",
                      *       "title": "Import into old",
                      *       "queue": "bulk",
@@ -34640,14 +34817,14 @@ export interface operations {
                      *         "times": "keep",
                      *         "client": "vm-1",
                      *         "server": "vm-2",
-                     *         "mesh_id": "fe7d4cb6-7b8c-4000-94ad-ccafaf771e2c",
+                     *         "mesh_id": "a9cff4b6-2a6d-4e6e-a343-6c6e360efcbc",
                      *         "size_bytes": 599
                      *       },
                      *       "result": null,
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T02:14:21.814007Z",
+                     *       "created_at": "2026-11-26T09:12:31.895535Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -34799,18 +34976,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "1795658090-1428-1430",
+                     *       "id": "1795683210-1720-1722",
                      *       "source": {
-                     *         "id": "325ebb7a-c865-4e45-ac4f-df40af30bb34",
+                     *         "id": "3283c3e4-74b3-499e-baeb-6e64685bd061",
                      *         "name": "a-1",
                      *         "zone_name": "a"
                      *       },
                      *       "target": {
-                     *         "id": "3a730bdf-b405-474e-bf4a-5c5630f5666d",
+                     *         "id": "e605b337-d2f4-48b3-b9c8-5b42212f944d",
                      *         "name": "c-1",
                      *         "zone_name": "c"
                      *       },
-                     *       "started_at": "2026-11-26T01:54:50Z",
+                     *       "started_at": "2026-11-26T08:53:30Z",
                      *       "window_s": 10,
                      *       "max_ns": 9000000,
                      *       "median_ns": 49920,
@@ -34941,14 +35118,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "vm_id": "b75e0f70-6357-4b91-9d99-f725b5e18314",
+                     *       "vm_id": "f2bc63d2-0498-4d1d-bd17-c22f575ce6fe",
                      *       "meshes": [
                      *         {
                      *           "mesh": {
-                     *             "id": "5aad59c2-b39a-46ca-89af-a26b3f2f70d6",
+                     *             "id": "f6412296-4108-419a-af9a-6410f7d6808b",
                      *             "name": "demo"
                      *           },
-                     *           "ended_at": "2026-11-26T01:58:30Z",
+                     *           "ended_at": "2026-11-26T08:55:00Z",
                      *           "clock_error_ns": 500,
                      *           "outbound": {
                      *             "paths": 3,
@@ -34960,11 +35137,11 @@ export interface operations {
                      *             "worst": [
                      *               {
                      *                 "source": {
-                     *                   "id": "b75e0f70-6357-4b91-9d99-f725b5e18314",
+                     *                   "id": "f2bc63d2-0498-4d1d-bd17-c22f575ce6fe",
                      *                   "name": "a-1"
                      *                 },
                      *                 "target": {
-                     *                   "id": "0a2ae9b8-d146-4a11-a8cd-2bfaff750813",
+                     *                   "id": "8d17658c-b881-4d9e-ab2f-809c78b80078",
                      *                   "name": "c-1"
                      *                 },
                      *                 "state": "measured",
@@ -34978,12 +35155,12 @@ export interface operations {
                      *                 "is_unusual": true,
                      *                 "loss": 0,
                      *                 "since": {
-                     *                   "onset_at": "2026-11-26T01:58:20Z",
+                     *                   "onset_at": "2026-11-26T08:54:50Z",
                      *                   "is_onset_known": false,
                      *                   "last_hour": {
                      *                     "points_at": [
-                     *                       "2026-11-26T00:45:00Z",
-                     *                       "2026-11-26T00:45:10Z"
+                     *                       "2026-11-26T07:45:00Z",
+                     *                       "2026-11-26T07:45:10Z"
                      *                     ],
                      *                     "delay_ns": [
                      *                       null,
@@ -34994,11 +35171,11 @@ export interface operations {
                      *               },
                      *               {
                      *                 "source": {
-                     *                   "id": "b75e0f70-6357-4b91-9d99-f725b5e18314",
+                     *                   "id": "f2bc63d2-0498-4d1d-bd17-c22f575ce6fe",
                      *                   "name": "a-1"
                      *                 },
                      *                 "target": {
-                     *                   "id": "4bcc2342-a8af-480d-a504-c6ef9ab42add",
+                     *                   "id": "bd1dc22f-2d5e-43d6-ada0-37ea770fc108",
                      *                   "name": "a-2"
                      *                 },
                      *                 "state": "measured",
@@ -35025,11 +35202,11 @@ export interface operations {
                      *             "worst": [
                      *               {
                      *                 "source": {
-                     *                   "id": "4bcc2342-a8af-480d-a504-c6ef9ab42add",
+                     *                   "id": "bd1dc22f-2d5e-43d6-ada0-37ea770fc108",
                      *                   "name": "a-2"
                      *                 },
                      *                 "target": {
-                     *                   "id": "b75e0f70-6357-4b91-9d99-f725b5e18314",
+                     *                   "id": "f2bc63d2-0498-4d1d-bd17-c22f575ce6fe",
                      *                   "name": "a-1"
                      *                 },
                      *                 "state": "measured",
@@ -35046,11 +35223,11 @@ export interface operations {
                      *               },
                      *               {
                      *                 "source": {
-                     *                   "id": "f2287fc8-50a1-45a1-8744-d99358045610",
+                     *                   "id": "b65f6690-30ad-4283-aa19-d27fa0a1f5ca",
                      *                   "name": "b-1"
                      *                 },
                      *                 "target": {
-                     *                   "id": "b75e0f70-6357-4b91-9d99-f725b5e18314",
+                     *                   "id": "f2bc63d2-0498-4d1d-bd17-c22f575ce6fe",
                      *                   "name": "a-1"
                      *                 },
                      *                 "state": "measured",
@@ -35170,21 +35347,21 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "vm_id": "186b4244-9206-4904-aa23-5333049ba735",
+                     *       "vm_id": "03dfcec7-f939-4133-96cc-61ef853a902f",
                      *       "window": {
-                     *         "from": "2026-11-26T04:38:38.406060Z",
-                     *         "to": "2026-11-26T05:38:38.406060Z"
+                     *         "from": "2026-11-26T08:12:46.806768Z",
+                     *         "to": "2026-11-26T09:12:46.806768Z"
                      *       },
                      *       "meshes": [
                      *         {
                      *           "mesh": {
-                     *             "id": "d955514e-2710-4e8d-add8-6818f081e2af",
+                     *             "id": "4871fe66-5a38-4e18-b167-3958b4f5f95e",
                      *             "name": "demo"
                      *           },
                      *           "resolution_s": 60,
                      *           "points_at": [
-                     *             "2026-11-26T04:38:00Z",
-                     *             "2026-11-26T04:39:00Z"
+                     *             "2026-11-26T08:12:00Z",
+                     *             "2026-11-26T08:13:00Z"
                      *           ],
                      *           "paths": [
                      *             0,
@@ -35300,22 +35477,22 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "3362fb33-1c43-4046-91d5-f6a56a4a8f61",
+                     *           "id": "84de2f09-9da8-4736-b44d-c4b8b4f6a332",
                      *           "origin": "own",
                      *           "name": "a",
                      *           "description": "",
                      *           "metric": "rate",
                      *           "unit": "rounds/s",
-                     *           "created_at": "2026-11-26T01:43:35.998769Z",
-                     *           "updated_at": "2026-11-26T01:43:35.998769Z",
+                     *           "created_at": "2026-11-26T08:51:46.628952Z",
+                     *           "updated_at": "2026-11-26T08:51:46.628952Z",
                      *           "version": {
                      *             "number": 1,
                      *             "source": "six workers",
                      *             "made_by": "owner@sinemora.example",
-                     *             "created_at": "2026-11-26T01:43:35.998769Z",
+                     *             "created_at": "2026-11-26T08:51:46.628952Z",
                      *             "family": "cubic",
                      *             "formula": "1 below 19 µs, then 1.012 − 0.002106 x + 2.591e-06 x² − 1.243e-09 x³",
-                     *             "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 37.4, error 1.0%), before “closed loop of requests” (27.3, 5.1%), “flat, then 1/(1+ax)” (25.9, 5.1%). Weight in the curve: 100%.",
+                     *             "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 37.4, error 1.0 %), before “closed loop of requests” (27.3, 5.1 %), “flat, then 1/(1+ax)” (25.9, 5.1 %). Weight in the curve: 100 %.",
                      *             "baseline": 50000,
                      *             "latency_offset_us": 0,
                      *             "threshold": {
@@ -35355,22 +35532,22 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "id": "7c69e370-c164-4852-811d-994b907f3df0",
+                     *           "id": "8798608b-22f6-4d91-9dc4-99ad4e241f17",
                      *           "origin": "own",
                      *           "name": "b",
                      *           "description": "",
                      *           "metric": "rate",
                      *           "unit": "rounds/s",
-                     *           "created_at": "2026-11-26T01:43:35.210798Z",
-                     *           "updated_at": "2026-11-26T01:43:35.210798Z",
+                     *           "created_at": "2026-11-26T08:51:46.468026Z",
+                     *           "updated_at": "2026-11-26T08:51:46.468026Z",
                      *           "version": {
                      *             "number": 1,
                      *             "source": "six workers",
                      *             "made_by": "owner@sinemora.example",
-                     *             "created_at": "2026-11-26T01:43:35.210798Z",
+                     *             "created_at": "2026-11-26T08:51:46.468026Z",
                      *             "family": "cubic",
                      *             "formula": "1 below 19 µs, then 1.012 − 0.002106 x + 2.591e-06 x² − 1.243e-09 x³",
-                     *             "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 37.4, error 1.0%), before “closed loop of requests” (27.3, 5.1%), “flat, then 1/(1+ax)” (25.9, 5.1%). Weight in the curve: 100%.",
+                     *             "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 37.4, error 1.0 %), before “closed loop of requests” (27.3, 5.1 %), “flat, then 1/(1+ax)” (25.9, 5.1 %). Weight in the curve: 100 %.",
                      *             "baseline": 50000,
                      *             "latency_offset_us": 0,
                      *             "threshold": {
@@ -35527,22 +35704,22 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "7c69e370-c164-4852-811d-994b907f3df0",
+                     *       "id": "8798608b-22f6-4d91-9dc4-99ad4e241f17",
                      *       "origin": "own",
                      *       "name": "b",
                      *       "description": "",
                      *       "metric": "rate",
                      *       "unit": "rounds/s",
-                     *       "created_at": "2026-11-26T01:43:35.210798Z",
-                     *       "updated_at": "2026-11-26T01:43:35.210798Z",
+                     *       "created_at": "2026-11-26T08:51:46.468026Z",
+                     *       "updated_at": "2026-11-26T08:51:46.468026Z",
                      *       "version": {
                      *         "number": 1,
                      *         "source": "six workers",
                      *         "made_by": "owner@sinemora.example",
-                     *         "created_at": "2026-11-26T01:43:35.210798Z",
+                     *         "created_at": "2026-11-26T08:51:46.468026Z",
                      *         "family": "cubic",
                      *         "formula": "1 below 19 µs, then 1.012 − 0.002106 x + 2.591e-06 x² − 1.243e-09 x³",
-                     *         "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 37.4, error 1.0%), before “closed loop of requests” (27.3, 5.1%), “flat, then 1/(1+ax)” (25.9, 5.1%). Weight in the curve: 100%.",
+                     *         "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 37.4, error 1.0 %), before “closed loop of requests” (27.3, 5.1 %), “flat, then 1/(1+ax)” (25.9, 5.1 %). Weight in the curve: 100 %.",
                      *         "baseline": 50000,
                      *         "latency_offset_us": 0,
                      *         "threshold": {
@@ -35745,22 +35922,22 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "04c46024-2ac4-4984-9874-512f4a9c8d5d",
+                     *       "id": "7b0a988b-3d75-469f-a128-d4776396ca6a",
                      *       "origin": "own",
                      *       "name": "shop",
                      *       "description": "Learnt in production",
                      *       "metric": "rate",
                      *       "unit": "orders/s",
-                     *       "created_at": "2026-11-26T01:49:54.998411Z",
-                     *       "updated_at": "2026-11-26T01:49:54.998411Z",
+                     *       "created_at": "2026-11-26T08:52:42.262112Z",
+                     *       "updated_at": "2026-11-26T08:52:42.262112Z",
                      *       "version": {
                      *         "number": 1,
-                     *         "source": "Learnt from shop: 360 minutes from 2026-11-25 19:36 to 2026-11-26 01:35 UTC, round trips of a-1 → b-1",
+                     *         "source": "Learnt from shop: 360 minutes from 2026-11-26 02:49 to 2026-11-26 08:48 UTC, round trips of a-1 → b-1",
                      *         "made_by": "Sinemora",
-                     *         "created_at": "2026-11-26T01:49:54.998411Z",
+                     *         "created_at": "2026-11-26T08:52:42.262112Z",
                      *         "family": "cubic",
                      *         "formula": "1 below 12 µs, then 1.001 − 0.001938 x + 2.432e-06 x² − 8.631e-10 x³",
-                     *         "reason": "Best leave-one-out prediction of 24 samples: “flat, then a falling cubic” (log score 84.1, error 0.9%), before “closed loop of requests” (82.8, 1.0%), “flat, then 1/(1+ax)” (81.8, 1.0%). The samples do not decide between families, so the curve is the weighted mean of “flat, then a falling cubic” 72%, “closed loop of requests” 20%, “flat, then 1/(1+ax)” 7%.",
+                     *         "reason": "Best leave-one-out prediction of 24 samples: “flat, then a falling cubic” (log score 84.1, error 0.9 %), before “closed loop of requests” (82.8, 1.0 %), “flat, then 1/(1+ax)” (81.8, 1.0 %). The samples do not decide between families, so the curve is the weighted mean of “flat, then a falling cubic” 72 %, “closed loop of requests” 20 %, “flat, then 1/(1+ax)” 7 %.",
                      *         "baseline": 811.6281115543544,
                      *         "latency_offset_us": 107.77693333333333,
                      *         "threshold": {
@@ -36064,22 +36241,22 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "ea493bd0-1d12-4fad-82ec-54366228ac9c",
+                     *       "id": "819595b2-1333-42ae-9909-da67624aeaa9",
                      *       "origin": "own",
                      *       "name": "lasso 2",
                      *       "description": "",
                      *       "metric": "rate",
                      *       "unit": "1/s",
-                     *       "created_at": "2026-11-26T01:44:20.706260Z",
-                     *       "updated_at": "2026-11-26T01:44:22.319730Z",
+                     *       "created_at": "2026-11-26T08:51:52.079815Z",
+                     *       "updated_at": "2026-11-26T08:51:52.257363Z",
                      *       "version": {
                      *         "number": 1,
                      *         "source": "six workers",
                      *         "made_by": "owner@sinemora.example",
-                     *         "created_at": "2026-11-26T01:44:20.706260Z",
+                     *         "created_at": "2026-11-26T08:51:52.079815Z",
                      *         "family": "cubic",
                      *         "formula": "1 below 19 µs, then 1.012 − 0.002106 x + 2.591e-06 x² − 1.243e-09 x³",
-                     *         "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 37.4, error 1.0%), before “closed loop of requests” (27.3, 5.1%), “flat, then 1/(1+ax)” (25.9, 5.1%). Weight in the curve: 100%.",
+                     *         "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 37.4, error 1.0 %), before “closed loop of requests” (27.3, 5.1 %), “flat, then 1/(1+ax)” (25.9, 5.1 %). Weight in the curve: 100 %.",
                      *         "baseline": 50000,
                      *         "latency_offset_us": 0,
                      *         "threshold": {
@@ -36326,10 +36503,10 @@ export interface operations {
                      *           "number": 2,
                      *           "source": "again",
                      *           "made_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T01:43:52.035808Z",
+                     *           "created_at": "2026-11-26T08:51:48.365832Z",
                      *           "family": "cubic",
                      *           "formula": "1 below 20 µs, then 1.013 − 0.002111 x + 2.597e-06 x² − 1.246e-09 x³",
-                     *           "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 36.7, error 0.4%), before “free falls between knots” (23.3, 4.8%), “flat, then exp(−(x/a)ᵇ)” (22.6, 4.4%). Weight in the curve: 100%.",
+                     *           "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 36.7, error 0.4 %), before “free falls between knots” (23.3, 4.8 %), “flat, then exp(−(x/a)ᵇ)” (22.6, 4.4 %). Weight in the curve: 100 %.",
                      *           "baseline": 50000,
                      *           "latency_offset_us": 0,
                      *           "threshold": {
@@ -36353,10 +36530,10 @@ export interface operations {
                      *           "number": 1,
                      *           "source": "six workers",
                      *           "made_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T01:43:51.077009Z",
+                     *           "created_at": "2026-11-26T08:51:48.153649Z",
                      *           "family": "cubic",
                      *           "formula": "1 below 19 µs, then 1.012 − 0.002106 x + 2.591e-06 x² − 1.243e-09 x³",
-                     *           "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 37.4, error 1.0%), before “closed loop of requests” (27.3, 5.1%), “flat, then 1/(1+ax)” (25.9, 5.1%). Weight in the curve: 100%.",
+                     *           "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 37.4, error 1.0 %), before “closed loop of requests” (27.3, 5.1 %), “flat, then 1/(1+ax)” (25.9, 5.1 %). Weight in the curve: 100 %.",
                      *           "baseline": 50000,
                      *           "latency_offset_us": 0,
                      *           "threshold": {
@@ -36500,22 +36677,22 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "ea493bd0-1d12-4fad-82ec-54366228ac9c",
+                     *       "id": "819595b2-1333-42ae-9909-da67624aeaa9",
                      *       "origin": "own",
                      *       "name": "lasso 2",
                      *       "description": "",
                      *       "metric": "rate",
                      *       "unit": "1/s",
-                     *       "created_at": "2026-11-26T01:44:20.706260Z",
-                     *       "updated_at": "2026-11-26T01:44:24.456582Z",
+                     *       "created_at": "2026-11-26T08:51:52.079815Z",
+                     *       "updated_at": "2026-11-26T08:51:52.408029Z",
                      *       "version": {
                      *         "number": 2,
                      *         "source": "",
                      *         "made_by": "owner@sinemora.example",
-                     *         "created_at": "2026-11-26T01:44:22.796451Z",
+                     *         "created_at": "2026-11-26T08:51:52.310187Z",
                      *         "family": "cubic",
                      *         "formula": "1 below 19 µs, then 1.012 − 0.002106 x + 2.591e-06 x² − 1.243e-09 x³",
-                     *         "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 37.4, error 1.0%), before “closed loop of requests” (27.3, 5.1%), “flat, then 1/(1+ax)” (25.9, 5.1%). Weight in the curve: 100%.",
+                     *         "reason": "Best leave-one-out prediction of 11 samples: “flat, then a falling cubic” (log score 37.4, error 1.0 %), before “closed loop of requests” (27.3, 5.1 %), “flat, then 1/(1+ax)” (25.9, 5.1 %). Weight in the curve: 100 %.",
                      *         "baseline": 50000,
                      *         "latency_offset_us": 0,
                      *         "threshold": {
@@ -36888,20 +37065,20 @@ export interface operations {
                      *         "extrapolated": false
                      *       },
                      *       "measured": {
-                     *         "mesh_id": "7d4b633e-930f-4be9-b72a-cce8d9c166c5",
+                     *         "mesh_id": "9d607937-1e3e-45c2-91f1-22359a82a016",
                      *         "by": "vm",
                      *         "source": {
-                     *           "id": "c25b32fd-47ed-4f0f-a856-a5a2bfa2ec40",
+                     *           "id": "4392939b-2048-4869-b76e-e1ce2c4cf459",
                      *           "name": "a-1"
                      *         },
                      *         "target": {
-                     *           "id": "eaf99ff2-9e9c-47c1-8770-379826d40db9",
+                     *           "id": "ecb86a0f-235c-4064-be61-e1c4a49afbe2",
                      *           "name": "b-1"
                      *         },
                      *         "state": "measured",
                      *         "window": {
-                     *           "from": "2026-11-26T01:53:50Z",
-                     *           "to": "2026-11-26T01:54:00Z"
+                     *           "from": "2026-11-26T08:53:10Z",
+                     *           "to": "2026-11-26T08:53:20Z"
                      *         },
                      *         "count": 60,
                      *         "percentiles_ns": [
@@ -37038,13 +37215,13 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "af5b0cde-52a7-4fe5-9f47-1b62da44b1eb",
-                     *           "name": "cache",
-                     *           "description": "",
+                     *           "id": "e5d14f50-5eec-4d28-8ac3-783c15fbadaf",
+                     *           "name": "checkout",
+                     *           "description": "Simulated. Carts in Memcached, on a VM that became slow",
                      *           "shape": "star",
                      *           "mesh": {
-                     *             "id": "b7cefc8a-3d2a-4e85-b483-af98b7b884a1",
-                     *             "name": "demo"
+                     *             "id": "8096c709-bf2f-4891-ba62-c13862ddd162",
+                     *             "name": "Simulated network"
                      *           },
                      *           "curve": {
                      *             "id": "memcached-server",
@@ -37053,82 +37230,61 @@ export interface operations {
                      *             "number": 1,
                      *             "newest": 1
                      *           },
-                     *           "reference_us": null,
-                     *           "objective": 0.8,
+                     *           "reference_us": 100,
+                     *           "objective": 0.5,
                      *           "moves_max": null,
                      *           "move_cost": 0,
                      *           "zones": [],
                      *           "per_vm_max": null,
                      *           "per_host_max": null,
                      *           "per_zone_max": null,
-                     *           "apart_from": [
-                     *             {
-                     *               "id": "f88b3de0-9154-4114-b875-d064ca6d3841",
-                     *               "name": "shop"
-                     *             }
-                     *           ],
+                     *           "apart_from": [],
                      *           "tasks": [
                      *             {
-                     *               "id": "427a855a-0055-4554-9d47-121c00e6c6ec",
-                     *               "name": "a-1",
+                     *               "id": "2a31f37f-4bc4-48a3-8d7f-1dd8106e11fb",
+                     *               "name": "ap-south-1c-01",
                      *               "vm": {
-                     *                 "id": "4fe29bfc-e0df-4e51-beca-7998c24bf412",
-                     *                 "key": 1059,
-                     *                 "name": "a-1"
+                     *                 "id": "b885abca-aeb3-4db1-ac48-2ed748c76b37",
+                     *                 "key": 1071,
+                     *                 "name": "ap-south-1c-01"
                      *               },
                      *               "root": true,
                      *               "pinned": false,
                      *               "slots": 1,
                      *               "cpu_millicores": 0,
                      *               "memory_mib": 0,
-                     *               "placed_at": "2026-11-26T01:48:30.411108Z",
+                     *               "placed_at": "2026-11-26T08:59:34.959844Z",
                      *               "waiting_since": null
                      *             },
                      *             {
-                     *               "id": "c7a118ca-683e-4aa9-8b8d-099c197cf61f",
-                     *               "name": "b-1",
+                     *               "id": "b031086c-3f7e-4fcb-8344-96b7aa1bb979",
+                     *               "name": "ap-south-1c-02",
                      *               "vm": {
-                     *                 "id": "e9638d2a-f9b5-46f0-aefb-d14e65d5182e",
-                     *                 "key": 1060,
-                     *                 "name": "b-1"
+                     *                 "id": "1d18cf8a-b8bd-4be4-b9ec-0eb8f01f3baf",
+                     *                 "key": 1072,
+                     *                 "name": "ap-south-1c-02"
                      *               },
                      *               "root": false,
                      *               "pinned": false,
                      *               "slots": 1,
                      *               "cpu_millicores": 0,
                      *               "memory_mib": 0,
-                     *               "placed_at": "2026-11-26T01:48:30.411108Z",
-                     *               "waiting_since": null
-                     *             },
-                     *             {
-                     *               "id": "d311b1c8-c61a-4634-ab76-1c4a6787f390",
-                     *               "name": "c-1",
-                     *               "vm": {
-                     *                 "id": "fed83cbd-8623-45f8-b6cb-ae13399196ff",
-                     *                 "key": 1061,
-                     *                 "name": "c-1"
-                     *               },
-                     *               "root": false,
-                     *               "pinned": false,
-                     *               "slots": 1,
-                     *               "cpu_millicores": 0,
-                     *               "memory_mib": 0,
-                     *               "placed_at": "2026-11-26T01:48:30.411108Z",
+                     *               "placed_at": "2026-11-26T08:59:34.959844Z",
                      *               "waiting_since": null
                      *             }
                      *           ],
                      *           "edges": [],
-                     *           "version": 3,
-                     *           "created_at": "2026-11-26T01:48:30.411108Z"
+                     *           "version": 1,
+                     *           "created_at": "2026-11-26T08:59:34.959844Z"
                      *         },
                      *         {
-                     *           "id": "f88b3de0-9154-4114-b875-d064ca6d3841",
-                     *           "name": "shop",
-                     *           "description": "",
-                     *           "shape": "graph",
+                     *           "id": "04223229-e422-44de-af3e-ea97dea40d5e",
+                     *           "name": "lookup",
+                     *           "description": "Simulated. Name service; the way to its clients is the longer one",
+                     *           "shape": "star",
                      *           "mesh": {
-                     *             "id": "b7cefc8a-3d2a-4e85-b483-af98b7b884a1",
-                     *             "name": "demo"
+                     *             "id": "8096c709-bf2f-4891-ba62-c13862ddd162",
+                     *             "name": "Simulated network"
                      *           },
                      *           "curve": {
                      *             "id": "dns",
@@ -37137,80 +37293,147 @@ export interface operations {
                      *             "number": 1,
                      *             "newest": 1
                      *           },
-                     *           "reference_us": null,
+                     *           "reference_us": 100,
                      *           "objective": null,
-                     *           "moves_max": 3,
+                     *           "moves_max": null,
                      *           "move_cost": 0,
-                     *           "zones": [
-                     *             {
-                     *               "id": "6ad173b5-f06a-414d-b70c-c6f1491d247b",
-                     *               "name": "a"
-                     *             }
-                     *           ],
+                     *           "zones": [],
                      *           "per_vm_max": null,
                      *           "per_host_max": null,
                      *           "per_zone_max": null,
                      *           "apart_from": [],
                      *           "tasks": [
                      *             {
-                     *               "id": "d4c995a7-9ea2-4a58-88a4-4c912b80805c",
-                     *               "name": "web",
+                     *               "id": "d5d24597-fe2d-4a07-8a59-3c42fed25ccb",
+                     *               "name": "ap-south-1c-01",
                      *               "vm": {
-                     *                 "id": "4fe29bfc-e0df-4e51-beca-7998c24bf412",
-                     *                 "key": 1059,
-                     *                 "name": "a-1"
+                     *                 "id": "b885abca-aeb3-4db1-ac48-2ed748c76b37",
+                     *                 "key": 1071,
+                     *                 "name": "ap-south-1c-01"
+                     *               },
+                     *               "root": true,
+                     *               "pinned": false,
+                     *               "slots": 1,
+                     *               "cpu_millicores": 0,
+                     *               "memory_mib": 0,
+                     *               "placed_at": "2026-11-26T08:59:34.959844Z",
+                     *               "waiting_since": null
+                     *             },
+                     *             {
+                     *               "id": "5af65416-90ac-4f11-be3c-94112a0921de",
+                     *               "name": "ap-south-1b-01",
+                     *               "vm": {
+                     *                 "id": "9555f1d8-5b34-4635-a5a1-ae555f872904",
+                     *                 "key": 1068,
+                     *                 "name": "ap-south-1b-01"
                      *               },
                      *               "root": false,
                      *               "pinned": false,
                      *               "slots": 1,
                      *               "cpu_millicores": 0,
                      *               "memory_mib": 0,
-                     *               "placed_at": "2026-11-26T01:48:30.084566Z",
+                     *               "placed_at": "2026-11-26T08:59:34.959844Z",
                      *               "waiting_since": null
                      *             },
                      *             {
-                     *               "id": "86aad1ac-9045-47cb-a6a6-ce23fe13cdcb",
-                     *               "name": "db",
+                     *               "id": "0a49a662-0e00-49ff-8b7e-f909ebff61ab",
+                     *               "name": "ap-south-1b-02",
                      *               "vm": {
-                     *                 "id": "e9638d2a-f9b5-46f0-aefb-d14e65d5182e",
-                     *                 "key": 1060,
-                     *                 "name": "b-1"
+                     *                 "id": "51431b74-e56d-41d0-b442-cc40c4cd55be",
+                     *                 "key": 1069,
+                     *                 "name": "ap-south-1b-02"
                      *               },
                      *               "root": false,
                      *               "pinned": false,
                      *               "slots": 1,
                      *               "cpu_millicores": 0,
                      *               "memory_mib": 0,
-                     *               "placed_at": "2026-11-26T01:48:30.084566Z",
+                     *               "placed_at": "2026-11-26T08:59:34.959844Z",
                      *               "waiting_since": null
-                     *             },
-                     *             {
-                     *               "id": "3477e9aa-c441-4605-a8af-2cd40928cd81",
-                     *               "name": "queue",
-                     *               "vm": null,
-                     *               "root": false,
-                     *               "pinned": false,
-                     *               "slots": 1,
-                     *               "cpu_millicores": 0,
-                     *               "memory_mib": 0,
-                     *               "placed_at": null,
-                     *               "waiting_since": "2026-11-26T01:48:30.084566Z"
                      *             }
                      *           ],
-                     *           "edges": [
-                     *             {
-                     *               "source": "web",
-                     *               "target": "db",
-                     *               "weight": 3
-                     *             },
-                     *             {
-                     *               "source": "web",
-                     *               "target": "queue",
-                     *               "weight": 1
-                     *             }
-                     *           ],
+                     *           "edges": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T01:48:30.084566Z"
+                     *           "created_at": "2026-11-26T08:59:34.959844Z"
+                     *         },
+                     *         {
+                     *           "id": "ddcf5922-6231-4270-9e4c-d418a0cc4fab",
+                     *           "name": "training",
+                     *           "description": "Simulated. Regression between two zones",
+                     *           "shape": "star",
+                     *           "mesh": {
+                     *             "id": "8096c709-bf2f-4891-ba62-c13862ddd162",
+                     *             "name": "Simulated network"
+                     *           },
+                     *           "curve": {
+                     *             "id": "strads-lasso",
+                     *             "origin": "published",
+                     *             "name": "STRADS Lasso regression",
+                     *             "number": 1,
+                     *             "newest": 1
+                     *           },
+                     *           "reference_us": 100,
+                     *           "objective": null,
+                     *           "moves_max": null,
+                     *           "move_cost": 0,
+                     *           "zones": [],
+                     *           "per_vm_max": null,
+                     *           "per_host_max": null,
+                     *           "per_zone_max": null,
+                     *           "apart_from": [],
+                     *           "tasks": [
+                     *             {
+                     *               "id": "b521f58d-dc51-4f91-b970-5d3d93cdb3da",
+                     *               "name": "ap-south-1a-01",
+                     *               "vm": {
+                     *                 "id": "f77d2566-a89c-479b-84f0-9e68b72508b3",
+                     *                 "key": 1065,
+                     *                 "name": "ap-south-1a-01"
+                     *               },
+                     *               "root": true,
+                     *               "pinned": false,
+                     *               "slots": 1,
+                     *               "cpu_millicores": 0,
+                     *               "memory_mib": 0,
+                     *               "placed_at": "2026-11-26T08:59:34.959844Z",
+                     *               "waiting_since": null
+                     *             },
+                     *             {
+                     *               "id": "bfac332a-1757-4ecc-a54a-45ccdb58d8e5",
+                     *               "name": "ap-south-1c-01",
+                     *               "vm": {
+                     *                 "id": "b885abca-aeb3-4db1-ac48-2ed748c76b37",
+                     *                 "key": 1071,
+                     *                 "name": "ap-south-1c-01"
+                     *               },
+                     *               "root": false,
+                     *               "pinned": false,
+                     *               "slots": 1,
+                     *               "cpu_millicores": 0,
+                     *               "memory_mib": 0,
+                     *               "placed_at": "2026-11-26T08:59:34.959844Z",
+                     *               "waiting_since": null
+                     *             },
+                     *             {
+                     *               "id": "ec756e71-931f-49cf-b511-fe0894d9e105",
+                     *               "name": "ap-south-1c-02",
+                     *               "vm": {
+                     *                 "id": "1d18cf8a-b8bd-4be4-b9ec-0eb8f01f3baf",
+                     *                 "key": 1072,
+                     *                 "name": "ap-south-1c-02"
+                     *               },
+                     *               "root": false,
+                     *               "pinned": false,
+                     *               "slots": 1,
+                     *               "cpu_millicores": 0,
+                     *               "memory_mib": 0,
+                     *               "placed_at": "2026-11-26T08:59:34.959844Z",
+                     *               "waiting_since": null
+                     *             }
+                     *           ],
+                     *           "edges": [],
+                     *           "version": 1,
+                     *           "created_at": "2026-11-26T08:59:34.959844Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -37353,12 +37576,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "e9aec2e6-4887-4ab0-ad49-1d555c09c04e",
+                     *       "id": "2b73a8a8-c3b0-4447-84df-1ffc5530dabb",
                      *       "name": "shop",
                      *       "description": "",
                      *       "shape": "graph",
                      *       "mesh": {
-                     *         "id": "be352604-32cd-4411-8708-922407fe615a",
+                     *         "id": "d3970b98-7d4f-4761-ba3f-e3bf8167b74e",
                      *         "name": "demo"
                      *       },
                      *       "curve": {
@@ -37374,11 +37597,11 @@ export interface operations {
                      *       "move_cost": 0,
                      *       "zones": [
                      *         {
-                     *           "id": "e3a68d85-93ca-44a6-b77b-e39ef0db2c87",
+                     *           "id": "c6a761f1-a225-4381-b567-b8bb37c6201c",
                      *           "name": "a"
                      *         },
                      *         {
-                     *           "id": "31d3d148-4dc1-40be-96c3-a59c6a56c4c2",
+                     *           "id": "a6baafd2-0472-4362-8fc4-b74d14619460",
                      *           "name": "b"
                      *         }
                      *       ],
@@ -37388,11 +37611,11 @@ export interface operations {
                      *       "apart_from": [],
                      *       "tasks": [
                      *         {
-                     *           "id": "7c112887-6e9c-41ad-9e90-a52ee69c67ee",
+                     *           "id": "8c344fcf-ee75-467b-a6f5-c93eac0e2f6c",
                      *           "name": "web",
                      *           "vm": {
-                     *             "id": "816e87ab-ed3f-4f82-b150-abd8fe3643cf",
-                     *             "key": 970,
+                     *             "id": "d5993928-061e-47f8-b99d-50cd46b69acf",
+                     *             "key": 1009,
                      *             "name": "a-1"
                      *           },
                      *           "root": false,
@@ -37400,15 +37623,15 @@ export interface operations {
                      *           "slots": 1,
                      *           "cpu_millicores": 0,
                      *           "memory_mib": 0,
-                     *           "placed_at": "2026-11-26T01:48:06.113061Z",
+                     *           "placed_at": "2026-11-26T08:52:06.605514Z",
                      *           "waiting_since": null
                      *         },
                      *         {
-                     *           "id": "819e8e77-61a2-4f76-947e-8c0a749276c3",
+                     *           "id": "2ab78fe7-3482-4dcf-80c7-f70e21b4c246",
                      *           "name": "db",
                      *           "vm": {
-                     *             "id": "dbdfc5c1-8fdd-4235-903b-706e8d3126a7",
-                     *             "key": 971,
+                     *             "id": "c957e805-9e04-43b2-8963-378c3b986746",
+                     *             "key": 1010,
                      *             "name": "b-1"
                      *           },
                      *           "root": false,
@@ -37416,11 +37639,11 @@ export interface operations {
                      *           "slots": 1,
                      *           "cpu_millicores": 0,
                      *           "memory_mib": 0,
-                     *           "placed_at": "2026-11-26T01:48:06.113061Z",
+                     *           "placed_at": "2026-11-26T08:52:06.605514Z",
                      *           "waiting_since": null
                      *         },
                      *         {
-                     *           "id": "8017b096-bb8a-48b0-988f-b8ec26113786",
+                     *           "id": "c54eff7e-84f4-4270-8735-2e02a9ea988a",
                      *           "name": "queue",
                      *           "vm": null,
                      *           "root": false,
@@ -37429,7 +37652,7 @@ export interface operations {
                      *           "cpu_millicores": 0,
                      *           "memory_mib": 0,
                      *           "placed_at": null,
-                     *           "waiting_since": "2026-11-26T01:48:06.113061Z"
+                     *           "waiting_since": "2026-11-26T08:52:06.605514Z"
                      *         }
                      *       ],
                      *       "edges": [
@@ -37445,7 +37668,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T01:48:06.113061Z"
+                     *       "created_at": "2026-11-26T08:52:06.605514Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ApplicationRead"];
@@ -37578,14 +37801,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example applications:
-                     *     - name: cache
-                     *       mesh: demo
-                     *       curve: memcached-server
-                     *       objective: 0.9
-                     *       apart_from:
-                     */
+                    /** @example applications: [] */
                     "application/yaml": string;
                 };
             };
@@ -37846,12 +38062,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "6410d9d0-6439-4715-8a60-ac73ec1afb67",
+                     *       "id": "7d5d83ec-30f4-4cc1-9590-32e811c7d017",
                      *       "name": "cache",
                      *       "description": "",
                      *       "shape": "star",
                      *       "mesh": {
-                     *         "id": "dcf62de5-a0ba-40eb-9658-b59640b09dcb",
+                     *         "id": "8c2aa8fe-fdce-4946-aa44-473c0429cfd7",
                      *         "name": "demo"
                      *       },
                      *       "curve": {
@@ -37867,11 +38083,11 @@ export interface operations {
                      *       "move_cost": 0,
                      *       "zones": [
                      *         {
-                     *           "id": "8bb25310-6041-4bf1-a505-4aee1756ef67",
+                     *           "id": "23204189-f2d1-43d4-a483-a1fba99a9233",
                      *           "name": "a"
                      *         },
                      *         {
-                     *           "id": "9881360e-8188-4820-9269-4d6c336647d2",
+                     *           "id": "68e5dd68-73de-466f-85e9-bf44fb1fe787",
                      *           "name": "b"
                      *         }
                      *       ],
@@ -37881,11 +38097,11 @@ export interface operations {
                      *       "apart_from": [],
                      *       "tasks": [
                      *         {
-                     *           "id": "c734be9c-2119-43e7-b84b-7767d8cde9df",
+                     *           "id": "3817c35c-7eba-4544-96d9-92cdaa963a3d",
                      *           "name": "cache-0",
                      *           "vm": {
-                     *             "id": "5e24a48c-5579-4f6d-82b0-0a9abaec5c9c",
-                     *             "key": 1767,
+                     *             "id": "0041f657-550e-491e-9c46-9c1df1e51199",
+                     *             "key": 637,
                      *             "name": "a-1"
                      *           },
                      *           "root": true,
@@ -37893,15 +38109,15 @@ export interface operations {
                      *           "slots": 1,
                      *           "cpu_millicores": 0,
                      *           "memory_mib": 0,
-                     *           "placed_at": "2026-11-26T02:01:54.125360Z",
+                     *           "placed_at": "2026-11-26T08:56:00.240948Z",
                      *           "waiting_since": null
                      *         },
                      *         {
-                     *           "id": "342608b1-1a0f-49bd-92da-b6008b076da5",
+                     *           "id": "4041eee1-45ca-415c-a7bd-a3a99163d610",
                      *           "name": "cache-1",
                      *           "vm": {
-                     *             "id": "9a8099a7-5c73-4b70-9025-ff766b61cc52",
-                     *             "key": 1768,
+                     *             "id": "eb583dc6-edfc-4ef1-ba11-e263fffcb0fa",
+                     *             "key": 638,
                      *             "name": "b-1"
                      *           },
                      *           "root": false,
@@ -37909,15 +38125,15 @@ export interface operations {
                      *           "slots": 1,
                      *           "cpu_millicores": 0,
                      *           "memory_mib": 0,
-                     *           "placed_at": "2026-11-26T02:01:54.125360Z",
+                     *           "placed_at": "2026-11-26T08:56:00.240948Z",
                      *           "waiting_since": null
                      *         },
                      *         {
-                     *           "id": "d0100e16-fd66-44a4-9901-f3283225a71d",
+                     *           "id": "c9f8c8e9-f51b-4a1b-a3c4-23a6696a27f6",
                      *           "name": "cache-2",
                      *           "vm": {
-                     *             "id": "444e14a5-47a3-4903-98f3-3e0cf1d11f09",
-                     *             "key": 1769,
+                     *             "id": "0def1dcb-d690-4c95-9cff-c1bd7a4485ba",
+                     *             "key": 639,
                      *             "name": "c-1"
                      *           },
                      *           "root": false,
@@ -37925,13 +38141,13 @@ export interface operations {
                      *           "slots": 1,
                      *           "cpu_millicores": 0,
                      *           "memory_mib": 0,
-                     *           "placed_at": "2026-11-26T02:01:54.125360Z",
+                     *           "placed_at": "2026-11-26T08:56:00.240948Z",
                      *           "waiting_since": null
                      *         }
                      *       ],
                      *       "edges": [],
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T02:01:54.125360Z"
+                     *       "created_at": "2026-11-26T08:56:00.240948Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ApplicationRead"];
@@ -38167,12 +38383,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "1a70e819-5757-4f0e-991b-8146a69b268c",
+                     *       "id": "61ffe901-ef53-4988-b9a6-70bad690cd84",
                      *       "name": "shop",
                      *       "description": "",
                      *       "shape": "star",
                      *       "mesh": {
-                     *         "id": "785bffb6-48ff-4300-adcb-b0d5d28808a3",
+                     *         "id": "b51769fb-15f4-4b7b-a879-0ced6b61e540",
                      *         "name": "demo"
                      *       },
                      *       "curve": {
@@ -38193,11 +38409,11 @@ export interface operations {
                      *       "apart_from": [],
                      *       "tasks": [
                      *         {
-                     *           "id": "4247cf48-433a-49f0-bd8f-d97faef47d1c",
+                     *           "id": "93144ebd-fd1c-4692-922c-3fc1dbf186dc",
                      *           "name": "queue",
                      *           "vm": {
-                     *             "id": "1c2ad086-fd91-4efe-90fe-fed345c2ad8c",
-                     *             "key": 1029,
+                     *             "id": "82366bd7-75af-4066-8ce1-fb02f4daca82",
+                     *             "key": 1068,
                      *             "name": "c-1"
                      *           },
                      *           "root": false,
@@ -38205,15 +38421,15 @@ export interface operations {
                      *           "slots": 2,
                      *           "cpu_millicores": 0,
                      *           "memory_mib": 0,
-                     *           "placed_at": "2026-11-26T01:48:18.280623Z",
+                     *           "placed_at": "2026-11-26T08:52:11.897503Z",
                      *           "waiting_since": null
                      *         },
                      *         {
-                     *           "id": "a988766b-bcc0-4760-b05e-8fd855b306e2",
+                     *           "id": "53f4a80a-185e-4407-9f4c-d6c1b5efca1b",
                      *           "name": "db",
                      *           "vm": {
-                     *             "id": "1c2ad086-fd91-4efe-90fe-fed345c2ad8c",
-                     *             "key": 1029,
+                     *             "id": "82366bd7-75af-4066-8ce1-fb02f4daca82",
+                     *             "key": 1068,
                      *             "name": "c-1"
                      *           },
                      *           "root": true,
@@ -38221,15 +38437,15 @@ export interface operations {
                      *           "slots": 2,
                      *           "cpu_millicores": 0,
                      *           "memory_mib": 0,
-                     *           "placed_at": "2026-11-26T01:48:18.280623Z",
+                     *           "placed_at": "2026-11-26T08:52:11.897503Z",
                      *           "waiting_since": null
                      *         },
                      *         {
-                     *           "id": "89536acf-2e82-4849-b506-aec3a26b6613",
+                     *           "id": "9212bb03-a1d4-4600-b8ad-20d096ad4551",
                      *           "name": "web",
                      *           "vm": {
-                     *             "id": "1c2ad086-fd91-4efe-90fe-fed345c2ad8c",
-                     *             "key": 1029,
+                     *             "id": "82366bd7-75af-4066-8ce1-fb02f4daca82",
+                     *             "key": 1068,
                      *             "name": "c-1"
                      *           },
                      *           "root": false,
@@ -38237,15 +38453,15 @@ export interface operations {
                      *           "slots": 2,
                      *           "cpu_millicores": 0,
                      *           "memory_mib": 0,
-                     *           "placed_at": "2026-11-26T01:48:18.280623Z",
+                     *           "placed_at": "2026-11-26T08:52:11.897503Z",
                      *           "waiting_since": null
                      *         },
                      *         {
-                     *           "id": "66269b4a-05d1-42c2-b03b-e9223276cea3",
+                     *           "id": "2b1d4ae8-df3d-40fe-aece-eda098ca6568",
                      *           "name": "new",
                      *           "vm": {
-                     *             "id": "28d06640-8ca5-4777-94ae-a28b1b78680d",
-                     *             "key": 1028,
+                     *             "id": "ded3b58d-bdb4-42ea-9a7b-d1581d7bed3e",
+                     *             "key": 1067,
                      *             "name": "b-1"
                      *           },
                      *           "root": false,
@@ -38253,13 +38469,13 @@ export interface operations {
                      *           "slots": 1,
                      *           "cpu_millicores": 0,
                      *           "memory_mib": 0,
-                     *           "placed_at": "2026-11-26T01:48:18.280623Z",
+                     *           "placed_at": "2026-11-26T08:52:11.897503Z",
                      *           "waiting_since": null
                      *         }
                      *       ],
                      *       "edges": [],
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T01:48:18.075385Z"
+                     *       "created_at": "2026-11-26T08:52:11.815713Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ApplicationRead"];
@@ -38422,43 +38638,43 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "application_id": "c2115a05-636d-40d5-8cf6-7bbf5bfc0906",
-                     *       "name": "cache",
+                     *       "application_id": "0c31a970-5b26-4b37-9aa6-af22554733fe",
+                     *       "name": "app",
                      *       "window": {
-                     *         "from": "2026-11-26T01:54:00Z",
-                     *         "to": "2026-11-26T01:54:10Z"
+                     *         "from": "2026-11-26T08:56:10Z",
+                     *         "to": "2026-11-26T08:56:20Z"
                      *       },
                      *       "statistic": "p50",
-                     *       "performance": 0.26088400000000034,
-                     *       "low": 0.11599440045603358,
-                     *       "high": 0.451511429308675,
-                     *       "worst": 0.1600000000000006,
+                     *       "performance": 0.54,
+                     *       "low": 0,
+                     *       "high": 0.8281588251072551,
+                     *       "worst": 0.54,
                      *       "objective": null,
                      *       "below_objective": null,
                      *       "links": 2,
                      *       "measured": 2,
                      *       "detail": [
                      *         {
-                     *           "source": "a-1",
-                     *           "target": "b-1",
+                     *           "source": "t0",
+                     *           "target": "t1",
                      *           "weight": 1,
-                     *           "state": "stale",
-                     *           "round_trip_ns": 10000140,
-                     *           "performance": 0.1600000000000006,
+                     *           "state": "measured",
+                     *           "round_trip_ns": 177918,
+                     *           "performance": 0.54,
                      *           "low": 0,
-                     *           "high": 0.3050310928275689,
+                     *           "high": 0.8281588251072551,
                      *           "extrapolated": true
                      *         },
                      *         {
-                     *           "source": "a-1",
-                     *           "target": "c-1",
+                     *           "source": "t0",
+                     *           "target": "t2",
                      *           "weight": 1,
-                     *           "state": "stale",
-                     *           "round_trip_ns": 400000,
-                     *           "performance": 0.3617680000000001,
-                     *           "low": 0.23198880091206717,
-                     *           "high": 0.5979917657897811,
-                     *           "extrapolated": false
+                     *           "state": "measured",
+                     *           "round_trip_ns": 819432,
+                     *           "performance": 0.54,
+                     *           "low": 0,
+                     *           "high": 0.8281588251072551,
+                     *           "extrapolated": true
                      *         }
                      *       ]
                      *     }
@@ -38555,7 +38771,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "application_id": "a3eb7520-1db3-42d9-8ae0-dcc2c25b97a8",
+                     *       "application_id": "3be5acf7-7c9a-4fc4-9659-71c091cfbb3e",
                      *       "name": "cache",
                      *       "reference_us": 50,
                      *       "round_trip_ns": [
@@ -38663,12 +38879,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "window": {
-                     *         "from": "2026-11-26T01:48:10Z",
-                     *         "to": "2026-11-26T01:48:20Z"
+                     *         "from": "2026-11-26T08:52:00Z",
+                     *         "to": "2026-11-26T08:52:10Z"
                      *       },
                      *       "items": [
                      *         {
-                     *           "id": "5372527b-49cb-478e-86e1-a7605816b13b",
+                     *           "id": "9b1b57ab-ffbb-4786-9121-acafd80d6c0b",
                      *           "name": "fan",
                      *           "path_links": 1,
                      *           "links": 2,
@@ -38678,7 +38894,7 @@ export interface operations {
                      *           "below_objective": null
                      *         },
                      *         {
-                     *           "id": "2584e630-ebed-423e-857f-42c783268736",
+                     *           "id": "8a17023f-c788-4ce1-92e0-f58d5db5e82f",
                      *           "name": "cache",
                      *           "path_links": 1,
                      *           "links": 2,
@@ -38786,38 +39002,38 @@ export interface operations {
                     /**
                      * @example {
                      *       "window": {
-                     *         "from": "2026-11-26T01:48:40Z",
-                     *         "to": "2026-11-26T01:48:50Z"
+                     *         "from": "2026-11-26T08:52:10Z",
+                     *         "to": "2026-11-26T08:52:20Z"
                      *       },
                      *       "items": [
                      *         {
-                     *           "selection": "path:174548c6-f43b-4c46-8694-2e65145fbe04:3f3013df-b84c-4584-ae70-f7ab4e44abd2",
+                     *           "selection": "path:0d1065ca-b19c-45ac-8040-c18d05f57355:3c95bef7-8f37-4bd6-b0f7-ec9ac839ea76",
                      *           "applications": 2,
                      *           "worst": {
-                     *             "id": "9a3a3f69-5af6-4bc0-b875-5d49b0680df4",
+                     *             "id": "be501a02-2599-4a05-a5f4-cce6220749fa",
                      *             "name": "pair",
                      *             "cost": 0.403424
                      *           }
                      *         },
                      *         {
-                     *           "selection": "path:3f3013df-b84c-4584-ae70-f7ab4e44abd2:9390cada-007c-4192-9cde-ba794664deda",
+                     *           "selection": "path:3c95bef7-8f37-4bd6-b0f7-ec9ac839ea76:05114a93-64b1-4473-8ab4-7dbdf988292d",
                      *           "applications": 1,
                      *           "worst": {
-                     *             "id": "ef3e3a8f-bf5a-4cb0-9ed8-7f00f10970bd",
+                     *             "id": "e3d35c03-1edc-4924-ada9-ed84e94cab08",
                      *             "name": "cache",
                      *             "cost": 0
                      *           }
                      *         },
                      *         {
-                     *           "selection": "path:174548c6-f43b-4c46-8694-2e65145fbe04:9390cada-007c-4192-9cde-ba794664deda",
+                     *           "selection": "path:0d1065ca-b19c-45ac-8040-c18d05f57355:05114a93-64b1-4473-8ab4-7dbdf988292d",
                      *           "applications": 0,
                      *           "worst": null
                      *         },
                      *         {
-                     *           "selection": "zones:74313ab9-0040-4830-93e4-d7c5b54cd6ee:890df55c-c299-4b2f-b078-c4baa0b14c27",
+                     *           "selection": "zones:d0d869b4-1664-4068-b343-dd864d4b5e66:e3366843-debb-4e0c-8b77-0567819b5bf9",
                      *           "applications": 2,
                      *           "worst": {
-                     *             "id": "9a3a3f69-5af6-4bc0-b875-5d49b0680df4",
+                     *             "id": "be501a02-2599-4a05-a5f4-cce6220749fa",
                      *             "name": "pair",
                      *             "cost": 0.403424
                      *           }
@@ -38918,8 +39134,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "vm": {
-                     *         "id": "943dbb0d-9ae2-4ca1-9bc9-771342468ffd",
-                     *         "key": 1055,
+                     *         "id": "b845b82f-4276-4c03-95a9-cd30ee28ac65",
+                     *         "key": 1094,
                      *         "name": "a-1"
                      *       },
                      *       "slots": 4,
@@ -39035,8 +39251,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "vm": {
-                     *         "id": "943dbb0d-9ae2-4ca1-9bc9-771342468ffd",
-                     *         "key": 1055,
+                     *         "id": "b845b82f-4276-4c03-95a9-cd30ee28ac65",
+                     *         "key": 1094,
                      *         "name": "a-1"
                      *       },
                      *       "slots": 4,
@@ -39174,9 +39390,9 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "58eb86b5-f368-44f3-b92e-d0fcaaf4fbc2",
+                     *           "id": "4ca77752-dd8f-4aa1-8571-967843dfe903",
                      *           "mesh": {
-                     *             "id": "86a3a906-1a79-47ff-b0ca-3f06ee2cc5df",
+                     *             "id": "6363d708-0c51-4f9e-b076-af27ce9248ff",
                      *             "name": "demo"
                      *           },
                      *           "state": "proposed",
@@ -39207,15 +39423,15 @@ export interface operations {
                      *           },
                      *           "requested_by": "Sinemora",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T01:47:47.254933Z",
+                     *           "created_at": "2026-11-26T08:51:29.933350Z",
                      *           "decided_at": null,
                      *           "applied_at": null,
                      *           "verified_at": null
                      *         },
                      *         {
-                     *           "id": "c8daccfb-7af6-40d3-8251-54fe9adaf6cb",
+                     *           "id": "afffe2bf-9e9a-4ccb-a806-c5213f972d29",
                      *           "mesh": {
-                     *             "id": "86a3a906-1a79-47ff-b0ca-3f06ee2cc5df",
+                     *             "id": "6363d708-0c51-4f9e-b076-af27ce9248ff",
                      *             "name": "demo"
                      *           },
                      *           "state": "proposed",
@@ -39246,7 +39462,7 @@ export interface operations {
                      *           },
                      *           "requested_by": "Sinemora",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T01:47:45.306483Z",
+                     *           "created_at": "2026-11-26T08:51:29.487252Z",
                      *           "decided_at": null,
                      *           "applied_at": null,
                      *           "verified_at": null
@@ -39365,7 +39581,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "bc57e358-c22d-4bc5-a4d3-d5616f9c2b7c",
+                     *       "id": "dbfb0128-5ebf-4907-beb5-e7276c0207b2",
                      *       "kind": "recommendations.recommend",
                      *       "title": "Moves on demo",
                      *       "queue": "solve",
@@ -39376,7 +39592,7 @@ export interface operations {
                      *       "cancel_requested": false,
                      *       "requested_by": "owner@sinemora.example",
                      *       "params": {
-                     *         "mesh_id": "cebd27ea-b4b1-4234-8461-6e6c965f0adc",
+                     *         "mesh_id": "ed68be84-b802-4ac0-9deb-308b8cb73b5f",
                      *         "trigger": "asked",
                      *         "question": {
                      *           "risk": null,
@@ -39390,18 +39606,20 @@ export interface operations {
                      *           "policy": "nomora",
                      *           "explain": true,
                      *           "minutes": 30,
+                     *           "artifacts": {},
                      *           "move_cost": null,
                      *           "moves_max": 10,
                      *           "objective": null,
                      *           "statistic": "p50",
-                     *           "applications": []
+                     *           "applications": [],
+                     *           "bringing_cost": null
                      *         }
                      *       },
                      *       "result": null,
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T02:02:14.721731Z",
+                     *       "created_at": "2026-11-26T08:57:10.970286Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -39547,12 +39765,12 @@ export interface operations {
                      *       "mean_gain_observed": 0,
                      *       "entries": [
                      *         {
-                     *           "id": "6754b452-2cef-4f50-aeae-6eba5f555c57",
+                     *           "id": "8f88ea80-5e65-4c69-a17c-e83eec253a53",
                      *           "mesh": {
-                     *             "id": "548a35e4-d99a-4b9a-bb1f-f4d9c810bf24",
+                     *             "id": "db1d2c1a-9378-44f6-b7c3-81f5dd2f2388",
                      *             "name": "demo"
                      *           },
-                     *           "verified_at": "2026-11-26T02:00:29.511974Z",
+                     *           "verified_at": "2026-11-26T08:56:14.556244Z",
                      *           "outcome": {
                      *             "verdict": "not_held",
                      *             "reason": "No gain was observed, and the promised one would have been.",
@@ -39568,13 +39786,13 @@ export interface operations {
                      *               "high": 0.0010494356398959843
                      *             },
                      *             "window": {
-                     *               "from": "2026-11-26T00:58:00Z",
-                     *               "to": "2026-11-26T01:58:00Z"
+                     *               "from": "2026-11-26T07:54:00Z",
+                     *               "to": "2026-11-26T08:54:00Z"
                      *             },
                      *             "applications": [
                      *               {
                      *                 "application": {
-                     *                   "id": "174af511-4ed7-4d99-9d3e-4fdd96712dce",
+                     *                   "id": "bd483c9c-02e5-44e7-b593-219a437dfb71",
                      *                   "name": "cache"
                      *                 },
                      *                 "verdict": "not_held",
@@ -39679,9 +39897,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "a4ebd56b-63e4-463a-82fb-5f45fc3b06f3",
+                     *       "id": "e1798379-5b09-4981-8007-6031bfbde6a4",
                      *       "mesh": {
-                     *         "id": "9a6c107d-6eff-4575-907c-8b8da0f7529b",
+                     *         "id": "5cb8025c-3070-4093-a9d1-7b2293e22934",
                      *         "name": "demo"
                      *       },
                      *       "state": "proposed",
@@ -39712,7 +39930,7 @@ export interface operations {
                      *       },
                      *       "requested_by": "owner@sinemora.example",
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T01:43:39.796393Z",
+                     *       "created_at": "2026-11-26T08:51:00.067719Z",
                      *       "decided_at": null,
                      *       "applied_at": null,
                      *       "verified_at": null,
@@ -39725,6 +39943,8 @@ export interface operations {
                      *         "minutes": 30,
                      *         "moves_max": 10,
                      *         "move_cost": null,
+                     *         "artifacts": {},
+                     *         "bringing_cost": null,
                      *         "nomora": {
                      *           "p_m": 105,
                      *           "p_r": 110,
@@ -39761,7 +39981,7 @@ export interface operations {
                      *         "applications": [
                      *           {
                      *             "application": {
-                     *               "id": "119c9ecd-24a5-40ae-a339-5a0c53a61379",
+                     *               "id": "22dc9e7f-bcd9-43df-af4b-497ed95f83bb",
                      *               "name": "cache"
                      *             },
                      *             "objective": null,
@@ -39846,15 +40066,15 @@ export interface operations {
                      *               }
                      *             ],
                      *             "application": {
-                     *               "id": "119c9ecd-24a5-40ae-a339-5a0c53a61379",
+                     *               "id": "22dc9e7f-bcd9-43df-af4b-497ed95f83bb",
                      *               "name": "cache"
                      *             },
                      *             "task": {
-                     *               "id": "f8b1a79b-80e3-4def-b274-ec0c05ce4e75",
+                     *               "id": "df004435-4590-44eb-a73b-bbe3d5f71864",
                      *               "name": "new"
                      *             },
                      *             "vm": {
-                     *               "id": "acfabf58-e4bc-4bbb-8673-d1a7f0d52c2a",
+                     *               "id": "3e4aa0b0-7f62-4688-9ecc-c870becc1a72",
                      *               "name": "a-1"
                      *             },
                      *             "gain": {
@@ -39889,15 +40109,15 @@ export interface operations {
                      *               }
                      *             ],
                      *             "application": {
-                     *               "id": "119c9ecd-24a5-40ae-a339-5a0c53a61379",
+                     *               "id": "22dc9e7f-bcd9-43df-af4b-497ed95f83bb",
                      *               "name": "cache"
                      *             },
                      *             "task": {
-                     *               "id": "f8b1a79b-80e3-4def-b274-ec0c05ce4e75",
+                     *               "id": "df004435-4590-44eb-a73b-bbe3d5f71864",
                      *               "name": "new"
                      *             },
                      *             "vm": {
-                     *               "id": "ac564a93-e4a6-4b18-b9c3-e40278c47335",
+                     *               "id": "6e8a9c1b-a603-42ee-99ed-228f027a1c5b",
                      *               "name": "c-2"
                      *             },
                      *             "gain": {
@@ -39926,15 +40146,15 @@ export interface operations {
                      *         ],
                      *         "evidence": {
                      *           "window": {
-                     *             "from": "2026-11-26T01:32:20Z",
-                     *             "to": "2026-11-26T01:43:30Z"
+                     *             "from": "2026-11-26T08:39:40Z",
+                     *             "to": "2026-11-26T08:50:50Z"
                      *           },
                      *           "statistic": "p50",
                      *           "chosen_on": 4,
                      *           "judged_on": 6,
                      *           "blocks": 6,
                      *           "gap_s": 134,
-                     *           "age_s": 11,
+                     *           "age_s": 10,
                      *           "shortage": null,
                      *           "paths": 30,
                      *           "paths_known": 30,
@@ -39957,16 +40177,16 @@ export interface operations {
                      *           "position": 0,
                      *           "group": 0,
                      *           "application": {
-                     *             "id": "119c9ecd-24a5-40ae-a339-5a0c53a61379",
+                     *             "id": "22dc9e7f-bcd9-43df-af4b-497ed95f83bb",
                      *             "name": "cache"
                      *           },
                      *           "task": {
-                     *             "id": "f8b1a79b-80e3-4def-b274-ec0c05ce4e75",
+                     *             "id": "df004435-4590-44eb-a73b-bbe3d5f71864",
                      *             "name": "new"
                      *           },
                      *           "source": null,
                      *           "target": {
-                     *             "id": "3c43e020-4719-4853-96fc-c33b326383c8",
+                     *             "id": "f0b06508-004c-4b4d-b25c-5940dbc5e725",
                      *             "name": "b-2",
                      *             "zone": "b",
                      *             "host": null,
@@ -40001,7 +40221,7 @@ export interface operations {
                      *           "makes_room": [],
                      *           "runner_up": {
                      *             "vm": {
-                     *               "id": "026c1ef9-790a-4e41-b2b7-7d6791346a6d",
+                     *               "id": "563cb982-b789-415e-bfc1-c9c5d5e3a4d4",
                      *               "name": "c-1"
                      *             },
                      *             "worse_by": 0.3776647451486862
@@ -40009,7 +40229,7 @@ export interface operations {
                      *           "slack_us": null,
                      *           "disturbs": [],
                      *           "bringing": null,
-                     *           "explanation": "On b-2 the round trip to server is 59 µs: performance 89.7%. It is waiting now. The next best VM, c-1, is worse by 37.8%.",
+                     *           "explanation": "On b-2 the round trip to server is 59.4 µs: performance 89.7 %. It is waiting now. The next best VM, c-1, is worse by 37.8 %.",
                      *           "rollback": "Stop new on b-2; undo moves in the reverse order."
                      *         }
                      *       ],
@@ -40114,6 +40334,249 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "80535ca8-3a88-4134-b47a-92849c45d6f3",
+                     *       "mesh": {
+                     *         "id": "8e5d70e3-a9c4-407e-a10c-640696cb3d3a",
+                     *         "name": "demo"
+                     *       },
+                     *       "state": "accepted",
+                     *       "trigger": "asked",
+                     *       "policy": "best",
+                     *       "moves": 2,
+                     *       "total": {
+                     *         "before": {
+                     *           "mean": 0.44038448206662145,
+                     *           "low": 0.22212804676650358,
+                     *           "high": 0.7107838692638825,
+                     *           "windows": 6
+                     *         },
+                     *         "after": {
+                     *           "mean": 0.9486617568999214,
+                     *           "low": 0.797884349385137,
+                     *           "high": 1,
+                     *           "windows": 6
+                     *         },
+                     *         "gain": {
+                     *           "mean": 0.5082772748333,
+                     *           "low": 0.28921613073611746,
+                     *           "high": 0.576500435919683,
+                     *           "windows": 6
+                     *         },
+                     *         "probability": 0.9899998694859536,
+                     *         "doubts": []
+                     *       },
+                     *       "requested_by": "owner@sinemora.example",
+                     *       "version": 2,
+                     *       "created_at": "2026-11-26T08:55:49.135882Z",
+                     *       "decided_at": "2026-11-26T08:55:49.539959Z",
+                     *       "applied_at": null,
+                     *       "verified_at": null,
+                     *       "question": {
+                     *         "applications": [],
+                     *         "policy": "best",
+                     *         "objective": null,
+                     *         "risk": null,
+                     *         "statistic": "p50",
+                     *         "minutes": 30,
+                     *         "moves_max": 10,
+                     *         "move_cost": null,
+                     *         "artifacts": {},
+                     *         "bringing_cost": null,
+                     *         "nomora": null,
+                     *         "explain": false
+                     *       },
+                     *       "answer": {
+                     *         "policy": "best",
+                     *         "total": {
+                     *           "before": {
+                     *             "mean": 0.44038448206662145,
+                     *             "low": 0.22212804676650358,
+                     *             "high": 0.7107838692638825,
+                     *             "windows": 6
+                     *           },
+                     *           "after": {
+                     *             "mean": 0.9486617568999214,
+                     *             "low": 0.797884349385137,
+                     *             "high": 1,
+                     *             "windows": 6
+                     *           },
+                     *           "gain": {
+                     *             "mean": 0.5082772748333,
+                     *             "low": 0.28921613073611746,
+                     *             "high": 0.576500435919683,
+                     *             "windows": 6
+                     *           },
+                     *           "probability": 0.9899998694859536,
+                     *           "doubts": []
+                     *         },
+                     *         "applications": [
+                     *           {
+                     *             "application": {
+                     *               "id": "2712e42e-9562-4647-bf92-5509b225900f",
+                     *               "name": "cache"
+                     *             },
+                     *             "objective": null,
+                     *             "expected": {
+                     *               "before": {
+                     *                 "mean": 0.44038448206662145,
+                     *                 "low": 0.22212804676650358,
+                     *                 "high": 0.7107838692638825,
+                     *                 "windows": 6
+                     *               },
+                     *               "after": {
+                     *                 "mean": 0.9486617568999214,
+                     *                 "low": 0.797884349385137,
+                     *                 "high": 1,
+                     *                 "windows": 6
+                     *               },
+                     *               "gain": {
+                     *                 "mean": 0.5082772748333,
+                     *                 "low": 0.28921613073611746,
+                     *                 "high": 0.576500435919683,
+                     *                 "windows": 6
+                     *               },
+                     *               "probability": 0.9899998694859536,
+                     *               "doubts": []
+                     *             }
+                     *           }
+                     *         ],
+                     *         "objective": "loss",
+                     *         "certificate": null,
+                     *         "optimality": {
+                     *           "state": "optimal",
+                     *           "gap": 0,
+                     *           "words": "Optimal: no placement is better within these limits, on the median round trips of the training windows."
+                     *         },
+                     *         "pareto_front": [
+                     *           {
+                     *             "moves": 1,
+                     *             "expected": {
+                     *               "before": {
+                     *                 "mean": 0.44038448206662145,
+                     *                 "low": 0.22212804676650358,
+                     *                 "high": 0.7107838692638825,
+                     *                 "windows": 6
+                     *               },
+                     *               "after": {
+                     *                 "mean": 0.7597745928850044,
+                     *                 "low": 0.5680577187221487,
+                     *                 "high": 0.8884441732557686,
+                     *                 "windows": 6
+                     *               },
+                     *               "gain": {
+                     *                 "mean": 0.31939011081838287,
+                     *                 "low": 0.17947559973430424,
+                     *                 "high": 0.353331383097107,
+                     *                 "windows": 6
+                     *               },
+                     *               "probability": 0.9899998762442124,
+                     *               "doubts": []
+                     *             },
+                     *             "positions": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "constraints": [
+                     *           "slots of all 6 VMs"
+                     *         ],
+                     *         "rejected": [],
+                     *         "binding": [],
+                     *         "evidence": {
+                     *           "window": {
+                     *             "from": "2026-11-26T08:44:30Z",
+                     *             "to": "2026-11-26T08:55:40Z"
+                     *           },
+                     *           "statistic": "p50",
+                     *           "chosen_on": 4,
+                     *           "judged_on": 6,
+                     *           "blocks": 6,
+                     *           "gap_s": 134,
+                     *           "age_s": 9,
+                     *           "shortage": null,
+                     *           "paths": 30,
+                     *           "paths_known": 30,
+                     *           "paths_assumed": 0,
+                     *           "min_gain": 0.0007207133861212578
+                     *         },
+                     *         "price_change_per_hour": null,
+                     *         "network": null,
+                     *         "nomora": null,
+                     *         "racks_from": null
+                     *       },
+                     *       "steps": [
+                     *         {
+                     *           "position": 0,
+                     *           "group": 0,
+                     *           "application": {
+                     *             "id": "2712e42e-9562-4647-bf92-5509b225900f",
+                     *             "name": "cache"
+                     *           },
+                     *           "task": {
+                     *             "id": "dc3c7c8c-3e05-4509-83f7-437220b917d5",
+                     *             "name": "cache-1"
+                     *           },
+                     *           "source": {
+                     *             "id": "32dd56a8-4105-4768-a285-fab11e6b35cc",
+                     *             "name": "b-1",
+                     *             "zone": "b",
+                     *             "host": null,
+                     *             "price_per_hour": null
+                     *           },
+                     *           "target": {
+                     *             "id": "35a73d87-2469-409f-9f99-fc9e407e4ae7",
+                     *             "name": "c-2",
+                     *             "zone": "c",
+                     *             "host": null,
+                     *             "price_per_hour": null
+                     *           },
+                     *           "via": null,
+                     *           "gain": {
+                     *             "before": {
+                     *               "mean": 0.3612197783632342,
+                     *               "low": 0.1870525462776664,
+                     *               "high": 0.6410488005313915,
+                     *               "windows": 6
+                     *             },
+                     *             "after": {
+                     *               "mean": 1,
+                     *               "low": 0.8725830705709319,
+                     *               "high": 1,
+                     *               "windows": 6
+                     *             },
+                     *             "gain": {
+                     *               "mean": 0.6387802216367658,
+                     *               "low": 0.35895119946860843,
+                     *               "high": 0.706662766194214,
+                     *               "windows": 6
+                     *             },
+                     *             "probability": 0.9899998762442124,
+                     *             "doubts": []
+                     *           },
+                     *           "round_trip_before_ns": 399447,
+                     *           "round_trip_after_ns": 29440,
+                     *           "slot_price": 0,
+                     *           "makes_room": [],
+                     *           "runner_up": {
+                     *             "vm": {
+                     *               "id": "09c6f3ed-eca1-443b-92ed-060634197aa4",
+                     *               "name": "c-1"
+                     *             },
+                     *             "worse_by": 0.4790093874577489
+                     *           },
+                     *           "slack_us": 218.75174896240236,
+                     *           "disturbs": [],
+                     *           "bringing": null,
+                     *           "explanation": "On c-2 the round trip to cache-0 is 29.4 µs instead of 399 µs on b-1: performance 100.0 % instead of 36.1 %. The next best VM, c-1, is worse by 47.9 %. The move pays while this round trip grows by less than 219 µs.",
+                     *           "rollback": "Move cache-1 from c-2 back to b-1; undo moves in the reverse order."
+                     *         }
+                     *       ],
+                     *       "reason": null,
+                     *       "outcome": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["RecommendationRead"];
                 };
             };
@@ -40225,6 +40688,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "maintenance"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Decision"];
             };
         };
@@ -40241,6 +40709,249 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "c9561bc6-6477-431f-9880-5db63c9cc43e",
+                     *       "mesh": {
+                     *         "id": "5a039d13-c8ce-4f9d-b6b8-235f479b6d53",
+                     *         "name": "demo"
+                     *       },
+                     *       "state": "dismissed",
+                     *       "trigger": "asked",
+                     *       "policy": "best",
+                     *       "moves": 2,
+                     *       "total": {
+                     *         "before": {
+                     *           "mean": 0.44038448206662145,
+                     *           "low": 0.22212804676650358,
+                     *           "high": 0.7107838692638825,
+                     *           "windows": 6
+                     *         },
+                     *         "after": {
+                     *           "mean": 0.9486617568999214,
+                     *           "low": 0.797884349385137,
+                     *           "high": 1,
+                     *           "windows": 6
+                     *         },
+                     *         "gain": {
+                     *           "mean": 0.5082772748333,
+                     *           "low": 0.28921613073611746,
+                     *           "high": 0.576500435919683,
+                     *           "windows": 6
+                     *         },
+                     *         "probability": 0.9899998694859536,
+                     *         "doubts": []
+                     *       },
+                     *       "requested_by": "owner@sinemora.example",
+                     *       "version": 2,
+                     *       "created_at": "2026-11-26T08:51:17.365826Z",
+                     *       "decided_at": "2026-11-26T08:51:17.679041Z",
+                     *       "applied_at": null,
+                     *       "verified_at": null,
+                     *       "question": {
+                     *         "applications": [],
+                     *         "policy": "best",
+                     *         "objective": null,
+                     *         "risk": null,
+                     *         "statistic": "p50",
+                     *         "minutes": 30,
+                     *         "moves_max": 10,
+                     *         "move_cost": null,
+                     *         "artifacts": {},
+                     *         "bringing_cost": null,
+                     *         "nomora": null,
+                     *         "explain": false
+                     *       },
+                     *       "answer": {
+                     *         "policy": "best",
+                     *         "total": {
+                     *           "before": {
+                     *             "mean": 0.44038448206662145,
+                     *             "low": 0.22212804676650358,
+                     *             "high": 0.7107838692638825,
+                     *             "windows": 6
+                     *           },
+                     *           "after": {
+                     *             "mean": 0.9486617568999214,
+                     *             "low": 0.797884349385137,
+                     *             "high": 1,
+                     *             "windows": 6
+                     *           },
+                     *           "gain": {
+                     *             "mean": 0.5082772748333,
+                     *             "low": 0.28921613073611746,
+                     *             "high": 0.576500435919683,
+                     *             "windows": 6
+                     *           },
+                     *           "probability": 0.9899998694859536,
+                     *           "doubts": []
+                     *         },
+                     *         "applications": [
+                     *           {
+                     *             "application": {
+                     *               "id": "d1ebf903-d42d-47b4-959a-0d99a6bb6ec2",
+                     *               "name": "cache"
+                     *             },
+                     *             "objective": null,
+                     *             "expected": {
+                     *               "before": {
+                     *                 "mean": 0.44038448206662145,
+                     *                 "low": 0.22212804676650358,
+                     *                 "high": 0.7107838692638825,
+                     *                 "windows": 6
+                     *               },
+                     *               "after": {
+                     *                 "mean": 0.9486617568999214,
+                     *                 "low": 0.797884349385137,
+                     *                 "high": 1,
+                     *                 "windows": 6
+                     *               },
+                     *               "gain": {
+                     *                 "mean": 0.5082772748333,
+                     *                 "low": 0.28921613073611746,
+                     *                 "high": 0.576500435919683,
+                     *                 "windows": 6
+                     *               },
+                     *               "probability": 0.9899998694859536,
+                     *               "doubts": []
+                     *             }
+                     *           }
+                     *         ],
+                     *         "objective": "loss",
+                     *         "certificate": null,
+                     *         "optimality": {
+                     *           "state": "optimal",
+                     *           "gap": 0,
+                     *           "words": "Optimal: no placement is better within these limits, on the median round trips of the training windows."
+                     *         },
+                     *         "pareto_front": [
+                     *           {
+                     *             "moves": 1,
+                     *             "expected": {
+                     *               "before": {
+                     *                 "mean": 0.44038448206662145,
+                     *                 "low": 0.22212804676650358,
+                     *                 "high": 0.7107838692638825,
+                     *                 "windows": 6
+                     *               },
+                     *               "after": {
+                     *                 "mean": 0.7597745928850044,
+                     *                 "low": 0.5680577187221487,
+                     *                 "high": 0.8884441732557686,
+                     *                 "windows": 6
+                     *               },
+                     *               "gain": {
+                     *                 "mean": 0.31939011081838287,
+                     *                 "low": 0.17947559973430424,
+                     *                 "high": 0.353331383097107,
+                     *                 "windows": 6
+                     *               },
+                     *               "probability": 0.9899998762442124,
+                     *               "doubts": []
+                     *             },
+                     *             "positions": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "constraints": [
+                     *           "slots of all 6 VMs"
+                     *         ],
+                     *         "rejected": [],
+                     *         "binding": [],
+                     *         "evidence": {
+                     *           "window": {
+                     *             "from": "2026-11-26T08:40:00Z",
+                     *             "to": "2026-11-26T08:51:10Z"
+                     *           },
+                     *           "statistic": "p50",
+                     *           "chosen_on": 4,
+                     *           "judged_on": 6,
+                     *           "blocks": 6,
+                     *           "gap_s": 134,
+                     *           "age_s": 7,
+                     *           "shortage": null,
+                     *           "paths": 30,
+                     *           "paths_known": 30,
+                     *           "paths_assumed": 0,
+                     *           "min_gain": 0.0007207133861212578
+                     *         },
+                     *         "price_change_per_hour": null,
+                     *         "network": null,
+                     *         "nomora": null,
+                     *         "racks_from": null
+                     *       },
+                     *       "steps": [
+                     *         {
+                     *           "position": 0,
+                     *           "group": 0,
+                     *           "application": {
+                     *             "id": "d1ebf903-d42d-47b4-959a-0d99a6bb6ec2",
+                     *             "name": "cache"
+                     *           },
+                     *           "task": {
+                     *             "id": "3c7f3965-13c6-4f5b-bbf0-ff52a8db8ffa",
+                     *             "name": "cache-1"
+                     *           },
+                     *           "source": {
+                     *             "id": "fa684d7c-ef87-400a-b22f-182ed7d8c957",
+                     *             "name": "b-1",
+                     *             "zone": "b",
+                     *             "host": null,
+                     *             "price_per_hour": null
+                     *           },
+                     *           "target": {
+                     *             "id": "bd97ef21-a5fc-4d8b-91dd-9ab3749dd4ac",
+                     *             "name": "c-2",
+                     *             "zone": "c",
+                     *             "host": null,
+                     *             "price_per_hour": null
+                     *           },
+                     *           "via": null,
+                     *           "gain": {
+                     *             "before": {
+                     *               "mean": 0.3612197783632342,
+                     *               "low": 0.1870525462776664,
+                     *               "high": 0.6410488005313915,
+                     *               "windows": 6
+                     *             },
+                     *             "after": {
+                     *               "mean": 1,
+                     *               "low": 0.8725830705709319,
+                     *               "high": 1,
+                     *               "windows": 6
+                     *             },
+                     *             "gain": {
+                     *               "mean": 0.6387802216367658,
+                     *               "low": 0.35895119946860843,
+                     *               "high": 0.706662766194214,
+                     *               "windows": 6
+                     *             },
+                     *             "probability": 0.9899998762442124,
+                     *             "doubts": []
+                     *           },
+                     *           "round_trip_before_ns": 399447,
+                     *           "round_trip_after_ns": 29440,
+                     *           "slot_price": 0,
+                     *           "makes_room": [],
+                     *           "runner_up": {
+                     *             "vm": {
+                     *               "id": "0f969eaa-fb86-4a72-bd69-c86b3f87d4c4",
+                     *               "name": "c-1"
+                     *             },
+                     *             "worse_by": 0.4790093874577489
+                     *           },
+                     *           "slack_us": 218.75174896240236,
+                     *           "disturbs": [],
+                     *           "bringing": null,
+                     *           "explanation": "On c-2 the round trip to cache-0 is 29.4 µs instead of 399 µs on b-1: performance 100.0 % instead of 36.1 %. The next best VM, c-1, is worse by 47.9 %. The move pays while this round trip grows by less than 219 µs.",
+                     *           "rollback": "Move cache-1 from c-2 back to b-1; undo moves in the reverse order."
+                     *         }
+                     *       ],
+                     *       "reason": "maintenance",
+                     *       "outcome": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["RecommendationRead"];
                 };
             };
@@ -40392,9 +41103,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "b6f18829-18bc-4fef-98eb-cbdf90fd5c7f",
+                     *       "id": "62d27644-c935-4b14-90ae-1461d7cde5a7",
                      *       "mesh": {
-                     *         "id": "a5053787-eddb-48e9-9dec-1753b243c927",
+                     *         "id": "6c514e23-632f-4135-b249-8b9daabd9f72",
                      *         "name": "demo"
                      *       },
                      *       "state": "applied",
@@ -40425,9 +41136,9 @@ export interface operations {
                      *       },
                      *       "requested_by": "owner@sinemora.example",
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T01:42:51.084037Z",
-                     *       "decided_at": "2026-11-26T01:42:54.008785Z",
-                     *       "applied_at": "2026-11-26T01:42:54.008756Z",
+                     *       "created_at": "2026-11-26T08:50:48.370991Z",
+                     *       "decided_at": "2026-11-26T08:50:48.872815Z",
+                     *       "applied_at": "2026-11-26T08:50:48.872789Z",
                      *       "verified_at": null,
                      *       "question": {
                      *         "applications": [],
@@ -40438,6 +41149,8 @@ export interface operations {
                      *         "minutes": 30,
                      *         "moves_max": 0,
                      *         "move_cost": null,
+                     *         "artifacts": {},
+                     *         "bringing_cost": null,
                      *         "nomora": null,
                      *         "explain": false
                      *       },
@@ -40468,7 +41181,7 @@ export interface operations {
                      *         "applications": [
                      *           {
                      *             "application": {
-                     *               "id": "53f42323-6087-48ed-b63a-d225619454e5",
+                     *               "id": "debec2ab-9af2-419f-972e-d73d86f53861",
                      *               "name": "cache"
                      *             },
                      *             "objective": null,
@@ -40552,15 +41265,15 @@ export interface operations {
                      *               }
                      *             ],
                      *             "application": {
-                     *               "id": "53f42323-6087-48ed-b63a-d225619454e5",
+                     *               "id": "debec2ab-9af2-419f-972e-d73d86f53861",
                      *               "name": "cache"
                      *             },
                      *             "task": {
-                     *               "id": "7ba296ab-a923-4e7e-9d48-f1b9bb506948",
+                     *               "id": "c6f59d82-f8f4-496e-8ab9-05bb3edbe3cd",
                      *               "name": "new"
                      *             },
                      *             "vm": {
-                     *               "id": "d218081c-2e64-4918-a6e8-90a0ed116f13",
+                     *               "id": "c5f872a5-33a4-4a54-89f9-a041541eae58",
                      *               "name": "c-2"
                      *             },
                      *             "gain": {
@@ -40600,15 +41313,15 @@ export interface operations {
                      *               }
                      *             ],
                      *             "application": {
-                     *               "id": "53f42323-6087-48ed-b63a-d225619454e5",
+                     *               "id": "debec2ab-9af2-419f-972e-d73d86f53861",
                      *               "name": "cache"
                      *             },
                      *             "task": {
-                     *               "id": "7ba296ab-a923-4e7e-9d48-f1b9bb506948",
+                     *               "id": "c6f59d82-f8f4-496e-8ab9-05bb3edbe3cd",
                      *               "name": "new"
                      *             },
                      *             "vm": {
-                     *               "id": "f8d21247-89f7-48b4-b133-679ccb6fa3de",
+                     *               "id": "b9775842-03e4-4246-ae2e-695683949610",
                      *               "name": "a-1"
                      *             },
                      *             "gain": {
@@ -40637,15 +41350,15 @@ export interface operations {
                      *         ],
                      *         "evidence": {
                      *           "window": {
-                     *             "from": "2026-11-26T01:31:30Z",
-                     *             "to": "2026-11-26T01:42:40Z"
+                     *             "from": "2026-11-26T08:39:30Z",
+                     *             "to": "2026-11-26T08:50:40Z"
                      *           },
                      *           "statistic": "p50",
                      *           "chosen_on": 4,
                      *           "judged_on": 6,
                      *           "blocks": 6,
                      *           "gap_s": 134,
-                     *           "age_s": 12,
+                     *           "age_s": 9,
                      *           "shortage": null,
                      *           "paths": 30,
                      *           "paths_known": 30,
@@ -40662,16 +41375,16 @@ export interface operations {
                      *           "position": 0,
                      *           "group": 0,
                      *           "application": {
-                     *             "id": "53f42323-6087-48ed-b63a-d225619454e5",
+                     *             "id": "debec2ab-9af2-419f-972e-d73d86f53861",
                      *             "name": "cache"
                      *           },
                      *           "task": {
-                     *             "id": "7ba296ab-a923-4e7e-9d48-f1b9bb506948",
+                     *             "id": "c6f59d82-f8f4-496e-8ab9-05bb3edbe3cd",
                      *             "name": "new"
                      *           },
                      *           "source": null,
                      *           "target": {
-                     *             "id": "84a0a4d3-989a-4177-a8b1-6f7e5d12e409",
+                     *             "id": "16b20abc-2642-4f76-bd21-b891c2024cd9",
                      *             "name": "b-2",
                      *             "zone": "b",
                      *             "host": null,
@@ -40706,7 +41419,7 @@ export interface operations {
                      *           "makes_room": [],
                      *           "runner_up": {
                      *             "vm": {
-                     *               "id": "14b143b8-4632-4b73-9669-712e5bd0647c",
+                     *               "id": "567b783e-1f3a-46f9-8af1-d36e06732e80",
                      *               "name": "c-1"
                      *             },
                      *             "worse_by": 0.3707777331450298
@@ -40714,7 +41427,7 @@ export interface operations {
                      *           "slack_us": 189.63623046875,
                      *           "disturbs": [],
                      *           "bringing": null,
-                     *           "explanation": "On b-2 the round trip to server is 59 µs (median; evaluated by the slowest twentieth of all exchanges): performance 88.4%. It is waiting now. The next best VM, c-1, is worse by 37.1%. The move pays while this round trip grows by less than 190 µs.",
+                     *           "explanation": "On b-2 the round trip to server is 59.4 µs (median; evaluated by the slowest twentieth of all exchanges): performance 88.4 %. It is waiting now. The next best VM, c-1, is worse by 37.1 %. The move pays while this round trip grows by less than 190 µs.",
                      *           "rollback": "Stop new on b-2; undo moves in the reverse order."
                      *         }
                      *       ],
@@ -40850,6 +41563,8 @@ export interface operations {
                      *         "minutes": 30,
                      *         "moves_max": 3,
                      *         "move_cost": null,
+                     *         "artifacts": {},
+                     *         "bringing_cost": null,
                      *         "nomora": null,
                      *         "explain": false
                      *       },
@@ -40968,6 +41683,8 @@ export interface operations {
                      *         "minutes": 30,
                      *         "moves_max": 3,
                      *         "move_cost": null,
+                     *         "artifacts": {},
+                     *         "bringing_cost": null,
                      *         "nomora": null,
                      *         "explain": false
                      *       },
@@ -41195,14 +41912,14 @@ export interface operations {
                     /**
                      * @example {
                      *       "window": {
-                     *         "from": "2026-11-26T01:43:40Z",
-                     *         "to": "2026-11-26T01:54:50Z"
+                     *         "from": "2026-11-26T08:42:30Z",
+                     *         "to": "2026-11-26T08:53:40Z"
                      *       },
                      *       "windows": 10,
                      *       "applications": [
                      *         {
                      *           "application": {
-                     *             "id": "2de0ef08-97e8-49ff-b5a9-1e68c5cd33e0",
+                     *             "id": "a020ead8-d9c8-48e4-a7f4-4d681f5cbee8",
                      *             "name": "cache"
                      *           },
                      *           "objective": 0.5,
@@ -41248,15 +41965,15 @@ export interface operations {
                      *       "placed": [
                      *         {
                      *           "application": {
-                     *             "id": "2de0ef08-97e8-49ff-b5a9-1e68c5cd33e0",
+                     *             "id": "a020ead8-d9c8-48e4-a7f4-4d681f5cbee8",
                      *             "name": "cache"
                      *           },
                      *           "task": {
-                     *             "id": "6fd32fc7-1ae4-4b8c-bb95-f464e11f30c7",
+                     *             "id": "e176ae7a-9e67-47f5-9948-c840cc6ff2b6",
                      *             "name": "cache-1"
                      *           },
                      *           "vm": {
-                     *             "id": "e7dbaa8c-ed1d-408c-b355-2dabb69048a1",
+                     *             "id": "406db933-8824-4510-855c-b07862b41faf",
                      *             "name": "c-2"
                      *           }
                      *         }
@@ -41433,10 +42150,10 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "ed8600c7-dd26-4a90-9b2c-f1065c1c4519",
+                     *           "id": "abc52bc9-cd65-4787-9005-2a375ae3ba4e",
                      *           "name": "b away",
                      *           "mesh": {
-                     *             "id": "500523b4-a86e-423c-bd2b-55c6e5fdcfa9",
+                     *             "id": "23eaef87-6512-459a-9ad5-68c6e303082e",
                      *             "name": "demo"
                      *           },
                      *           "question": {
@@ -41451,8 +42168,8 @@ export interface operations {
                      *             "place_waiting": false
                      *           },
                      *           "version": 2,
-                     *           "created_at": "2026-11-26T01:55:15.049091Z",
-                     *           "updated_at": "2026-11-26T01:55:15.268066Z"
+                     *           "created_at": "2026-11-26T08:53:49.410660Z",
+                     *           "updated_at": "2026-11-26T08:53:49.488858Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -41569,10 +42286,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "ed8600c7-dd26-4a90-9b2c-f1065c1c4519",
+                     *       "id": "abc52bc9-cd65-4787-9005-2a375ae3ba4e",
                      *       "name": "b gone",
                      *       "mesh": {
-                     *         "id": "500523b4-a86e-423c-bd2b-55c6e5fdcfa9",
+                     *         "id": "23eaef87-6512-459a-9ad5-68c6e303082e",
                      *         "name": "demo"
                      *       },
                      *       "question": {
@@ -41587,8 +42304,8 @@ export interface operations {
                      *         "place_waiting": false
                      *       },
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T01:55:15.049091Z",
-                     *       "updated_at": "2026-11-26T01:55:15.049091Z"
+                     *       "created_at": "2026-11-26T08:53:49.410660Z",
+                     *       "updated_at": "2026-11-26T08:53:49.410660Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ScenarioRead"];
@@ -41723,10 +42440,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "ed8600c7-dd26-4a90-9b2c-f1065c1c4519",
+                     *       "id": "abc52bc9-cd65-4787-9005-2a375ae3ba4e",
                      *       "name": "b gone",
                      *       "mesh": {
-                     *         "id": "500523b4-a86e-423c-bd2b-55c6e5fdcfa9",
+                     *         "id": "23eaef87-6512-459a-9ad5-68c6e303082e",
                      *         "name": "demo"
                      *       },
                      *       "question": {
@@ -41741,8 +42458,8 @@ export interface operations {
                      *         "place_waiting": false
                      *       },
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T01:55:15.049091Z",
-                     *       "updated_at": "2026-11-26T01:55:15.049091Z"
+                     *       "created_at": "2026-11-26T08:53:49.410660Z",
+                     *       "updated_at": "2026-11-26T08:53:49.410660Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ScenarioRead"];
@@ -41955,10 +42672,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "ed8600c7-dd26-4a90-9b2c-f1065c1c4519",
+                     *       "id": "abc52bc9-cd65-4787-9005-2a375ae3ba4e",
                      *       "name": "b away",
                      *       "mesh": {
-                     *         "id": "500523b4-a86e-423c-bd2b-55c6e5fdcfa9",
+                     *         "id": "23eaef87-6512-459a-9ad5-68c6e303082e",
                      *         "name": "demo"
                      *       },
                      *       "question": {
@@ -41973,8 +42690,8 @@ export interface operations {
                      *         "place_waiting": false
                      *       },
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T01:55:15.049091Z",
-                     *       "updated_at": "2026-11-26T01:55:15.268066Z"
+                     *       "created_at": "2026-11-26T08:53:49.410660Z",
+                     *       "updated_at": "2026-11-26T08:53:49.488858Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ScenarioRead"];
@@ -42144,23 +42861,23 @@ export interface operations {
                     /**
                      * @example {
                      *       "application": {
-                     *         "id": "2a615a71-3432-4852-86a9-68cb41b77d66",
+                     *         "id": "e973c3da-757d-491f-9b17-814992635247",
                      *         "name": "cache"
                      *       },
                      *       "window": {
-                     *         "from": "2026-11-26T01:44:00Z",
-                     *         "to": "2026-11-26T01:55:10Z"
+                     *         "from": "2026-11-26T08:42:30Z",
+                     *         "to": "2026-11-26T08:53:40Z"
                      *       },
                      *       "options": [
                      *         {
                      *           "kind": "over_allocate",
                      *           "tasks": [
                      *             {
-                     *               "id": "2d575bf9-f633-4cb0-810b-f1448f2e04cc",
+                     *               "id": "18a5f911-c3af-454e-b4de-e87323398d60",
                      *               "name": "cache-1"
                      *             },
                      *             {
-                     *               "id": "79a9e0e6-b991-499c-869d-76f03532e919",
+                     *               "id": "c40cb26c-278c-45c0-87c9-fb244ac31bad",
                      *               "name": "cache-2"
                      *             }
                      *           ],
@@ -42198,11 +42915,11 @@ export interface operations {
                      *           "kind": "over_allocate",
                      *           "tasks": [
                      *             {
-                     *               "id": "2d575bf9-f633-4cb0-810b-f1448f2e04cc",
+                     *               "id": "18a5f911-c3af-454e-b4de-e87323398d60",
                      *               "name": "cache-1"
                      *             },
                      *             {
-                     *               "id": "79a9e0e6-b991-499c-869d-76f03532e919",
+                     *               "id": "c40cb26c-278c-45c0-87c9-fb244ac31bad",
                      *               "name": "cache-2"
                      *             }
                      *           ],
@@ -42255,6 +42972,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "4cc9fd17-ed16-4c20-a0d6-e87786901a4b",
+                     *       "kind": "what_if.find_options",
+                     *       "title": "Options of cache",
+                     *       "queue": "solve",
+                     *       "state": "queued",
+                     *       "progress": null,
+                     *       "note": "",
+                     *       "attempt": 0,
+                     *       "cancel_requested": false,
+                     *       "requested_by": "owner@sinemora.example",
+                     *       "params": {
+                     *         "question": {
+                     *           "minutes": 30,
+                     *           "extra_max": 3,
+                     *           "statistic": "p50"
+                     *         },
+                     *         "application_id": "5359aca1-d3ef-463b-89a3-3c7e8811e776"
+                     *       },
+                     *       "result": null,
+                     *       "result_href": null,
+                     *       "problem": null,
+                     *       "output": null,
+                     *       "created_at": "2026-11-26T09:01:06.823855Z",
+                     *       "started_at": null,
+                     *       "finished_at": null,
+                     *       "kept_until": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["JobRead"];
                 };
             };
@@ -42365,9 +43112,9 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "476f25e0-f1fd-486c-a9d0-3e7826ca7338",
+                     *           "id": "b00ac3dd-ea04-456e-8e0d-252098240838",
                      *           "name": "a tenth",
-                     *           "created_at": "2026-11-26T01:59:15.015458Z",
+                     *           "created_at": "2026-11-26T08:55:26.954446Z",
                      *           "world": {
                      *             "machines": 96,
                      *             "slots": 14,
@@ -42402,7 +43149,7 @@ export interface operations {
                      *             "latency": null,
                      *             "statistics": null,
                      *             "version": "0.1.0",
-                     *             "code": "7b07cc2475343f33",
+                     *             "code": "81540182807a7a5f",
                      *             "inputs": "1f5c96efb293d0fa"
                      *           },
                      *           "policies": [
@@ -42417,7 +43164,7 @@ export interface operations {
                      *           ]
                      *         }
                      *       ],
-                     *       "next_cursor": "WyIyMDI2LTExLTI2VDAxOjU5OjE1LjAxNTQ1OCswMDowMCJd"
+                     *       "next_cursor": "WyIyMDI2LTExLTI2VDA4OjU1OjI2Ljk1NDQ0NiswMDowMCJd"
                      *     }
                      */
                     "application/json": components["schemas"]["Page_SimulationRead_"];
@@ -42525,7 +43272,7 @@ export interface operations {
                  *         "latency": null,
                  *         "statistics": null,
                  *         "version": "0.1.0",
-                 *         "code": "7b07cc2475343f33",
+                 *         "code": "81540182807a7a5f",
                  *         "inputs": "1f5c96efb293d0fa"
                  *       },
                  *       "policies": [
@@ -42536,15 +43283,15 @@ export interface operations {
                  *           "source_percent": 47.2,
                  *           "worst_job": 0.4228,
                  *           "solver_s": {
-                 *             "p50": 0.005487,
-                 *             "p90": 0.005487,
-                 *             "p99": 0.005487
+                 *             "p50": 0.002517,
+                 *             "p90": 0.002517,
+                 *             "p99": 0.002517
                  *           },
                  *           "round_s": null,
                  *           "placement_latency_s": {
-                 *             "p50": 0.005487,
-                 *             "p90": 0.005487,
-                 *             "p99": 0.005487
+                 *             "p50": 0.002517,
+                 *             "p90": 0.002517,
+                 *             "p99": 0.002517
                  *           },
                  *           "response_s": null,
                  *           "moved_share_mean": 0,
@@ -42555,14 +43302,14 @@ export interface operations {
                  *           ],
                  *           "distributions": {
                  *             "solver_s": [
-                 *               0.005487,
-                 *               0.005487
+                 *               0.002517,
+                 *               0.002517
                  *             ],
                  *             "round_s": [],
                  *             "moved_share": [],
                  *             "placement_latency_s": [
-                 *               0.005487,
-                 *               0.005487
+                 *               0.002517,
+                 *               0.002517
                  *             ],
                  *             "response_s": []
                  *           }
@@ -42574,19 +43321,19 @@ export interface operations {
                  *           "source_percent": null,
                  *           "worst_job": 0.7688,
                  *           "solver_s": {
-                 *             "p50": 0.005754,
-                 *             "p90": 0.005754,
-                 *             "p99": 0.005754
+                 *             "p50": 0.00236,
+                 *             "p90": 0.00236,
+                 *             "p99": 0.00236
                  *           },
                  *           "round_s": {
-                 *             "p50": 0.000738,
-                 *             "p90": 0.000738,
-                 *             "p99": 0.000738
+                 *             "p50": 0.000881,
+                 *             "p90": 0.000881,
+                 *             "p99": 0.000881
                  *           },
                  *           "placement_latency_s": {
-                 *             "p50": 0.005754,
-                 *             "p90": 0.005754,
-                 *             "p99": 0.005754
+                 *             "p50": 0.00236,
+                 *             "p90": 0.00236,
+                 *             "p99": 0.00236
                  *           },
                  *           "response_s": null,
                  *           "moved_share_mean": 0.420935,
@@ -42601,20 +43348,20 @@ export interface operations {
                  *           ],
                  *           "distributions": {
                  *             "solver_s": [
-                 *               0.005754,
-                 *               0.005754
+                 *               0.00236,
+                 *               0.00236
                  *             ],
                  *             "round_s": [
-                 *               0.000738,
-                 *               0.000738
+                 *               0.000881,
+                 *               0.000881
                  *             ],
                  *             "moved_share": [
                  *               0.420935,
                  *               0.420935
                  *             ],
                  *             "placement_latency_s": [
-                 *               0.005754,
-                 *               0.005754
+                 *               0.00236,
+                 *               0.00236
                  *             ],
                  *             "response_s": []
                  *           }
@@ -42639,9 +43386,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "a06ee508-eceb-4c6d-b696-9e3d904c8825",
+                     *       "id": "ef5ecb0f-89e7-43a5-8961-5fcbfbbbde49",
                      *       "name": "once",
-                     *       "created_at": "2026-11-26T01:59:15.284924Z",
+                     *       "created_at": "2026-11-26T08:55:27.151682Z",
                      *       "world": {
                      *         "machines": 96,
                      *         "slots": 14,
@@ -42676,7 +43423,7 @@ export interface operations {
                      *         "latency": null,
                      *         "statistics": null,
                      *         "version": "0.1.0",
-                     *         "code": "7b07cc2475343f33",
+                     *         "code": "81540182807a7a5f",
                      *         "inputs": "1f5c96efb293d0fa"
                      *       },
                      *       "policies": [
@@ -42687,15 +43434,15 @@ export interface operations {
                      *           "source_percent": 47.2,
                      *           "worst_job": 0.4228,
                      *           "solver_s": {
-                     *             "p50": 0.005487,
-                     *             "p90": 0.005487,
-                     *             "p99": 0.005487
+                     *             "p50": 0.002517,
+                     *             "p90": 0.002517,
+                     *             "p99": 0.002517
                      *           },
                      *           "round_s": null,
                      *           "placement_latency_s": {
-                     *             "p50": 0.005487,
-                     *             "p90": 0.005487,
-                     *             "p99": 0.005487
+                     *             "p50": 0.002517,
+                     *             "p90": 0.002517,
+                     *             "p99": 0.002517
                      *           },
                      *           "response_s": null,
                      *           "moved_share_mean": 0,
@@ -42706,14 +43453,14 @@ export interface operations {
                      *           ],
                      *           "distributions": {
                      *             "solver_s": [
-                     *               0.005487,
-                     *               0.005487
+                     *               0.002517,
+                     *               0.002517
                      *             ],
                      *             "round_s": [],
                      *             "moved_share": [],
                      *             "placement_latency_s": [
-                     *               0.005487,
-                     *               0.005487
+                     *               0.002517,
+                     *               0.002517
                      *             ],
                      *             "response_s": []
                      *           }
@@ -42725,19 +43472,19 @@ export interface operations {
                      *           "source_percent": null,
                      *           "worst_job": 0.7688,
                      *           "solver_s": {
-                     *             "p50": 0.005754,
-                     *             "p90": 0.005754,
-                     *             "p99": 0.005754
+                     *             "p50": 0.00236,
+                     *             "p90": 0.00236,
+                     *             "p99": 0.00236
                      *           },
                      *           "round_s": {
-                     *             "p50": 0.000738,
-                     *             "p90": 0.000738,
-                     *             "p99": 0.000738
+                     *             "p50": 0.000881,
+                     *             "p90": 0.000881,
+                     *             "p99": 0.000881
                      *           },
                      *           "placement_latency_s": {
-                     *             "p50": 0.005754,
-                     *             "p90": 0.005754,
-                     *             "p99": 0.005754
+                     *             "p50": 0.00236,
+                     *             "p90": 0.00236,
+                     *             "p99": 0.00236
                      *           },
                      *           "response_s": null,
                      *           "moved_share_mean": 0.420935,
@@ -42752,20 +43499,20 @@ export interface operations {
                      *           ],
                      *           "distributions": {
                      *             "solver_s": [
-                     *               0.005754,
-                     *               0.005754
+                     *               0.00236,
+                     *               0.00236
                      *             ],
                      *             "round_s": [
-                     *               0.000738,
-                     *               0.000738
+                     *               0.000881,
+                     *               0.000881
                      *             ],
                      *             "moved_share": [
                      *               0.420935,
                      *               0.420935
                      *             ],
                      *             "placement_latency_s": [
-                     *               0.005754,
-                     *               0.005754
+                     *               0.00236,
+                     *               0.00236
                      *             ],
                      *             "response_s": []
                      *           }
@@ -42917,7 +43664,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "bb3b17c0-f82e-498f-a749-81137f349fc8",
+                     *       "id": "ec3d6dbb-c1f3-49d3-a5c9-0761b7bcd360",
                      *       "kind": "simulation.simulate",
                      *       "title": "Simulation Small",
                      *       "queue": "solve",
@@ -42968,7 +43715,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:56:52.871452Z",
+                     *       "created_at": "2026-11-26T08:55:01.479286Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -43105,9 +43852,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "e646790f-2ed7-4c5f-96ea-dbf7f1c40cfe",
+                     *       "id": "6a3afeb4-2912-4c87-a381-321cff0e5a10",
                      *       "name": "a tenth",
-                     *       "created_at": "2026-11-26T01:59:14.918187Z",
+                     *       "created_at": "2026-11-26T08:55:26.922500Z",
                      *       "world": {
                      *         "machines": 96,
                      *         "slots": 14,
@@ -43142,7 +43889,7 @@ export interface operations {
                      *         "latency": null,
                      *         "statistics": null,
                      *         "version": "0.1.0",
-                     *         "code": "7b07cc2475343f33",
+                     *         "code": "81540182807a7a5f",
                      *         "inputs": "1f5c96efb293d0fa"
                      *       },
                      *       "policies": [
@@ -43153,15 +43900,15 @@ export interface operations {
                      *           "source_percent": 47.2,
                      *           "worst_job": 0.4228,
                      *           "solver_s": {
-                     *             "p50": 0.005487,
-                     *             "p90": 0.005487,
-                     *             "p99": 0.005487
+                     *             "p50": 0.002517,
+                     *             "p90": 0.002517,
+                     *             "p99": 0.002517
                      *           },
                      *           "round_s": null,
                      *           "placement_latency_s": {
-                     *             "p50": 0.005487,
-                     *             "p90": 0.005487,
-                     *             "p99": 0.005487
+                     *             "p50": 0.002517,
+                     *             "p90": 0.002517,
+                     *             "p99": 0.002517
                      *           },
                      *           "response_s": null,
                      *           "moved_share_mean": 0,
@@ -43172,14 +43919,14 @@ export interface operations {
                      *           ],
                      *           "distributions": {
                      *             "solver_s": [
-                     *               0.005487,
-                     *               0.005487
+                     *               0.002517,
+                     *               0.002517
                      *             ],
                      *             "round_s": [],
                      *             "moved_share": [],
                      *             "placement_latency_s": [
-                     *               0.005487,
-                     *               0.005487
+                     *               0.002517,
+                     *               0.002517
                      *             ],
                      *             "response_s": []
                      *           }
@@ -43191,19 +43938,19 @@ export interface operations {
                      *           "source_percent": null,
                      *           "worst_job": 0.7688,
                      *           "solver_s": {
-                     *             "p50": 0.005754,
-                     *             "p90": 0.005754,
-                     *             "p99": 0.005754
+                     *             "p50": 0.00236,
+                     *             "p90": 0.00236,
+                     *             "p99": 0.00236
                      *           },
                      *           "round_s": {
-                     *             "p50": 0.000738,
-                     *             "p90": 0.000738,
-                     *             "p99": 0.000738
+                     *             "p50": 0.000881,
+                     *             "p90": 0.000881,
+                     *             "p99": 0.000881
                      *           },
                      *           "placement_latency_s": {
-                     *             "p50": 0.005754,
-                     *             "p90": 0.005754,
-                     *             "p99": 0.005754
+                     *             "p50": 0.00236,
+                     *             "p90": 0.00236,
+                     *             "p99": 0.00236
                      *           },
                      *           "response_s": null,
                      *           "moved_share_mean": 0.420935,
@@ -43218,20 +43965,20 @@ export interface operations {
                      *           ],
                      *           "distributions": {
                      *             "solver_s": [
-                     *               0.005754,
-                     *               0.005754
+                     *               0.00236,
+                     *               0.00236
                      *             ],
                      *             "round_s": [
-                     *               0.000738,
-                     *               0.000738
+                     *               0.000881,
+                     *               0.000881
                      *             ],
                      *             "moved_share": [
                      *               0.420935,
                      *               0.420935
                      *             ],
                      *             "placement_latency_s": [
-                     *               0.005754,
-                     *               0.005754
+                     *               0.00236,
+                     *               0.00236
                      *             ],
                      *             "response_s": []
                      *           }
@@ -43426,11 +44173,11 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "fe8c08b5-18c4-4eea-b149-04c58a88343d",
+                     *           "id": "8a365102-7739-41aa-842a-b21517ca3cc5",
                      *           "name": "shop",
-                     *           "mesh_id": "8fbda55f-4bd6-44a6-a23b-5f53e65221d4",
+                     *           "mesh_id": "fda6c3b6-41cd-485e-a169-0b3551e8c5c7",
                      *           "application_id": null,
-                     *           "curve_id": "04c46024-2ac4-4984-9874-512f4a9c8d5d",
+                     *           "curve_id": "7b0a988b-3d75-469f-a128-d4776396ca6a",
                      *           "metric": "rate",
                      *           "unit": "orders/s",
                      *           "kind": "push",
@@ -43441,18 +44188,18 @@ export interface operations {
                      *           "paused": false,
                      *           "paths": [
                      *             {
-                     *               "source_vm_id": "05c7d63c-13a5-449c-a879-cff4b3f2a47f",
-                     *               "target_vm_id": "4a9a20e4-f5cb-4c47-b173-c3b8c48b673b",
+                     *               "source_vm_id": "1a06748a-9fe4-4b8f-963b-ada190092e4c",
+                     *               "target_vm_id": "284ce9e0-e038-414d-a719-3e2de5c2b948",
                      *               "source_name": "a-1",
                      *               "target_name": "b-1"
                      *             }
                      *           ],
-                     *           "created_at": "2026-11-26T01:49:53.673870Z",
-                     *           "updated_at": "2026-11-26T01:49:53.673870Z",
-                     *           "read_at": "2026-11-26T01:49:54.653331Z",
+                     *           "created_at": "2026-11-26T08:52:41.947326Z",
+                     *           "updated_at": "2026-11-26T08:52:41.947326Z",
+                     *           "read_at": "2026-11-26T08:52:42.134252Z",
                      *           "read_error": null,
-                     *           "judged_at": "2026-11-26T01:49:57.700837Z",
-                     *           "learnt_at": "2026-11-26T01:49:57.700837Z",
+                     *           "judged_at": "2026-11-26T08:52:42.547638Z",
+                     *           "learnt_at": "2026-11-26T08:52:42.547638Z",
                      *           "finding": {
                      *             "state": "learnt",
                      *             "reasons": [],
@@ -43553,11 +44300,11 @@ export interface operations {
                 /**
                  * @example {
                  *       "name": "shop",
-                 *       "mesh_id": "2cea86ea-226c-4856-826f-4e003b623086",
+                 *       "mesh_id": "e734e686-97c0-4935-9852-bba24c0798c6",
                  *       "paths": [
                  *         {
-                 *           "source_vm_id": "11c98b92-abba-4d91-b1c9-72f67d71a64e",
-                 *           "target_vm_id": "f523770c-c438-4dde-8016-de977422491f"
+                 *           "source_vm_id": "e3c46739-816d-4cd6-a8da-c4acdea35d4f",
+                 *           "target_vm_id": "7493ebc2-6a3f-4584-a40b-50d62db0de40"
                  *         }
                  *       ],
                  *       "unit": "orders/s",
@@ -43585,9 +44332,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "736f85fa-69e9-4a13-b8cb-74f245f9c6be",
+                     *       "id": "e7ce2081-18f0-4068-a7ba-87995309d09c",
                      *       "name": "shop",
-                     *       "mesh_id": "2cea86ea-226c-4856-826f-4e003b623086",
+                     *       "mesh_id": "e734e686-97c0-4935-9852-bba24c0798c6",
                      *       "application_id": null,
                      *       "curve_id": null,
                      *       "metric": "rate",
@@ -43600,14 +44347,14 @@ export interface operations {
                      *       "paused": false,
                      *       "paths": [
                      *         {
-                     *           "source_vm_id": "11c98b92-abba-4d91-b1c9-72f67d71a64e",
-                     *           "target_vm_id": "f523770c-c438-4dde-8016-de977422491f",
+                     *           "source_vm_id": "e3c46739-816d-4cd6-a8da-c4acdea35d4f",
+                     *           "target_vm_id": "7493ebc2-6a3f-4584-a40b-50d62db0de40",
                      *           "source_name": "a-1",
                      *           "target_name": "b-1"
                      *         }
                      *       ],
-                     *       "created_at": "2026-11-26T01:50:35.819363Z",
-                     *       "updated_at": "2026-11-26T01:50:35.819363Z",
+                     *       "created_at": "2026-11-26T08:52:50.116773Z",
+                     *       "updated_at": "2026-11-26T08:52:50.116773Z",
                      *       "read_at": null,
                      *       "read_error": null,
                      *       "judged_at": null,
@@ -43754,11 +44501,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "921d6a25-f06a-4f66-ab7d-84d80ef3157e",
+                     *       "id": "2190f2c0-57a0-4876-958e-3aa7701912d3",
                      *       "name": "shop",
-                     *       "mesh_id": "48efddc8-e1ab-4071-94ac-7a440c52aeda",
+                     *       "mesh_id": "887ab292-d884-4a50-8fb3-8253fbdab62b",
                      *       "application_id": null,
-                     *       "curve_id": "49ed284f-d10a-4640-8852-9ecd3bfea398",
+                     *       "curve_id": "2d88dffa-6aac-4c72-8ca3-237ef7a5eea9",
                      *       "metric": "rate",
                      *       "unit": "orders/s",
                      *       "kind": "prometheus",
@@ -43769,18 +44516,18 @@ export interface operations {
                      *       "paused": false,
                      *       "paths": [
                      *         {
-                     *           "source_vm_id": "ff775b2d-c5c2-44c3-9336-355785b1bded",
-                     *           "target_vm_id": "81878e87-932a-40ae-8a41-ed2fdea6468f",
+                     *           "source_vm_id": "a991e770-2a18-4467-8df6-aefa29e5cb77",
+                     *           "target_vm_id": "01b675b4-878c-44bd-b034-bffe3fc63b55",
                      *           "source_name": "a-1",
                      *           "target_name": "b-1"
                      *         }
                      *       ],
-                     *       "created_at": "2026-11-26T01:50:14.774809Z",
-                     *       "updated_at": "2026-11-26T01:50:14.774809Z",
-                     *       "read_at": "2026-11-26T01:50:15.428336Z",
+                     *       "created_at": "2026-11-26T08:52:45.456276Z",
+                     *       "updated_at": "2026-11-26T08:52:45.456276Z",
+                     *       "read_at": "2026-11-26T08:52:45.658813Z",
                      *       "read_error": null,
-                     *       "judged_at": "2026-11-26T01:50:18.229855Z",
-                     *       "learnt_at": "2026-11-26T01:50:18.229855Z",
+                     *       "judged_at": "2026-11-26T08:52:45.812385Z",
+                     *       "learnt_at": "2026-11-26T08:52:45.812385Z",
                      *       "finding": {
                      *         "state": "learnt",
                      *         "reasons": [],
@@ -44009,9 +44756,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "e525d0b6-f65b-444a-b859-feb33b282016",
+                     *       "id": "5f957897-713c-4a41-a29f-3c4ba1089824",
                      *       "name": "shop",
-                     *       "mesh_id": "ae58583c-9c23-4607-82d6-e5f2bb83478b",
+                     *       "mesh_id": "b383f4af-deeb-4228-b85a-d7b5bdbc79b3",
                      *       "application_id": null,
                      *       "curve_id": null,
                      *       "metric": "rate",
@@ -44024,16 +44771,16 @@ export interface operations {
                      *       "paused": false,
                      *       "paths": [
                      *         {
-                     *           "source_vm_id": "532abb2b-b655-49d3-8dac-70d9ec6069f6",
-                     *           "target_vm_id": "526d84d3-e3b7-46ef-a05f-d89084c71de8",
+                     *           "source_vm_id": "098554f2-477b-4625-a233-87a405771a1b",
+                     *           "target_vm_id": "df5c868b-b8b1-4c43-998e-6d302c0a4412",
                      *           "source_name": "a-1",
                      *           "target_name": "b-1"
                      *         }
                      *       ],
-                     *       "created_at": "2026-11-26T01:50:51.379991Z",
-                     *       "updated_at": "2026-11-26T01:50:54.984984Z",
-                     *       "read_at": "2026-11-26T01:50:53.887019Z",
-                     *       "read_error": "127.0.0.1:46321 refuses these credentials (401)",
+                     *       "created_at": "2026-11-26T08:52:55.956637Z",
+                     *       "updated_at": "2026-11-26T08:52:56.467972Z",
+                     *       "read_at": "2026-11-26T08:52:56.320651Z",
+                     *       "read_error": "127.0.0.1:39245 refuses these credentials (401)",
                      *       "judged_at": null,
                      *       "learnt_at": null,
                      *       "finding": {
@@ -44197,11 +44944,11 @@ export interface operations {
                  * @example {
                  *       "points": [
                  *         {
-                 *           "at": "2026-11-25T19:36:00+00:00",
+                 *           "at": "2026-11-26T02:49:00+00:00",
                  *           "value": 975.9420572423966
                  *         },
                  *         {
-                 *           "at": "2026-11-25T19:37:00+00:00",
+                 *           "at": "2026-11-26T02:50:00+00:00",
                  *           "value": 960.2692301311556
                  *         }
                  *       ]
@@ -44359,8 +45106,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "points_at": [
-                     *         "2026-11-25T19:36:00Z",
-                     *         "2026-11-25T19:37:00Z"
+                     *         "2026-11-26T02:49:00Z",
+                     *         "2026-11-26T02:50:00Z"
                      *       ],
                      *       "latency_us": [
                      *         445.554,
@@ -44483,11 +45230,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "fe8c08b5-18c4-4eea-b149-04c58a88343d",
+                     *       "id": "8a365102-7739-41aa-842a-b21517ca3cc5",
                      *       "name": "shop",
-                     *       "mesh_id": "8fbda55f-4bd6-44a6-a23b-5f53e65221d4",
+                     *       "mesh_id": "fda6c3b6-41cd-485e-a169-0b3551e8c5c7",
                      *       "application_id": null,
-                     *       "curve_id": "04c46024-2ac4-4984-9874-512f4a9c8d5d",
+                     *       "curve_id": "7b0a988b-3d75-469f-a128-d4776396ca6a",
                      *       "metric": "rate",
                      *       "unit": "orders/s",
                      *       "kind": "push",
@@ -44498,18 +45245,18 @@ export interface operations {
                      *       "paused": false,
                      *       "paths": [
                      *         {
-                     *           "source_vm_id": "05c7d63c-13a5-449c-a879-cff4b3f2a47f",
-                     *           "target_vm_id": "4a9a20e4-f5cb-4c47-b173-c3b8c48b673b",
+                     *           "source_vm_id": "1a06748a-9fe4-4b8f-963b-ada190092e4c",
+                     *           "target_vm_id": "284ce9e0-e038-414d-a719-3e2de5c2b948",
                      *           "source_name": "a-1",
                      *           "target_name": "b-1"
                      *         }
                      *       ],
-                     *       "created_at": "2026-11-26T01:49:53.673870Z",
-                     *       "updated_at": "2026-11-26T01:49:53.673870Z",
-                     *       "read_at": "2026-11-26T01:49:54.653331Z",
+                     *       "created_at": "2026-11-26T08:52:41.947326Z",
+                     *       "updated_at": "2026-11-26T08:52:41.947326Z",
+                     *       "read_at": "2026-11-26T08:52:42.134252Z",
                      *       "read_error": null,
-                     *       "judged_at": "2026-11-26T01:49:54.971754Z",
-                     *       "learnt_at": "2026-11-26T01:49:54.971754Z",
+                     *       "judged_at": "2026-11-26T08:52:42.259840Z",
+                     *       "learnt_at": "2026-11-26T08:52:42.259840Z",
                      *       "finding": {
                      *         "state": "learnt",
                      *         "reasons": [],
@@ -44639,35 +45386,21 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "dbaeee5d-9719-4444-9383-cec526fe94cb",
+                     *           "id": "73273968-1331-4cad-a732-a6a831950859",
                      *           "kind": "deploy",
                      *           "text": "mine",
                      *           "starts_at": "2026-11-20T10:00:00Z",
                      *           "ends_at": null,
-                     *           "mesh_id": "5508e4a6-c116-4f72-8cb9-32675de6ed1d",
+                     *           "mesh_id": "c393d112-b641-4259-be82-f8b11ae9afdc",
                      *           "mesh_name": "demo",
                      *           "scope": null,
                      *           "source": "owner@sinemora.example",
                      *           "url": null,
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T01:48:08.147137Z"
+                     *           "created_at": "2026-11-26T08:52:27.948337Z"
                      *         },
                      *         {
-                     *           "id": "a69f8c77-7976-483b-ba7c-dbc407c700ff",
-                     *           "kind": "deploy",
-                     *           "text": "theirs",
-                     *           "starts_at": "2026-11-20T10:00:00Z",
-                     *           "ends_at": null,
-                     *           "mesh_id": "b52307e1-0a58-4fc4-9004-8879eb952d1f",
-                     *           "mesh_name": "other",
-                     *           "scope": null,
-                     *           "source": "owner@sinemora.example",
-                     *           "url": null,
-                     *           "version": 1,
-                     *           "created_at": "2026-11-26T01:48:08.328972Z"
-                     *         },
-                     *         {
-                     *           "id": "00679cfc-c151-4764-9264-fd179c88aeed",
+                     *           "id": "36becbbb-e6fb-46a7-b90b-1adcba8ca4c1",
                      *           "kind": "deploy",
                      *           "text": "all",
                      *           "starts_at": "2026-11-20T10:00:00Z",
@@ -44678,7 +45411,21 @@ export interface operations {
                      *           "source": "owner@sinemora.example",
                      *           "url": null,
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T01:48:08.450610Z"
+                     *           "created_at": "2026-11-26T08:52:28.002839Z"
+                     *         },
+                     *         {
+                     *           "id": "0a1d819a-2b57-4f0d-a81e-8a20b693a926",
+                     *           "kind": "deploy",
+                     *           "text": "theirs",
+                     *           "starts_at": "2026-11-20T10:00:00Z",
+                     *           "ends_at": null,
+                     *           "mesh_id": "e847848f-aa40-444c-a61a-6b1afb74967c",
+                     *           "mesh_name": "other",
+                     *           "scope": null,
+                     *           "source": "owner@sinemora.example",
+                     *           "url": null,
+                     *           "version": 1,
+                     *           "created_at": "2026-11-26T08:52:27.972746Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -44772,14 +45519,14 @@ export interface operations {
                  *       "starts_at": "2026-11-20T10:00:00Z",
                  *       "scope": {
                  *         "vm_ids": [
-                 *           "93342a97-3813-493e-8b15-99b2ba73dc5e",
-                 *           "93342a97-3813-493e-8b15-99b2ba73dc5e"
+                 *           "9a405f85-f2b7-45cd-8237-043a55fa6738",
+                 *           "9a405f85-f2b7-45cd-8237-043a55fa6738"
                  *         ],
                  *         "zone_ids": [
-                 *           "29a0c9a7-4649-4e82-9fdc-3c4074362ac6"
+                 *           "dd339846-5474-4dc8-97a5-6b4cfdf1383d"
                  *         ],
                  *         "application_ids": [
-                 *           "f3c58193-94fa-46da-b759-280d60821d5d"
+                 *           "63aa3c17-7602-4b7e-ad54-bf190f8e1a8e"
                  *         ]
                  *       }
                  *     }
@@ -44802,7 +45549,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "b4013421-5456-4406-8035-1a4aa175b85c",
+                     *       "id": "530084b8-9399-43df-8616-35a3f14a4d0b",
                      *       "kind": "deploy",
                      *       "text": "web 4.2",
                      *       "starts_at": "2026-11-20T10:00:00Z",
@@ -44811,23 +45558,23 @@ export interface operations {
                      *       "mesh_name": null,
                      *       "scope": {
                      *         "vm_ids": [
-                     *           "93342a97-3813-493e-8b15-99b2ba73dc5e"
+                     *           "9a405f85-f2b7-45cd-8237-043a55fa6738"
                      *         ],
                      *         "zone_ids": [
-                     *           "29a0c9a7-4649-4e82-9fdc-3c4074362ac6"
+                     *           "dd339846-5474-4dc8-97a5-6b4cfdf1383d"
                      *         ],
                      *         "application_ids": [
-                     *           "f3c58193-94fa-46da-b759-280d60821d5d"
+                     *           "63aa3c17-7602-4b7e-ad54-bf190f8e1a8e"
                      *         ],
                      *         "task_vm_ids": [
-                     *           "484f0c6b-85f3-4ca4-bfd0-920a7c9e71fa",
-                     *           "a0207464-c1e3-48c6-b9e5-b29dd8315216"
+                     *           "44f84f28-35f5-40d0-a8a5-a60624d47576",
+                     *           "a7574b3d-3f76-4358-9778-3005fd05d18b"
                      *         ]
                      *       },
                      *       "source": "owner@sinemora.example",
                      *       "url": null,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T01:48:10.549797Z"
+                     *       "created_at": "2026-11-26T08:52:28.862702Z"
                      *     }
                      */
                     "application/json": components["schemas"]["AnnotationRead"];
@@ -44962,7 +45709,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "8183a7e1-2514-4592-bdf2-f1dc85b40539",
+                     *       "id": "31f82a62-d297-4829-a573-22b934bcaab9",
                      *       "kind": "deploy",
                      *       "text": "web 4.2",
                      *       "starts_at": "2026-11-20T10:00:00Z",
@@ -44973,7 +45720,7 @@ export interface operations {
                      *       "source": "CI",
                      *       "url": "https://ci.example/7",
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T01:48:04.223720Z"
+                     *       "created_at": "2026-11-26T08:52:26.396410Z"
                      *     }
                      */
                     "application/json": components["schemas"]["AnnotationRead"];
@@ -45167,7 +45914,7 @@ export interface operations {
                  * @example {
                  *       "scope": {
                  *         "vm_ids": [
-                 *           "484f0c6b-85f3-4ca4-bfd0-920a7c9e71fa"
+                 *           "44f84f28-35f5-40d0-a8a5-a60624d47576"
                  *         ]
                  *       }
                  *     }
@@ -45189,7 +45936,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "b4013421-5456-4406-8035-1a4aa175b85c",
+                     *       "id": "530084b8-9399-43df-8616-35a3f14a4d0b",
                      *       "kind": "deploy",
                      *       "text": "web 4.2",
                      *       "starts_at": "2026-11-20T10:00:00Z",
@@ -45198,7 +45945,7 @@ export interface operations {
                      *       "mesh_name": null,
                      *       "scope": {
                      *         "vm_ids": [
-                     *           "484f0c6b-85f3-4ca4-bfd0-920a7c9e71fa"
+                     *           "44f84f28-35f5-40d0-a8a5-a60624d47576"
                      *         ],
                      *         "zone_ids": [],
                      *         "application_ids": [],
@@ -45207,7 +45954,7 @@ export interface operations {
                      *       "source": "owner@sinemora.example",
                      *       "url": null,
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T01:48:10.549797Z"
+                     *       "created_at": "2026-11-26T08:52:28.862702Z"
                      *     }
                      */
                     "application/json": components["schemas"]["AnnotationRead"];
@@ -45359,18 +46106,18 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "24802b9c-559f-4101-bbab-00348e7eda6d",
+                     *           "id": "0a6c7fe1-a7a7-4626-9206-b3637140ffdf",
                      *           "name": "Home",
                      *           "address": "/",
                      *           "created_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T02:02:08.914756Z"
+                     *           "created_at": "2026-11-26T08:57:23.450769Z"
                      *         },
                      *         {
-                     *           "id": "5c49c82a-878d-43d7-ac62-350a7ea77cf7",
+                     *           "id": "e7271100-8e5b-4cc1-90d8-3f260e400124",
                      *           "name": "Loss",
                      *           "address": "/meshes/7?metric=loss&span=6h",
                      *           "created_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T02:02:08.654233Z"
+                     *           "created_at": "2026-11-26T08:57:23.410018Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -45467,11 +46214,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "24802b9c-559f-4101-bbab-00348e7eda6d",
+                     *       "id": "0a6c7fe1-a7a7-4626-9206-b3637140ffdf",
                      *       "name": "Home",
                      *       "address": "/",
                      *       "created_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T02:02:08.914756Z"
+                     *       "created_at": "2026-11-26T08:57:23.450769Z"
                      *     }
                      */
                     "application/json": components["schemas"]["SavedViewRead"];
@@ -45681,13 +46428,13 @@ export interface operations {
                      *       "name": "Wiki",
                      *       "view": "path",
                      *       "mesh": {
-                     *         "id": "c740356b-c6a7-44af-88de-2fa910106bc6",
+                     *         "id": "61678562-8c94-4409-a34f-a6d7479fbd8c",
                      *         "name": "demo",
                      *         "window_s": 10
                      *       },
-                     *       "source_vm_id": "fe59c4e3-d558-4fbb-b9db-1bce168ccb37",
-                     *       "target_vm_id": "d8ab51ec-67c3-4617-b2f7-f870e644c9df",
-                     *       "expires_at": "2026-12-26T01:51:33.299668Z"
+                     *       "source_vm_id": "3ffdb882-24b2-4157-8ac7-59dfface4152",
+                     *       "target_vm_id": "fb36ddec-4864-4c04-84f3-78afd1eb4a65",
+                     *       "expires_at": "2026-12-26T08:54:36.345683Z"
                      *     }
                      */
                     "application/json": components["schemas"]["EmbedRead"];
@@ -45790,18 +46537,18 @@ export interface operations {
                      *           "name": "Wiki",
                      *           "view": "heatmap",
                      *           "mesh": {
-                     *             "id": "cfb1f112-9416-40ad-82f8-f75d0b410593",
+                     *             "id": "fb277332-b8a7-42a6-b143-322e45ef5d66",
                      *             "name": "demo",
                      *             "window_s": 10
                      *           },
                      *           "source_vm_id": null,
                      *           "target_vm_id": null,
-                     *           "expires_at": "2026-12-26T01:52:28.263568Z",
-                     *           "id": "8d78a4ef-939b-47e2-97d9-7eb8eb9f5cd3",
-                     *           "prefix": "sme_AYsn4T",
+                     *           "expires_at": "2026-12-26T08:54:45.195252Z",
+                     *           "id": "172e1257-fad4-4c9f-82b7-097514bd7a43",
+                     *           "prefix": "sme_fo0QWZ",
                      *           "created_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T01:52:28.270940Z",
-                     *           "last_used_at": "2026-11-26T01:52:28.666463Z"
+                     *           "created_at": "2026-11-26T08:54:45.202984Z",
+                     *           "last_used_at": "2026-11-26T08:54:45.289921Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -45879,9 +46626,9 @@ export interface operations {
                  * @example {
                  *       "name": "Wiki",
                  *       "view": "path",
-                 *       "mesh_id": "c740356b-c6a7-44af-88de-2fa910106bc6",
-                 *       "source_vm_id": "fe59c4e3-d558-4fbb-b9db-1bce168ccb37",
-                 *       "target_vm_id": "d8ab51ec-67c3-4617-b2f7-f870e644c9df"
+                 *       "mesh_id": "61678562-8c94-4409-a34f-a6d7479fbd8c",
+                 *       "source_vm_id": "3ffdb882-24b2-4157-8ac7-59dfface4152",
+                 *       "target_vm_id": "fb36ddec-4864-4c04-84f3-78afd1eb4a65"
                  *     }
                  */
                 "application/json": components["schemas"]["EmbedLinkCreate"];
@@ -45904,17 +46651,17 @@ export interface operations {
                      *       "name": "Wiki",
                      *       "view": "path",
                      *       "mesh": {
-                     *         "id": "c740356b-c6a7-44af-88de-2fa910106bc6",
+                     *         "id": "61678562-8c94-4409-a34f-a6d7479fbd8c",
                      *         "name": "demo",
                      *         "window_s": 10
                      *       },
-                     *       "source_vm_id": "fe59c4e3-d558-4fbb-b9db-1bce168ccb37",
-                     *       "target_vm_id": "d8ab51ec-67c3-4617-b2f7-f870e644c9df",
-                     *       "expires_at": "2026-12-26T01:51:33.299668Z",
-                     *       "id": "3e1c1eac-725c-4802-a4bb-c5e5ba0056e5",
-                     *       "prefix": "sme_VII1V2",
+                     *       "source_vm_id": "3ffdb882-24b2-4157-8ac7-59dfface4152",
+                     *       "target_vm_id": "fb36ddec-4864-4c04-84f3-78afd1eb4a65",
+                     *       "expires_at": "2026-12-26T08:54:36.345683Z",
+                     *       "id": "9ee35c72-49cb-4498-a8dd-af5b9fb7d01a",
+                     *       "prefix": "sme_UwgcV4",
                      *       "created_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T01:51:33.312719Z",
+                     *       "created_at": "2026-11-26T08:54:36.349700Z",
                      *       "last_used_at": null,
                      *       "token": "example-token-of-an-e-mail"
                      *     }
@@ -46149,56 +46896,96 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "ab1378ce-c2a3-45e3-89e3-73b40c4fdd8c",
+                     *           "id": "5b034b2d-256f-4e2a-8ca1-ee2f4d45b706",
                      *           "mesh": {
-                     *             "id": "631b902f-390a-4ab4-b7a1-c228391dc923",
+                     *             "id": "9b1ec089-f746-4c23-b24d-d74b0f9d0de2",
                      *             "name": "demo"
                      *           },
                      *           "state": "open",
                      *           "severity": "warning",
-                     *           "title": "egress of c-1",
+                     *           "title": "path b-2 to c-2: delay increased",
                      *           "culprit": {
-                     *             "suspect": "egress",
+                     *             "suspect": "path",
                      *             "at": {
-                     *               "id": "787ad906-ae59-41e8-b349-474d176918e8",
-                     *               "name": "c-1"
+                     *               "id": "05d7adb4-46c4-486a-8284-f58712e64ef4",
+                     *               "name": "b-2"
                      *             },
-                     *             "other": null,
-                     *             "words": "egress of c-1"
+                     *             "other": {
+                     *               "id": "d2e0e7ba-2613-485e-a917-e9a7ef179d8e",
+                     *               "name": "c-2"
+                     *             },
+                     *             "words": "path b-2 to c-2"
                      *           },
-                     *           "paths": 4,
+                     *           "paths": 1,
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T02:00:20Z",
-                     *           "opened_at": "2026-11-26T02:00:40Z",
-                     *           "seen_at": "2026-11-26T02:00:50Z",
+                     *           "onset_at": "2026-11-26T08:40:40Z",
+                     *           "opened_at": "2026-11-26T08:41:00Z",
+                     *           "seen_at": "2026-11-26T08:41:10Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
                      *           "merged_into": null,
+                     *           "recurrence": null,
                      *           "found_late_at": null,
-                     *           "version": 1,
-                     *           "recurrence": null
+                     *           "version": 1
                      *         },
                      *         {
-                     *           "id": "9429ff51-fbf9-4f31-b02c-cff2b76e69e4",
+                     *           "id": "0e153995-f9b8-485e-9e85-985091d54734",
                      *           "mesh": {
-                     *             "id": "631b902f-390a-4ab4-b7a1-c228391dc923",
+                     *             "id": "9b1ec089-f746-4c23-b24d-d74b0f9d0de2",
                      *             "name": "demo"
                      *           },
-                     *           "state": "resolved",
+                     *           "state": "open",
                      *           "severity": "warning",
-                     *           "title": "path a-1 to b-1",
+                     *           "title": "path c-1 to a-2: delay increased",
                      *           "culprit": {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "c30cc795-3366-44b7-b52c-c18097f2775c",
+                     *               "id": "fe42a8a4-93b5-4b54-9350-652bc3b3f8ea",
+                     *               "name": "c-1"
+                     *             },
+                     *             "other": {
+                     *               "id": "f298eb52-9f2e-4c7a-a561-eb77448fa7b7",
+                     *               "name": "a-2"
+                     *             },
+                     *             "words": "path c-1 to a-2"
+                     *           },
+                     *           "paths": 1,
+                     *           "rules": [
+                     *             "Above a millisecond"
+                     *           ],
+                     *           "onset_at": "2026-11-26T08:40:40Z",
+                     *           "opened_at": "2026-11-26T08:41:00Z",
+                     *           "seen_at": "2026-11-26T08:41:10Z",
+                     *           "ended_at": null,
+                     *           "timescale": "short",
+                     *           "assignee": null,
+                     *           "silenced_by": null,
+                     *           "merged_into": null,
+                     *           "recurrence": null,
+                     *           "found_late_at": null,
+                     *           "version": 1
+                     *         },
+                     *         {
+                     *           "id": "c0bca047-080a-4a85-9696-9cbf414c8566",
+                     *           "mesh": {
+                     *             "id": "9b1ec089-f746-4c23-b24d-d74b0f9d0de2",
+                     *             "name": "demo"
+                     *           },
+                     *           "state": "open",
+                     *           "severity": "warning",
+                     *           "title": "path a-1 to b-1: delay increased",
+                     *           "culprit": {
+                     *             "suspect": "path",
+                     *             "at": {
+                     *               "id": "33bf33e0-74eb-4027-8e51-8eaf01090f70",
                      *               "name": "a-1"
                      *             },
                      *             "other": {
-                     *               "id": "fc6816c5-a149-4722-bf77-ac5f1eea6050",
+                     *               "id": "8538a22f-5853-42c1-a8bf-b1ae7a7dbc11",
                      *               "name": "b-1"
                      *             },
                      *             "words": "path a-1 to b-1"
@@ -46207,51 +46994,17 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T01:56:30Z",
-                     *           "opened_at": "2026-11-26T01:56:50Z",
-                     *           "seen_at": "2026-11-26T01:58:10Z",
+                     *           "onset_at": "2026-11-26T08:40:10Z",
+                     *           "opened_at": "2026-11-26T08:40:30Z",
+                     *           "seen_at": "2026-11-26T08:41:10Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
                      *           "merged_into": null,
+                     *           "recurrence": null,
                      *           "found_late_at": null,
-                     *           "version": 2,
-                     *           "recurrence": null
-                     *         },
-                     *         {
-                     *           "id": "2106ae5c-400e-47ad-9ed2-1555916a83b0",
-                     *           "mesh": {
-                     *             "id": "631b902f-390a-4ab4-b7a1-c228391dc923",
-                     *             "name": "demo"
-                     *           },
-                     *           "state": "resolved",
-                     *           "severity": "warning",
-                     *           "title": "egress of c-1",
-                     *           "culprit": {
-                     *             "suspect": "egress",
-                     *             "at": {
-                     *               "id": "787ad906-ae59-41e8-b349-474d176918e8",
-                     *               "name": "c-1"
-                     *             },
-                     *             "other": null,
-                     *             "words": "egress of c-1"
-                     *           },
-                     *           "paths": 5,
-                     *           "rules": [
-                     *             "Above a millisecond"
-                     *           ],
-                     *           "onset_at": "2026-11-26T01:52:40Z",
-                     *           "opened_at": "2026-11-26T01:53:00Z",
-                     *           "seen_at": "2026-11-26T01:54:20Z",
-                     *           "ended_at": "2026-11-26T00:54:20Z",
-                     *           "timescale": "short",
-                     *           "assignee": null,
-                     *           "silenced_by": null,
-                     *           "merged_into": null,
-                     *           "found_late_at": null,
-                     *           "version": 2,
-                     *           "recurrence": null
+                     *           "version": 1
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -46350,9 +47103,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "b2ae39d5-47ad-4ec1-b07e-aa2f0c17f169",
+                     *       "id": "67d1f104-001b-4f83-bd35-cd06b59f54be",
                      *       "mesh": {
-                     *         "id": "5f02af8e-e517-46a2-bac2-035dffb49d73",
+                     *         "id": "0d82641c-84f3-4621-b0b2-c902bbfef962",
                      *         "name": "demo"
                      *       },
                      *       "state": "resolved",
@@ -46361,7 +47114,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *           "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -46371,9 +47124,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T02:29:00Z",
-                     *       "opened_at": "2026-11-26T02:29:20Z",
-                     *       "seen_at": "2026-11-26T02:30:40Z",
+                     *       "onset_at": "2026-11-26T08:45:30Z",
+                     *       "opened_at": "2026-11-26T08:45:50Z",
+                     *       "seen_at": "2026-11-26T08:47:10Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
@@ -46387,7 +47140,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -46400,7 +47153,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -46413,11 +47166,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "97289529-5890-409f-9925-68782c73e505",
+                     *               "id": "6d3d2cd2-883d-4987-bf93-835938d408fb",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -46429,11 +47182,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "2c437079-432b-4fd4-a9d3-7986549178b3",
+                     *               "id": "87cf0707-4522-40d3-8223-fc67f8c8033c",
                      *               "name": "b-1"
                      *             },
                      *             "words": "path c-1 to b-1",
@@ -46445,8 +47198,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "2c866f03-6b55-42c4-820f-53e5de76b104",
-                     *             "97289529-5890-409f-9925-68782c73e505"
+                     *             "b2744b39-956b-4dca-bf50-6132b0a73613",
+                     *             "6d3d2cd2-883d-4987-bf93-835938d408fb"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -46477,11 +47230,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "97289529-5890-409f-9925-68782c73e505",
+                     *                 "id": "6d3d2cd2-883d-4987-bf93-835938d408fb",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -46490,11 +47243,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "2c437079-432b-4fd4-a9d3-7986549178b3",
+                     *                 "id": "87cf0707-4522-40d3-8223-fc67f8c8033c",
                      *                 "name": "b-1"
                      *               },
                      *               "value": 5000070,
@@ -46503,11 +47256,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "f3453718-0d60-4e72-a03b-096aeb11524e",
+                     *                 "id": "bdaea9dd-47e7-42dd-93c1-bc1e5a73045b",
                      *                 "name": "b-2"
                      *               },
                      *               "value": 5000070,
@@ -46516,11 +47269,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "9891b990-1b9d-4219-a182-a1109342dda6",
+                     *                 "id": "c8f191bf-fbba-455c-8b09-f246c06cd3b5",
                      *                 "name": "c-2"
                      *               },
                      *               "value": 5000070,
@@ -46561,19 +47314,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T02:29:00Z",
+                     *           "started_at": "2026-11-26T08:45:30Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T02:29:20Z",
+                     *           "at": "2026-11-26T08:45:50Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:41:32.382206Z",
+                     *           "at": "2026-11-26T08:57:57.226845Z",
                      *           "kind": "resolved",
                      *           "actor": "owner@sinemora.example",
                      *           "text": ""
@@ -46581,9 +47334,9 @@ export interface operations {
                      *       ],
                      *       "similar": [
                      *         {
-                     *           "id": "a21cf0f9-fd9e-43db-9140-61a2e2b9ae66",
+                     *           "id": "2a0ee36d-a12b-415b-939e-61b2cd630454",
                      *           "mesh": {
-                     *             "id": "5f02af8e-e517-46a2-bac2-035dffb49d73",
+                     *             "id": "0d82641c-84f3-4621-b0b2-c902bbfef962",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
@@ -46592,7 +47345,7 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -46602,10 +47355,10 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T02:21:20Z",
-                     *           "opened_at": "2026-11-26T02:21:40Z",
-                     *           "seen_at": "2026-11-26T02:23:00Z",
-                     *           "ended_at": "2026-11-24T02:23:00Z",
+                     *           "onset_at": "2026-11-26T08:37:50Z",
+                     *           "opened_at": "2026-11-26T08:38:10Z",
+                     *           "seen_at": "2026-11-26T08:39:30Z",
+                     *           "ended_at": "2026-11-24T08:39:30Z",
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
@@ -46725,9 +47478,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "1e85fdc0-5062-4236-8f3b-b847ab6392d5",
+                     *       "id": "6906a6c5-48ff-40c6-9142-9c94e2d176df",
                      *       "mesh": {
-                     *         "id": "82948eda-1b2e-46e7-994a-74bb35a3dd54",
+                     *         "id": "1152ac89-5ee1-4e39-baa0-d34fe1cb617e",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
@@ -46736,7 +47489,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *           "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -46746,9 +47499,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T02:21:30Z",
-                     *       "opened_at": "2026-11-26T02:21:50Z",
-                     *       "seen_at": "2026-11-26T02:22:00Z",
+                     *       "onset_at": "2026-11-26T08:38:00Z",
+                     *       "opened_at": "2026-11-26T08:38:20Z",
+                     *       "seen_at": "2026-11-26T08:38:30Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
@@ -46762,7 +47515,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -46775,7 +47528,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -46788,11 +47541,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
+                     *               "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -46804,11 +47557,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
+                     *               "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -46820,8 +47573,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
-                     *             "0c1a67ec-0758-41cc-ad76-3ad1c100f303"
+                     *             "93aa3135-8512-4510-9b64-8103b1195ac0",
+                     *             "d0ed649c-0501-4fc3-a441-6d968fec5247"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -46852,11 +47605,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
+                     *                 "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -46865,11 +47618,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
+                     *                 "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -46910,19 +47663,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T02:21:30Z",
+                     *           "started_at": "2026-11-26T08:38:00Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T02:21:50Z",
+                     *           "at": "2026-11-26T08:38:20Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:41:36.665480Z",
+                     *           "at": "2026-11-26T08:58:02.120547Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
@@ -47087,9 +47840,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "b2ae39d5-47ad-4ec1-b07e-aa2f0c17f169",
+                     *       "id": "67d1f104-001b-4f83-bd35-cd06b59f54be",
                      *       "mesh": {
-                     *         "id": "5f02af8e-e517-46a2-bac2-035dffb49d73",
+                     *         "id": "0d82641c-84f3-4621-b0b2-c902bbfef962",
                      *         "name": "demo"
                      *       },
                      *       "state": "resolved",
@@ -47098,7 +47851,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *           "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -47108,9 +47861,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T02:29:00Z",
-                     *       "opened_at": "2026-11-26T02:29:20Z",
-                     *       "seen_at": "2026-11-26T02:30:40Z",
+                     *       "onset_at": "2026-11-26T08:45:30Z",
+                     *       "opened_at": "2026-11-26T08:45:50Z",
+                     *       "seen_at": "2026-11-26T08:47:10Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
@@ -47124,7 +47877,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -47137,7 +47890,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -47150,11 +47903,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "97289529-5890-409f-9925-68782c73e505",
+                     *               "id": "6d3d2cd2-883d-4987-bf93-835938d408fb",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -47166,11 +47919,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "2c437079-432b-4fd4-a9d3-7986549178b3",
+                     *               "id": "87cf0707-4522-40d3-8223-fc67f8c8033c",
                      *               "name": "b-1"
                      *             },
                      *             "words": "path c-1 to b-1",
@@ -47182,8 +47935,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "2c866f03-6b55-42c4-820f-53e5de76b104",
-                     *             "97289529-5890-409f-9925-68782c73e505"
+                     *             "b2744b39-956b-4dca-bf50-6132b0a73613",
+                     *             "6d3d2cd2-883d-4987-bf93-835938d408fb"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -47214,11 +47967,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "97289529-5890-409f-9925-68782c73e505",
+                     *                 "id": "6d3d2cd2-883d-4987-bf93-835938d408fb",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -47227,11 +47980,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "2c437079-432b-4fd4-a9d3-7986549178b3",
+                     *                 "id": "87cf0707-4522-40d3-8223-fc67f8c8033c",
                      *                 "name": "b-1"
                      *               },
                      *               "value": 5000070,
@@ -47240,11 +47993,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "f3453718-0d60-4e72-a03b-096aeb11524e",
+                     *                 "id": "bdaea9dd-47e7-42dd-93c1-bc1e5a73045b",
                      *                 "name": "b-2"
                      *               },
                      *               "value": 5000070,
@@ -47253,11 +48006,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "9891b990-1b9d-4219-a182-a1109342dda6",
+                     *                 "id": "c8f191bf-fbba-455c-8b09-f246c06cd3b5",
                      *                 "name": "c-2"
                      *               },
                      *               "value": 5000070,
@@ -47298,19 +48051,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T02:29:00Z",
+                     *           "started_at": "2026-11-26T08:45:30Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T02:29:20Z",
+                     *           "at": "2026-11-26T08:45:50Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:41:32.382206Z",
+                     *           "at": "2026-11-26T08:57:57.226845Z",
                      *           "kind": "resolved",
                      *           "actor": "owner@sinemora.example",
                      *           "text": ""
@@ -47318,9 +48071,9 @@ export interface operations {
                      *       ],
                      *       "similar": [
                      *         {
-                     *           "id": "a21cf0f9-fd9e-43db-9140-61a2e2b9ae66",
+                     *           "id": "2a0ee36d-a12b-415b-939e-61b2cd630454",
                      *           "mesh": {
-                     *             "id": "5f02af8e-e517-46a2-bac2-035dffb49d73",
+                     *             "id": "0d82641c-84f3-4621-b0b2-c902bbfef962",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
@@ -47329,7 +48082,7 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "a1d09cbc-c906-4c44-a1fc-920102bb0e4c",
+                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -47339,10 +48092,10 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T02:21:20Z",
-                     *           "opened_at": "2026-11-26T02:21:40Z",
-                     *           "seen_at": "2026-11-26T02:23:00Z",
-                     *           "ended_at": "2026-11-24T02:23:00Z",
+                     *           "onset_at": "2026-11-26T08:37:50Z",
+                     *           "opened_at": "2026-11-26T08:38:10Z",
+                     *           "seen_at": "2026-11-26T08:39:30Z",
+                     *           "ended_at": "2026-11-24T08:39:30Z",
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
@@ -47514,9 +48267,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "1e85fdc0-5062-4236-8f3b-b847ab6392d5",
+                     *       "id": "6906a6c5-48ff-40c6-9142-9c94e2d176df",
                      *       "mesh": {
-                     *         "id": "82948eda-1b2e-46e7-994a-74bb35a3dd54",
+                     *         "id": "1152ac89-5ee1-4e39-baa0-d34fe1cb617e",
                      *         "name": "demo"
                      *       },
                      *       "state": "open",
@@ -47525,7 +48278,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *           "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -47535,9 +48288,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T02:21:30Z",
-                     *       "opened_at": "2026-11-26T02:21:50Z",
-                     *       "seen_at": "2026-11-26T02:22:00Z",
+                     *       "onset_at": "2026-11-26T08:38:00Z",
+                     *       "opened_at": "2026-11-26T08:38:20Z",
+                     *       "seen_at": "2026-11-26T08:38:30Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
@@ -47551,7 +48304,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -47564,7 +48317,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -47577,11 +48330,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
+                     *               "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -47593,11 +48346,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
+                     *               "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -47609,8 +48362,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
-                     *             "0c1a67ec-0758-41cc-ad76-3ad1c100f303"
+                     *             "93aa3135-8512-4510-9b64-8103b1195ac0",
+                     *             "d0ed649c-0501-4fc3-a441-6d968fec5247"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -47641,11 +48394,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
+                     *                 "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -47654,11 +48407,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
+                     *                 "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -47699,19 +48452,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T02:21:30Z",
+                     *           "started_at": "2026-11-26T08:38:00Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T02:21:50Z",
+                     *           "at": "2026-11-26T08:38:20Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:41:36.665480Z",
+                     *           "at": "2026-11-26T08:58:02.120547Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
@@ -47878,9 +48631,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "1e85fdc0-5062-4236-8f3b-b847ab6392d5",
+                     *       "id": "6906a6c5-48ff-40c6-9142-9c94e2d176df",
                      *       "mesh": {
-                     *         "id": "82948eda-1b2e-46e7-994a-74bb35a3dd54",
+                     *         "id": "1152ac89-5ee1-4e39-baa0-d34fe1cb617e",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
@@ -47889,7 +48642,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *           "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -47899,9 +48652,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T02:21:30Z",
-                     *       "opened_at": "2026-11-26T02:21:50Z",
-                     *       "seen_at": "2026-11-26T02:22:00Z",
+                     *       "onset_at": "2026-11-26T08:38:00Z",
+                     *       "opened_at": "2026-11-26T08:38:20Z",
+                     *       "seen_at": "2026-11-26T08:38:30Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
@@ -47915,7 +48668,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -47928,7 +48681,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -47941,11 +48694,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
+                     *               "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -47957,11 +48710,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
+                     *               "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -47973,8 +48726,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
-                     *             "0c1a67ec-0758-41cc-ad76-3ad1c100f303"
+                     *             "93aa3135-8512-4510-9b64-8103b1195ac0",
+                     *             "d0ed649c-0501-4fc3-a441-6d968fec5247"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -48005,11 +48758,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
+                     *                 "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -48018,11 +48771,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
+                     *                 "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -48063,31 +48816,31 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T02:21:30Z",
+                     *           "started_at": "2026-11-26T08:38:00Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T02:21:50Z",
+                     *           "at": "2026-11-26T08:38:20Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:41:36.665480Z",
+                     *           "at": "2026-11-26T08:58:02.120547Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:41:36.704329Z",
+                     *           "at": "2026-11-26T08:58:02.167581Z",
                      *           "kind": "assigned",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "kim"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:41:36.745022Z",
+                     *           "at": "2026-11-26T08:58:02.190793Z",
                      *           "kind": "note",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "switch replaced"
@@ -48240,9 +48993,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "1e85fdc0-5062-4236-8f3b-b847ab6392d5",
+                     *       "id": "6906a6c5-48ff-40c6-9142-9c94e2d176df",
                      *       "mesh": {
-                     *         "id": "82948eda-1b2e-46e7-994a-74bb35a3dd54",
+                     *         "id": "1152ac89-5ee1-4e39-baa0-d34fe1cb617e",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
@@ -48251,7 +49004,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *           "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -48261,9 +49014,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T02:21:30Z",
-                     *       "opened_at": "2026-11-26T02:21:50Z",
-                     *       "seen_at": "2026-11-26T02:22:00Z",
+                     *       "onset_at": "2026-11-26T08:38:00Z",
+                     *       "opened_at": "2026-11-26T08:38:20Z",
+                     *       "seen_at": "2026-11-26T08:38:30Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
@@ -48277,7 +49030,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48290,7 +49043,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48303,11 +49056,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
+                     *               "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -48319,11 +49072,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
+                     *               "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -48335,8 +49088,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
-                     *             "0c1a67ec-0758-41cc-ad76-3ad1c100f303"
+                     *             "93aa3135-8512-4510-9b64-8103b1195ac0",
+                     *             "d0ed649c-0501-4fc3-a441-6d968fec5247"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -48367,11 +49120,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "aebce222-5c01-4bb5-b4f3-9b3be3fee6ce",
+                     *                 "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -48380,11 +49133,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "68ec85ce-0525-412f-98df-d0dcaaf6785b",
+                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "0c1a67ec-0758-41cc-ad76-3ad1c100f303",
+                     *                 "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -48425,25 +49178,25 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T02:21:30Z",
+                     *           "started_at": "2026-11-26T08:38:00Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T02:21:50Z",
+                     *           "at": "2026-11-26T08:38:20Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:41:36.665480Z",
+                     *           "at": "2026-11-26T08:58:02.120547Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T02:41:36.704329Z",
+                     *           "at": "2026-11-26T08:58:02.167581Z",
                      *           "kind": "assigned",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "kim"
@@ -48599,22 +49352,22 @@ export interface operations {
                      * @example {
                      *       "incidents": [
                      *         {
-                     *           "id": "30c36aaf-67f6-4a24-b6d8-69e2836bab29",
+                     *           "id": "c22b73fd-f1f1-4852-94c7-699c757ca38a",
                      *           "mesh": {
-                     *             "id": "f7f955eb-68c8-48c5-8111-8194ba5b6554",
+                     *             "id": "e78cb8cb-54ee-41fe-8d8e-29284f73a83b",
                      *             "name": "demo"
                      *           },
                      *           "state": "open",
                      *           "severity": "warning",
-                     *           "title": "paths between a-1 and b-1",
+                     *           "title": "paths between a-1 and b-1: delay increased",
                      *           "culprit": {
                      *             "suspect": "pair",
                      *             "at": {
-                     *               "id": "ba004a8d-dc1a-4373-8560-f7816bc7a7f6",
+                     *               "id": "90ee6930-a0be-4e4e-805e-dd508cc2ea20",
                      *               "name": "a-1"
                      *             },
                      *             "other": {
-                     *               "id": "5f2324d5-18b9-408c-9a1b-ff434398d3ea",
+                     *               "id": "071ecedf-00b2-4f54-80a3-9d1f84e503d2",
                      *               "name": "b-1"
                      *             },
                      *             "words": "paths between a-1 and b-1"
@@ -48623,27 +49376,27 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T01:53:20Z",
-                     *           "opened_at": "2026-11-26T01:53:40Z",
-                     *           "seen_at": "2026-11-26T01:53:40Z",
+                     *           "onset_at": "2026-11-26T08:38:00Z",
+                     *           "opened_at": "2026-11-26T08:38:20Z",
+                     *           "seen_at": "2026-11-26T08:38:20Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
                      *           "merged_into": null,
+                     *           "recurrence": null,
                      *           "found_late_at": null,
-                     *           "version": 1,
-                     *           "recurrence": null
+                     *           "version": 1
                      *         },
                      *         {
-                     *           "id": "13d7ab49-0a3b-4bd7-85d2-6f50e560ca1f",
+                     *           "id": "1107d6de-a3e4-4704-856a-cfacc24ddad4",
                      *           "mesh": {
-                     *             "id": "f7f955eb-68c8-48c5-8111-8194ba5b6554",
+                     *             "id": "e78cb8cb-54ee-41fe-8d8e-29284f73a83b",
                      *             "name": "demo"
                      *           },
                      *           "state": "open",
                      *           "severity": "warning",
-                     *           "title": "application cache",
+                     *           "title": "application cache: below its objective",
                      *           "culprit": {
                      *             "suspect": "application",
                      *             "at": null,
@@ -48654,17 +49407,17 @@ export interface operations {
                      *           "rules": [
                      *             "Objective"
                      *           ],
-                     *           "onset_at": "2026-11-26T01:53:20Z",
-                     *           "opened_at": "2026-11-26T01:53:30Z",
-                     *           "seen_at": "2026-11-26T01:53:40Z",
+                     *           "onset_at": "2026-11-26T08:38:00Z",
+                     *           "opened_at": "2026-11-26T08:38:10Z",
+                     *           "seen_at": "2026-11-26T08:38:20Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
                      *           "merged_into": null,
+                     *           "recurrence": null,
                      *           "found_late_at": null,
-                     *           "version": 1,
-                     *           "recurrence": null
+                     *           "version": 1
                      *         }
                      *       ]
                      *     }
@@ -48804,22 +49557,22 @@ export interface operations {
                      *           ]
                      *         },
                      *         "mesh": {
-                     *           "id": "9d9bb199-8442-4f24-aa6f-3ab4a1b2b183",
+                     *           "id": "b11ded39-eea0-4c55-b88f-8e3e6b63dddc",
                      *           "name": "demo",
                      *           "rate_hz": 8,
                      *           "window_s": 10,
                      *           "vms": 6
                      *         },
                      *         "incident": {
-                     *           "id": "3c6261ee-7b6f-486d-9bfa-1403eb3fa9cd",
-                     *           "title": "egress of c-1",
+                     *           "id": "793ba709-0975-4ca3-922e-f8bb69a5fd57",
+                     *           "title": "egress of c-1: delay increased",
                      *           "suspect": "egress of c-1",
                      *           "severity": "warning",
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T01:58:50Z",
-                     *           "detected_at": "2026-11-26T01:59:10Z",
+                     *           "onset_at": "2026-11-26T08:46:30Z",
+                     *           "detected_at": "2026-11-26T08:46:50Z",
                      *           "ended_at": null,
                      *           "verdict": {
                      *             "kind": "undecided",
@@ -48830,16 +49583,16 @@ export interface operations {
                      *           }
                      *         },
                      *         "before": {
-                     *           "from": "2026-11-26T00:58:00Z",
-                     *           "to": "2026-11-26T01:59:00Z"
+                     *           "from": "2026-11-26T07:46:00Z",
+                     *           "to": "2026-11-26T08:47:00Z"
                      *         },
                      *         "during": {
-                     *           "from": "2026-11-26T01:58:50Z",
-                     *           "to": "2026-11-26T02:00:10Z"
+                     *           "from": "2026-11-26T08:46:30Z",
+                     *           "to": "2026-11-26T08:47:50Z"
                      *         },
                      *         "vms": [
                      *           {
-                     *             "id": "7edb914b-e2e5-42d3-b19b-c6cafdafcc4c",
+                     *             "id": "59e6d093-2ca1-40de-84f7-c7beb829fa1a",
                      *             "name": "a-1",
                      *             "address": "10.0.0.1",
                      *             "zone": {
@@ -48850,7 +49603,7 @@ export interface operations {
                      *             }
                      *           },
                      *           {
-                     *             "id": "7b67bdfe-de21-45b6-b0a7-ad4ef115f0c1",
+                     *             "id": "ccefafca-25b1-41f3-83fe-7c17bd90fede",
                      *             "name": "a-2",
                      *             "address": "10.0.0.4",
                      *             "zone": {
@@ -48864,12 +49617,12 @@ export interface operations {
                      *         "affected_paths": 5,
                      *         "paths": [
                      *           {
-                     *             "source": "16da5ee5-d738-40c7-b63b-d77c26e481a4",
-                     *             "target": "7edb914b-e2e5-42d3-b19b-c6cafdafcc4c",
+                     *             "source": "4aa725c5-eba2-4c88-b408-246c07d3cb32",
+                     *             "target": "59e6d093-2ca1-40de-84f7-c7beb829fa1a",
                      *             "usual": null,
                      *             "before": {
-                     *               "count": 248,
-                     *               "sent": 248,
+                     *               "count": 264,
+                     *               "sent": 264,
                      *               "lost": 0,
                      *               "loss_ppm": 0,
                      *               "min_ns": 200000,
@@ -48879,7 +49632,7 @@ export interface operations {
                      *               "clock_error_ns": 500,
                      *               "asymmetry_source": "assumed",
                      *               "round_trip": {
-                     *                 "count": 248,
+                     *                 "count": 264,
                      *                 "p50_ns": 400000,
                      *                 "p99_ns": 5200140
                      *               }
@@ -48903,12 +49656,12 @@ export interface operations {
                      *             }
                      *           },
                      *           {
-                     *             "source": "16da5ee5-d738-40c7-b63b-d77c26e481a4",
-                     *             "target": "7b67bdfe-de21-45b6-b0a7-ad4ef115f0c1",
+                     *             "source": "4aa725c5-eba2-4c88-b408-246c07d3cb32",
+                     *             "target": "ccefafca-25b1-41f3-83fe-7c17bd90fede",
                      *             "usual": null,
                      *             "before": {
-                     *               "count": 248,
-                     *               "sent": 248,
+                     *               "count": 264,
+                     *               "sent": 264,
                      *               "lost": 0,
                      *               "loss_ppm": 0,
                      *               "min_ns": 200000,
@@ -48918,7 +49671,7 @@ export interface operations {
                      *               "clock_error_ns": 500,
                      *               "asymmetry_source": "assumed",
                      *               "round_trip": {
-                     *                 "count": 248,
+                     *                 "count": 264,
                      *                 "p50_ns": 400000,
                      *                 "p99_ns": 5200140
                      *               }
@@ -48944,9 +49697,9 @@ export interface operations {
                      *         ],
                      *         "spikes": [
                      *           {
-                     *             "source": "7edb914b-e2e5-42d3-b19b-c6cafdafcc4c",
-                     *             "target": "16da5ee5-d738-40c7-b63b-d77c26e481a4",
-                     *             "window_started_at": "2026-11-26T01:59:50Z",
+                     *             "source": "59e6d093-2ca1-40de-84f7-c7beb829fa1a",
+                     *             "target": "4aa725c5-eba2-4c88-b408-246c07d3cb32",
+                     *             "window_started_at": "2026-11-26T08:47:30Z",
                      *             "window_s": 10,
                      *             "max_ns": 9000000,
                      *             "median_ns": 5013504,
@@ -48969,7 +49722,7 @@ export interface operations {
                      *         "algorithm": "Ed25519",
                      *         "canonicalization": "RFC 8785",
                      *         "key_id": "b4e8bfafff188061",
-                     *         "value": "d+PG9NL5+D/tEkhUsgMWWG8iIpe1tar7PMrWLUN2LGn5B+NaDxAtKqS+7tux1+hSB0fwUmM0NP9GrVc7UO00DA=="
+                     *         "value": "mUVCizbzAn9O41NIvs2Q4ERWnv6lLX/A8eMEMbkuGeAxwcj/5xTpnMaZg9Tx3Es7VjgwcC6ujeUdRq/G1o0XCA=="
                      *       }
                      *     }
                      */
@@ -49137,8 +49890,8 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "ad5116b0-a0d0-4bdd-8455-fce399d4ad65",
-                     *           "mesh_id": "4d913ebb-d4e1-44dc-9a9d-81217bcedd65",
+                     *           "id": "ada4414c-b025-43c9-bf01-d2577640eab2",
+                     *           "mesh_id": "26378220-7bac-401f-af89-dfb4edc7bbe1",
                      *           "name": "Agent silent",
                      *           "enabled": true,
                      *           "severity": "critical",
@@ -49168,12 +49921,12 @@ export interface operations {
                      *           "runbook_url": null,
                      *           "origin": "silent",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T02:00:41.469198Z",
-                     *           "updated_at": "2026-11-26T02:00:41.469198Z"
+                     *           "created_at": "2026-11-26T08:57:45.103007Z",
+                     *           "updated_at": "2026-11-26T08:57:45.103007Z"
                      *         },
                      *         {
-                     *           "id": "001822a8-ad44-4066-942a-1c5623672215",
-                     *           "mesh_id": "4d913ebb-d4e1-44dc-9a9d-81217bcedd65",
+                     *           "id": "b5703ee2-c559-42be-b381-6c21664123ae",
+                     *           "mesh_id": "26378220-7bac-401f-af89-dfb4edc7bbe1",
                      *           "name": "All packets lost",
                      *           "enabled": true,
                      *           "severity": "critical",
@@ -49203,8 +49956,8 @@ export interface operations {
                      *           "runbook_url": null,
                      *           "origin": "lost",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T02:00:41.469198Z",
-                     *           "updated_at": "2026-11-26T02:00:41.469198Z"
+                     *           "created_at": "2026-11-26T08:57:45.103007Z",
+                     *           "updated_at": "2026-11-26T08:57:45.103007Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -49293,7 +50046,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "4d913ebb-d4e1-44dc-9a9d-81217bcedd65",
+                 *       "mesh_id": "26378220-7bac-401f-af89-dfb4edc7bbe1",
                  *       "name": "Above a millisecond",
                  *       "condition": {
                  *         "kind": "threshold",
@@ -49322,8 +50075,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0a6a7845-4141-433f-990f-11b90771329f",
-                     *       "mesh_id": "4d913ebb-d4e1-44dc-9a9d-81217bcedd65",
+                     *       "id": "8597221a-c1a2-4e63-9567-995bd8444d47",
+                     *       "mesh_id": "26378220-7bac-401f-af89-dfb4edc7bbe1",
                      *       "name": "Above a millisecond",
                      *       "enabled": true,
                      *       "severity": "warning",
@@ -49353,8 +50106,8 @@ export interface operations {
                      *       "runbook_url": "https://runbooks.example/slow",
                      *       "origin": null,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T02:00:42.209800Z",
-                     *       "updated_at": "2026-11-26T02:00:42.209800Z"
+                     *       "created_at": "2026-11-26T08:57:45.476986Z",
+                     *       "updated_at": "2026-11-26T08:57:45.476986Z"
                      *     }
                      */
                     "application/json": components["schemas"]["RuleRead"];
@@ -49759,8 +50512,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "9502cb66-0c00-4f81-99d6-1f5f1cce137e",
-                     *       "mesh_id": "8fbb73fb-d44e-4dca-9818-4b09d901c557",
+                     *       "id": "a0cba874-8d5e-46d7-b9c9-e8e4f564f3df",
+                     *       "mesh_id": "00dd251b-4b9a-4f14-ac19-6619b93e323f",
                      *       "name": "Above a millisecond",
                      *       "enabled": true,
                      *       "severity": "warning",
@@ -49790,8 +50543,8 @@ export interface operations {
                      *       "runbook_url": "https://runbooks.example/slow",
                      *       "origin": null,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T05:42:18.748483Z",
-                     *       "updated_at": "2026-11-26T05:42:18.748483Z"
+                     *       "created_at": "2026-11-26T09:00:23.580942Z",
+                     *       "updated_at": "2026-11-26T09:00:23.580942Z"
                      *     }
                      */
                     "application/json": components["schemas"]["RuleRead"];
@@ -50005,8 +50758,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "dda65660-bece-43e2-aeee-8a9276399def",
-                     *       "mesh_id": "f7f955eb-68c8-48c5-8111-8194ba5b6554",
+                     *       "id": "5ed818cf-37c3-44eb-86fa-6f047980e00d",
+                     *       "mesh_id": "e78cb8cb-54ee-41fe-8d8e-29284f73a83b",
                      *       "name": "Above a millisecond",
                      *       "enabled": true,
                      *       "severity": "warning",
@@ -50036,8 +50789,8 @@ export interface operations {
                      *       "runbook_url": "https://runbooks.example/slow",
                      *       "origin": null,
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T02:13:25.715192Z",
-                     *       "updated_at": "2026-11-26T02:13:27.409828Z"
+                     *       "created_at": "2026-11-26T08:58:03.070830Z",
+                     *       "updated_at": "2026-11-26T08:58:03.417495Z"
                      *     }
                      */
                     "application/json": components["schemas"]["RuleRead"];
@@ -50188,7 +50941,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "ac2ee31f-8581-49b4-8acd-97e034d669e6",
+                 *       "mesh_id": "e17a6550-fc1a-470c-baae-6dc1dcc40489",
                  *       "name": "Silent",
                  *       "hours": 1,
                  *       "condition": {
@@ -50217,7 +50970,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "830f99b7-afd4-4b89-aaf6-e108c119c2dc",
+                     *       "id": "94e69546-0246-4ea7-a79d-08168b5d2e85",
                      *       "kind": "alerts.back_test",
                      *       "title": "Rule Silent on demo",
                      *       "queue": "bulk",
@@ -50240,7 +50993,7 @@ export interface operations {
                      *         },
                      *         "hold_s": 0,
                      *         "enabled": true,
-                     *         "mesh_id": "ac2ee31f-8581-49b4-8acd-97e034d669e6",
+                     *         "mesh_id": "e17a6550-fc1a-470c-baae-6dc1dcc40489",
                      *         "severity": "warning",
                      *         "condition": {
                      *           "kind": "silent",
@@ -50262,7 +51015,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T05:39:19.343471Z",
+                     *       "created_at": "2026-11-26T09:11:21.397316Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -50387,15 +51140,18 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "94a3c3ef-0f14-4082-ba2f-6d2e0acbe8fd",
+                 *       "mesh_id": "fb6138ca-a554-4f6c-a7f0-f35a8b5aea0a",
                  *       "name": "preview",
-                 *       "source_id": "4a73ddbf-c6ea-4ccb-98d1-60d77ae6aab6",
-                 *       "target_id": "9a51be1d-d50c-4282-95d2-2eeb61b0f7a2",
+                 *       "source_id": "5621d483-9b31-42cc-b930-9ef504289848",
+                 *       "target_id": "aadcc9d1-076f-473c-8c5e-144136da68f8",
+                 *       "hours": 3,
                  *       "condition": {
-                 *         "kind": "threshold",
-                 *         "above": 1000000
+                 *         "kind": "baseline",
+                 *         "deviations": 5,
+                 *         "rise_ns": 15000,
+                 *         "timescale": "long"
                  *       },
-                 *       "keep_firing_s": 0
+                 *       "sources_min": 2
                  *     }
                  */
                 "application/json": components["schemas"]["RulePreviewCreate"];
@@ -50415,22 +51171,25 @@ export interface operations {
                     /**
                      * @example {
                      *       "points_at": [
-                     *         "2026-11-26T02:38:50Z",
-                     *         "2026-11-26T02:39:00Z"
+                     *         "2026-11-26T06:13:40Z",
+                     *         "2026-11-26T06:13:50Z"
                      *       ],
                      *       "values": [
                      *         null,
                      *         null
                      *       ],
                      *       "limits": [
-                     *         1000000,
-                     *         1000000
+                     *         null,
+                     *         null
                      *       ],
                      *       "firing": [
                      *         false,
                      *         false
                      *       ],
-                     *       "notes": []
+                     *       "notes": [
+                     *         "Needs 2 VMs: the rule creates an incident only if 2 VMs see the breach.",
+                     *         "Shorter baseline: the preview learns from the hours before the range, evaluation from days."
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["RulePreview"];
@@ -50669,7 +51428,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "a8c2221b-e203-4b5f-817d-dbbf1a6f4bcd",
+                     *       "id": "8455d4b0-8fba-4cd8-80cd-1624bf3b237f",
                      *       "comment": "switch replaced tonight",
                      *       "matchers": [
                      *         {
@@ -50678,7 +51437,7 @@ export interface operations {
                      *           "negate": false
                      *         }
                      *       ],
-                     *       "starts_at": "2026-11-26T02:14:29.336791Z",
+                     *       "starts_at": "2026-11-26T09:18:15.967506Z",
                      *       "ends_at": "2099-01-01T00:00:00Z",
                      *       "weekly": null,
                      *       "created_by": "owner@sinemora.example",
@@ -50805,7 +51564,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "a8c2221b-e203-4b5f-817d-dbbf1a6f4bcd",
+                     *       "id": "8455d4b0-8fba-4cd8-80cd-1624bf3b237f",
                      *       "comment": "switch replaced tonight",
                      *       "matchers": [
                      *         {
@@ -50814,8 +51573,8 @@ export interface operations {
                      *           "negate": false
                      *         }
                      *       ],
-                     *       "starts_at": "2026-11-26T02:14:29.336791Z",
-                     *       "ends_at": "2026-11-26T02:14:30.224679Z",
+                     *       "starts_at": "2026-11-26T09:18:15.967506Z",
+                     *       "ends_at": "2026-11-26T09:18:16.887898Z",
                      *       "weekly": null,
                      *       "created_by": "owner@sinemora.example",
                      *       "active": false,
@@ -51007,7 +51766,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "781378ec-6a83-4893-a0ee-e7c4103acd96",
+                     *           "id": "e745fda5-db72-4f26-8461-95787f40c5f5",
                      *           "name": "On call",
                      *           "kind": "email",
                      *           "settings": {
@@ -51017,7 +51776,7 @@ export interface operations {
                      *           },
                      *           "has_secret": false,
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T05:42:15.872514Z"
+                     *           "created_at": "2026-11-26T09:00:15.631812Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -51121,7 +51880,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "2232fb3a-f37f-4406-8e78-9cda0b1c881f",
+                     *       "id": "e7fb8123-9b68-4854-b508-ec595b3529a7",
                      *       "name": "r",
                      *       "kind": "webhook",
                      *       "settings": {
@@ -51129,7 +51888,7 @@ export interface operations {
                      *       },
                      *       "has_secret": true,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T02:13:48.562368Z"
+                     *       "created_at": "2026-11-26T08:59:18.223625Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ReceiverRead"];
@@ -51251,7 +52010,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "f54aa4e5-fb00-4cd9-ab30-7d8892dfb161",
+                     *       "id": "e624d2e7-f5b6-434b-8194-79831cab085a",
                      *       "name": "webhook",
                      *       "kind": "webhook",
                      *       "settings": {
@@ -51259,7 +52018,7 @@ export interface operations {
                      *       },
                      *       "has_secret": true,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T02:41:39.824713Z"
+                     *       "created_at": "2026-11-26T08:59:25.895107Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ReceiverRead"];
@@ -51476,7 +52235,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "612e2cbe-c900-4670-991f-61896a5c67c3",
+                     *       "id": "cde72002-8791-414a-928e-bcde2e732a27",
                      *       "name": "p",
                      *       "kind": "pagerduty",
                      *       "settings": {
@@ -51484,7 +52243,7 @@ export interface operations {
                      *       },
                      *       "has_secret": true,
                      *       "version": 3,
-                     *       "created_at": "2026-11-26T01:53:23.204454Z"
+                     *       "created_at": "2026-11-26T08:54:34.322678Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ReceiverRead"];
@@ -52019,18 +52778,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0344d681-6d4e-4715-990d-8cf52ef287d7",
+                     *       "id": "f0f0b079-28ef-41ec-b1cc-d29732716ddb",
                      *       "incident_id": null,
+                     *       "title": null,
                      *       "receiver": "mail",
                      *       "about": "test",
                      *       "state": "waiting",
                      *       "attempts": 0,
-                     *       "held": false,
-                     *       "due_at": "2026-11-26T02:00:48.371577Z",
+                     *       "due_at": "2026-11-26T08:56:58.554503Z",
                      *       "sent_at": null,
                      *       "answer": null,
-                     *       "created_at": "2026-11-26T02:00:48.368392Z",
-                     *       "title": null
+                     *       "created_at": "2026-11-26T08:56:58.551585Z",
+                     *       "held": false
                      *     }
                      */
                     "application/json": components["schemas"]["DeliveryRead"];
@@ -52142,18 +52901,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "9a35af91-37c8-44a0-9654-daf07f648646",
+                     *       "id": "91225df9-6167-4cf8-9e17-9fdb02743624",
                      *       "incident_id": null,
+                     *       "title": null,
                      *       "receiver": "webhook",
                      *       "about": "test",
                      *       "state": "waiting",
                      *       "attempts": 0,
-                     *       "held": false,
-                     *       "due_at": "2026-11-26T02:00:54.513873Z",
+                     *       "due_at": "2026-11-26T08:57:00.484640Z",
                      *       "sent_at": null,
                      *       "answer": null,
-                     *       "created_at": "2026-11-26T02:00:53.308617Z",
-                     *       "title": null
+                     *       "created_at": "2026-11-26T08:57:00.362891Z",
+                     *       "held": false
                      *     }
                      */
                     "application/json": components["schemas"]["DeliveryRead"];
@@ -52268,18 +53027,60 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "0344d681-6d4e-4715-990d-8cf52ef287d7",
-                     *           "incident_id": null,
-                     *           "receiver": "mail",
-                     *           "about": "test",
+                     *           "id": "575dfb98-e953-4103-99fa-378ec0bed0be",
+                     *           "incident_id": "3f819f42-ac36-491c-999b-f0f264c16db9",
+                     *           "title": "path c-1 to a-2: delay increased",
+                     *           "receiver": "webhook",
+                     *           "about": "opened",
                      *           "state": "sent",
                      *           "attempts": 1,
-                     *           "held": false,
-                     *           "due_at": "2026-11-26T02:00:48.371577Z",
-                     *           "sent_at": "2026-11-26T02:00:48.572205Z",
-                     *           "answer": "accepted",
-                     *           "created_at": "2026-11-26T02:00:48.368392Z",
-                     *           "title": null
+                     *           "due_at": "2026-11-26T09:00:46.447707Z",
+                     *           "sent_at": "2026-11-26T09:00:46.779671Z",
+                     *           "answer": "HTTP status 200",
+                     *           "created_at": "2026-11-26T09:00:39.227749Z",
+                     *           "held": false
+                     *         },
+                     *         {
+                     *           "id": "4485acd5-7c4f-4a82-a776-4a2173c9faf7",
+                     *           "incident_id": "3f819f42-ac36-491c-999b-f0f264c16db9",
+                     *           "title": "path c-1 to a-2: delay increased",
+                     *           "receiver": "pagerduty",
+                     *           "about": "opened",
+                     *           "state": "sent",
+                     *           "attempts": 1,
+                     *           "due_at": "2026-11-26T09:00:46.448943Z",
+                     *           "sent_at": "2026-11-26T09:00:46.836280Z",
+                     *           "answer": "HTTP status 200",
+                     *           "created_at": "2026-11-26T09:00:39.227749Z",
+                     *           "held": false
+                     *         },
+                     *         {
+                     *           "id": "eb946af7-17a5-430d-bf7b-3c9f81de01d9",
+                     *           "incident_id": "75e1a0da-7bbe-4dd9-8379-e80250c5f2b9",
+                     *           "title": "path a-1 to b-1: delay increased",
+                     *           "receiver": "pagerduty",
+                     *           "about": "opened",
+                     *           "state": "sent",
+                     *           "attempts": 1,
+                     *           "due_at": "2026-11-26T09:00:37.923705Z",
+                     *           "sent_at": "2026-11-26T09:00:38.528851Z",
+                     *           "answer": "HTTP status 200",
+                     *           "created_at": "2026-11-26T09:00:37.764456Z",
+                     *           "held": false
+                     *         },
+                     *         {
+                     *           "id": "72efcad2-281b-4453-83da-a0ead48a1e27",
+                     *           "incident_id": "75e1a0da-7bbe-4dd9-8379-e80250c5f2b9",
+                     *           "title": "path a-1 to b-1: delay increased",
+                     *           "receiver": "webhook",
+                     *           "about": "opened",
+                     *           "state": "sent",
+                     *           "attempts": 1,
+                     *           "due_at": "2026-11-26T09:00:37.910498Z",
+                     *           "sent_at": "2026-11-26T09:00:38.475288Z",
+                     *           "answer": "HTTP status 200",
+                     *           "created_at": "2026-11-26T09:00:37.764456Z",
+                     *           "held": false
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -53044,9 +53845,9 @@ export interface operations {
                      *               "memory_gb": 8
                      *             }
                      *           ],
-                     *           "id": "51eb0171-1acb-4775-a957-ab61b544b871",
-                     *           "created_at": "2026-11-26T05:42:15.585519Z",
-                     *           "updated_at": "2026-11-26T05:42:15.585519Z"
+                     *           "id": "09ccf3cc-ffa1-4845-bae2-43a37bbf5187",
+                     *           "created_at": "2026-11-26T09:00:15.470489Z",
+                     *           "updated_at": "2026-11-26T09:00:15.470489Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -53189,9 +53990,9 @@ export interface operations {
                      *           "memory_gb": 8
                      *         }
                      *       ],
-                     *       "id": "ac75f70b-3a22-4418-aef0-bf433129a5b2",
-                     *       "created_at": "2026-11-26T01:52:16.671920Z",
-                     *       "updated_at": "2026-11-26T01:52:16.671920Z"
+                     *       "id": "b51bdeae-e1df-42ea-8cee-eb756982ab74",
+                     *       "created_at": "2026-11-26T08:53:15.412597Z",
+                     *       "updated_at": "2026-11-26T08:53:15.412597Z"
                      *     }
                      */
                     "application/json": components["schemas"]["PriceListRead"];
@@ -53336,9 +54137,9 @@ export interface operations {
                      *           "memory_gb": 8
                      *         }
                      *       ],
-                     *       "id": "51eb0171-1acb-4775-a957-ab61b544b871",
-                     *       "created_at": "2026-11-26T05:42:15.585519Z",
-                     *       "updated_at": "2026-11-26T05:42:15.585519Z"
+                     *       "id": "09ccf3cc-ffa1-4845-bae2-43a37bbf5187",
+                     *       "created_at": "2026-11-26T09:00:15.470489Z",
+                     *       "updated_at": "2026-11-26T09:00:15.470489Z"
                      *     }
                      */
                     "application/json": components["schemas"]["PriceListRead"];
@@ -53530,11 +54331,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "d9aa34c5-80b7-4938-a39a-c026ac87a5ed",
+                     *       "mesh_id": "c0d0aa34-050b-41fa-be2e-4f66ee066bc4",
                      *       "of": "vms",
                      *       "share": "requests per second of a client with one request in flight: 1 / median round trip over its paths",
-                     *       "started_at": "2026-11-26T00:58:00Z",
-                     *       "ended_at": "2026-11-26T01:59:00Z",
+                     *       "started_at": "2026-11-26T07:56:00Z",
+                     *       "ended_at": "2026-11-26T08:57:00Z",
                      *       "index": 0.9607843137254902,
                      *       "alert_below": 0.99,
                      *       "below": true,
@@ -54567,11 +55368,11 @@ export interface operations {
                      *         "evidence": "0 minutes, fewer than 200",
                      *         "share": null,
                      *         "mean_cost_ms": null,
-                     *         "metric_source_id": "f8b4077e-89a6-49b1-845f-48dda468ddd5",
+                     *         "metric_source_id": "526f66fc-ee16-40c6-a418-c1b2126e38b1",
                      *         "name": "p99",
                      *         "minutes": 0,
-                     *         "started_at": "2026-11-25T01:52:58.424956Z",
-                     *         "ended_at": "2026-11-26T01:52:58.424956Z"
+                     *         "started_at": "2026-11-25T08:59:17.263077Z",
+                     *         "ended_at": "2026-11-26T08:59:17.263077Z"
                      *       }
                      *     ]
                      */
@@ -54798,7 +55599,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "23c57b0e-ade5-4efa-a4fe-7ce337a1d691",
+                     *       "id": "a75a9caf-93d4-4e6a-a3ba-ddb220840360",
                      *       "kind": "advisors.tail_study",
                      *       "title": "Tail study Hadoop",
                      *       "queue": "solve",
@@ -54844,7 +55645,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T01:59:24.160311Z",
+                     *       "created_at": "2026-11-26T08:55:33.153457Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -54968,7 +55769,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "78401a20-ea0a-447c-a0a3-fc8d8d0d0bfb",
+                     *       "id": "7eec3f21-6390-400e-b66b-204b98733f71",
                      *       "name": "Hadoop",
                      *       "workload": "w4",
                      *       "workload_name": "W4 Facebook Hadoop",
@@ -55365,30 +56166,30 @@ export interface operations {
                      * @example {
                      *       "meshes": [
                      *         {
-                     *           "id": "b222933c-c30b-405c-9e55-572b62c942fe",
+                     *           "id": "09b54cde-3499-4b96-a861-0f63af2e2332",
                      *           "name": "demo",
                      *           "vms": 6,
                      *           "zones": [
                      *             {
-                     *               "id": "bf5177e9-ee47-464b-a9fb-3703a71686d5",
+                     *               "id": "218d49a7-b871-462f-bcb5-741446b4895a",
                      *               "name": "a",
                      *               "first": 0,
                      *               "count": 2
                      *             },
                      *             {
-                     *               "id": "25192895-c444-4316-9e58-063ff49127a4",
+                     *               "id": "66129721-8244-41d5-9933-839281b1d4d3",
                      *               "name": "b",
                      *               "first": 2,
                      *               "count": 2
                      *             },
                      *             {
-                     *               "id": "b62e8643-3505-4184-a205-a65769b77d4c",
+                     *               "id": "e0080d8f-d99c-4df9-af7e-897560d4d711",
                      *               "name": "c",
                      *               "first": 4,
                      *               "count": 2
                      *             }
                      *           ],
-                     *           "ended_at": "2026-11-26T02:35:10Z",
+                     *           "ended_at": "2026-11-26T08:39:10Z",
                      *           "paths": {
                      *             "planned": 30,
                      *             "measured": 0,
@@ -55403,35 +56204,88 @@ export interface operations {
                      *             "silent": 0,
                      *             "enrolled": 0
                      *           },
-                     *           "open_incidents": 0,
-                     *           "worst_incidents": [],
-                     *           "recent_incidents": [
+                     *           "open_incidents": 2,
+                     *           "worst_incidents": [
                      *             {
-                     *               "id": "ad235988-db6e-4eba-b26c-7f00125fa9d0",
+                     *               "id": "d1d36319-f998-401a-99af-f58546b5065f",
                      *               "severity": "warning",
-                     *               "title": "egress of c-1: delay increased",
-                     *               "onset_at": "2026-11-25T23:30:40Z",
-                     *               "ended_at": "2026-11-25T23:32:10Z"
+                     *               "state": "open",
+                     *               "title": "path a-1 to b-1: delay increased",
+                     *               "culprit": {
+                     *                 "suspect": "path",
+                     *                 "at": {
+                     *                   "id": "a9532468-d491-4c0f-8203-223690128d84",
+                     *                   "name": "a-1"
+                     *                 },
+                     *                 "other": {
+                     *                   "id": "25d759e0-0ec6-40e5-8fb3-d246c7061581",
+                     *                   "name": "b-1"
+                     *                 },
+                     *                 "words": "path a-1 to b-1"
+                     *               },
+                     *               "paths": 1,
+                     *               "onset_at": "2026-11-26T08:38:40Z",
+                     *               "seen_at": "2026-11-26T08:39:10Z",
+                     *               "recurrence": null,
+                     *               "applications": [
+                     *                 {
+                     *                   "id": "22ed48b4-303d-4a42-9625-85c8c25e12dd",
+                     *                   "name": "checkout",
+                     *                   "performance": 0.16000000000000003,
+                     *                   "cost": 0.84,
+                     *                   "objective": null
+                     *                 }
+                     *               ]
                      *             },
                      *             {
-                     *               "id": "ad235988-db6e-4eba-b26c-7f00125fa9d0",
+                     *               "id": "7030622d-53fb-431b-aa22-eb38bed885b9",
                      *               "severity": "warning",
+                     *               "state": "open",
                      *               "title": "egress of c-1: delay increased",
-                     *               "onset_at": "2026-11-25T20:26:10Z",
-                     *               "ended_at": "2026-11-25T20:27:40Z"
-                     *             },
-                     *             {
-                     *               "id": "ad235988-db6e-4eba-b26c-7f00125fa9d0",
-                     *               "severity": "warning",
-                     *               "title": "egress of c-1: delay increased",
-                     *               "onset_at": "2026-11-25T17:21:40Z",
-                     *               "ended_at": "2026-11-25T17:23:10Z"
+                     *               "culprit": {
+                     *                 "suspect": "egress",
+                     *                 "at": {
+                     *                   "id": "f9547ef5-73fd-40dd-98cb-621e059cd290",
+                     *                   "name": "c-1"
+                     *                 },
+                     *                 "other": null,
+                     *                 "words": "egress of c-1"
+                     *               },
+                     *               "paths": 5,
+                     *               "onset_at": "2026-11-26T08:38:20Z",
+                     *               "seen_at": "2026-11-26T08:39:10Z",
+                     *               "recurrence": null,
+                     *               "applications": [
+                     *                 {
+                     *                   "id": "3fd4eadf-8a0b-435d-863c-1f8d29f104f5",
+                     *                   "name": "checkout",
+                     *                   "performance": 1,
+                     *                   "cost": 0,
+                     *                   "objective": null
+                     *                 }
+                     *               ]
                      *             }
                      *           ],
-                     *           "last_incident_ended_at": "2026-11-25T23:32:10Z",
+                     *           "recent_incidents": [
+                     *             {
+                     *               "id": "d1d36319-f998-401a-99af-f58546b5065f",
+                     *               "severity": "warning",
+                     *               "title": "path a-1 to b-1: delay increased",
+                     *               "onset_at": "2026-11-26T08:38:40Z",
+                     *               "ended_at": null
+                     *             },
+                     *             {
+                     *               "id": "7030622d-53fb-431b-aa22-eb38bed885b9",
+                     *               "severity": "warning",
+                     *               "title": "egress of c-1: delay increased",
+                     *               "onset_at": "2026-11-26T08:38:20Z",
+                     *               "ended_at": null
+                     *             }
+                     *           ],
+                     *           "last_incident_ended_at": null,
                      *           "alert_rules": 1,
-                     *           "evaluated_since": "2026-11-26T02:41:43.632158Z",
-                     *           "evaluated_until": "2026-11-26T02:35:10Z",
+                     *           "evaluated_since": "2026-11-26T08:58:19.774877Z",
+                     *           "evaluated_until": "2026-11-26T08:39:10Z",
                      *           "learning": {
                      *             "settling_paths": 0,
                      *             "settled_s": 0,
@@ -55540,24 +56394,24 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "f5c4e25f-48c7-41d7-9f82-efd71480fd4a",
+                     *       "id": "1095daac-9feb-497a-b7c6-1f52b2528009",
                      *       "name": "demo",
                      *       "vms": 3,
                      *       "zones": [
                      *         {
-                     *           "id": "019bb264-cf18-441d-bd95-09225d3ff325",
+                     *           "id": "73a9e822-edc4-475a-8b8e-2047de6353cb",
                      *           "name": "a",
                      *           "first": 0,
                      *           "count": 1
                      *         },
                      *         {
-                     *           "id": "33237043-9df1-4448-beea-7b372d81b6a2",
+                     *           "id": "3b2e75ad-4499-406e-8330-5c6bb64ed97a",
                      *           "name": "b",
                      *           "first": 1,
                      *           "count": 1
                      *         },
                      *         {
-                     *           "id": "5e276607-fefa-47ae-9d38-d18dfddb4228",
+                     *           "id": "debf752d-b805-4b8b-9846-ab9e407274ce",
                      *           "name": "c",
                      *           "first": 2,
                      *           "count": 1
@@ -55585,15 +56439,15 @@ export interface operations {
                      *       "alert_rules": 0,
                      *       "evaluated_since": null,
                      *       "evaluated_until": null,
-                     *       "proposed": null,
                      *       "learning": {
                      *         "settling_paths": 0,
                      *         "settled_s": 0,
                      *         "settling_s": 0,
-                     *         "unlearnt_paths": 0,
+                     *         "unlearnt_paths": 6,
                      *         "learnt_s": 0,
-                     *         "baseline_s": 0
-                     *       }
+                     *         "baseline_s": 1200
+                     *       },
+                     *       "proposed": null
                      *     }
                      */
                     "application/json": components["schemas"]["MeshHealth"];
@@ -55689,7 +56543,7 @@ export interface operations {
                      *       {
                      *         "advisor": "transport",
                      *         "mesh": {
-                     *           "id": "1ee6589b-4a68-4146-9ac2-a6d21d37aeb0",
+                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
                      *           "name": "demo"
                      *         },
                      *         "about": "c-1 → a-1",
@@ -55699,12 +56553,12 @@ export interface operations {
                      *         "source": "c-1",
                      *         "target": "a-1",
                      *         "of": null,
-                     *         "incident_id": "3c023eff-6b46-46cc-8dfa-216f24f6bf14"
+                     *         "incident_id": "b67d2a73-5def-4d5e-a588-015ed9ff0b6e"
                      *       },
                      *       {
                      *         "advisor": "transport",
                      *         "mesh": {
-                     *           "id": "1ee6589b-4a68-4146-9ac2-a6d21d37aeb0",
+                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
                      *           "name": "demo"
                      *         },
                      *         "about": "c-1 → a-1",
@@ -55714,16 +56568,16 @@ export interface operations {
                      *         "source": "c-1",
                      *         "target": "a-1",
                      *         "of": null,
-                     *         "incident_id": "3c023eff-6b46-46cc-8dfa-216f24f6bf14"
+                     *         "incident_id": "b67d2a73-5def-4d5e-a588-015ed9ff0b6e"
                      *       },
                      *       {
                      *         "advisor": "fairness",
                      *         "mesh": {
-                     *           "id": "1ee6589b-4a68-4146-9ac2-a6d21d37aeb0",
+                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
                      *           "name": "demo"
                      *         },
                      *         "about": "6 VMs",
-                     *         "measurement": "index 0.858: c-1 has 9% of the mean, c-2 118%",
+                     *         "measurement": "index 0.858: c-1 has 9 % of the mean, c-2 118 %",
                      *         "rule": "Jain's index below 0.883",
                      *         "advice": null,
                      *         "source": null,
@@ -55841,7 +56695,7 @@ export interface operations {
                      *       {
                      *         "advisor": "transport",
                      *         "mesh": {
-                     *           "id": "1ee6589b-4a68-4146-9ac2-a6d21d37aeb0",
+                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
                      *           "name": "demo"
                      *         },
                      *         "about": "c-1 → a-1",
@@ -55851,12 +56705,12 @@ export interface operations {
                      *         "source": "c-1",
                      *         "target": "a-1",
                      *         "of": null,
-                     *         "incident_id": "3c023eff-6b46-46cc-8dfa-216f24f6bf14"
+                     *         "incident_id": "b67d2a73-5def-4d5e-a588-015ed9ff0b6e"
                      *       },
                      *       {
                      *         "advisor": "transport",
                      *         "mesh": {
-                     *           "id": "1ee6589b-4a68-4146-9ac2-a6d21d37aeb0",
+                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
                      *           "name": "demo"
                      *         },
                      *         "about": "c-1 → a-1",
@@ -55866,7 +56720,7 @@ export interface operations {
                      *         "source": "c-1",
                      *         "target": "a-1",
                      *         "of": null,
-                     *         "incident_id": "3c023eff-6b46-46cc-8dfa-216f24f6bf14"
+                     *         "incident_id": "b67d2a73-5def-4d5e-a588-015ed9ff0b6e"
                      *       }
                      *     ]
                      */
@@ -55978,10 +56832,10 @@ export interface operations {
                      *       "below_objective": 1,
                      *       "worst": [
                      *         {
-                     *           "id": "f3ee831c-ab4d-4273-b319-5a2c5fb46806",
+                     *           "id": "f2964f23-5a54-496a-82eb-47feb6bcc2e4",
                      *           "name": "far",
                      *           "mesh": {
-                     *             "id": "6bc599d0-a432-4308-85df-2c2270ca74a7",
+                     *             "id": "3181287a-4b37-479c-9fee-b657cb408b99",
                      *             "name": "demo"
                      *           },
                      *           "performance": 0.36224031799898937,
@@ -55991,10 +56845,10 @@ export interface operations {
                      *           "measured": 1
                      *         },
                      *         {
-                     *           "id": "6c6da15c-9388-474b-baa9-4321bb6fd21c",
+                     *           "id": "6489f5d1-285b-4a72-8082-236e43c805d4",
                      *           "name": "near",
                      *           "mesh": {
-                     *             "id": "6bc599d0-a432-4308-85df-2c2270ca74a7",
+                     *             "id": "3181287a-4b37-479c-9fee-b657cb408b99",
                      *             "name": "demo"
                      *           },
                      *           "performance": 1,
@@ -56004,10 +56858,10 @@ export interface operations {
                      *           "measured": 1
                      *         },
                      *         {
-                     *           "id": "0072cee0-cebc-4544-b216-5d0c81d475ba",
+                     *           "id": "3a66b4e8-5772-42a0-b9b7-a4d423a8a9da",
                      *           "name": "unplaced",
                      *           "mesh": {
-                     *             "id": "6bc599d0-a432-4308-85df-2c2270ca74a7",
+                     *             "id": "3181287a-4b37-479c-9fee-b657cb408b99",
                      *             "name": "demo"
                      *           },
                      *           "performance": null,

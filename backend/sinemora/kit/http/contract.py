@@ -140,9 +140,11 @@ def _is_versioned(operation: dict[str, Any], status: str, contract: dict[str, An
 
 def _add_examples(operation: dict[str, Any], recorded: dict[str, Any]) -> None:
     for media_type, body in recorded.get("request", {}).items():
-        if content := operation.get("requestBody", {}).get("content", {}).get(media_type):
+        content = operation.get("requestBody", {}).get("content", {}).get(media_type)
+        if content is not None:  # {} is a media type without a schema
             content.setdefault("example", body)
     for status, bodies in recorded.get("responses", {}).items():
         for media_type, body in bodies.items():
-            if content := operation["responses"].get(status, {}).get("content", {}).get(media_type):
+            content = operation["responses"].get(status, {}).get("content", {}).get(media_type)
+            if content is not None:
                 content.setdefault("example", body)

@@ -47,6 +47,8 @@ class Stream:
         self.events: list[dict[str, object]] = []
         self.names: list[str] = []
         self.last_id = ""
+        self.lines: list[str] = []
+        self.answer: httpx2.Response | None = None
         self.opened = threading.Event()
         self.ended = threading.Event()
         self._client = httpx2.Client(timeout=PATIENCE_S)
@@ -57,8 +59,10 @@ class Stream:
     def _read(self, url: str, headers: dict[str, str]) -> None:
         try:
             with self._client.stream("GET", url, headers=headers) as answer:
+                self.answer = answer
                 assert answer.headers["content-type"].startswith("text/event-stream")
                 for line in answer.iter_lines():
+                    self.lines.append(line)
                     if line == ": listening":
                         self.opened.set()
                     if line.startswith("id: "):
@@ -88,6 +92,10 @@ def listening(server: str, mesh: MeshWorld, **headers: str) -> Iterator[Stream]:
         yield stream
     finally:
         stream.close()
+    assert stream.answer is not None
+    text = "\n".join(stream.lines)
+    seen = httpx2.Response(stream.answer.status_code, headers=stream.answer.headers, text=text)
+    mesh.owner.http.witness.see(stream.answer.request, seen)  # type: ignore[attr-defined]
 
 
 def report_published(redis, mesh: MeshWorld, started_at_s: int) -> None:
