@@ -92,7 +92,7 @@ def test_a_graph_has_edges_and_tasks_that_wait(mesh: MeshWorld):
         (graph(edges=[{"source": "web", "target": "web"}]), 422, "request_invalid", "#", "to itself"),
         (graph(edges=[{"source": "web", "target": "dB"}]), 422, "request_invalid", "#", "names dB"),
         (star(tasks=[]), 422, "request_invalid", "#/tasks", "at least 2"),
-        (star(objective=1.5), 422, "request_invalid", "#/objective", "less than or equal to 1"),
+        (star(objective=1.5), 422, "request_invalid", "#/objective", "At most 1 is allowed"),
     ],
 )
 def test_what_is_wrong_is_named(mesh: MeshWorld, body, status, code, pointer, words):
@@ -282,7 +282,7 @@ def test_the_manifest_of_the_documentation_is_taken(owner: Member, make_mesh):
     [
         ("a: [", "manifest_invalid", None, "line 2"),
         ("tasks: []", "manifest_invalid", None, "it has one key"),
-        ("applications:\n- name: x\n", "manifest_invalid", "#/applications/0/mesh", "required"),
+        ("applications:\n- name: x\n", "manifest_invalid", "#/applications/0/mesh", "Required"),
         (
             "applications:\n- {name: x, mesh: nowhere, curve: dns, tasks: [{vm: a-1, root: true}, {vm: b-1}]}\n",
             "mesh_unknown",

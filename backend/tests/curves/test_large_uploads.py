@@ -118,7 +118,7 @@ def processor_s(port: int) -> float:
             "application/json",
             False,
             422,
-            "at most 100000 items",
+            "at most 100,000 items",
         ),
     ],
     ids=["rows", "rows-chunked", "bytes", "bytes-chunked", "json"],
