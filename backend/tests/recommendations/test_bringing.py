@@ -47,6 +47,24 @@ def test_a_move_that_brings_too_much_is_not_worth_making(mesh: MeshWorld, worker
     assert asked(mesh, worker, artifacts={"cache": "large"}, bringing_cost=1)["steps"] == []
 
 
+def test_a_cost_of_bringing_that_prevents_a_move_is_named(mesh: MeshWorld, worker, image):
+    declared(mesh, move_cost=0.01)
+    measured(mesh, NEAR)
+    large = [hashlib.sha256(bytes([n])).digest() * 30_000 for n in range(12)]
+    publish(mesh.owner, mesh, *large, name="large")
+    prevented = asked(mesh, worker, artifacts={"cache": "large"}, bringing_cost=1)
+    assert prevented["steps"] == []
+    limits = [limit for one in prevented["answer"]["binding"] for limit in one["limits"]]
+    costs = [limit for limit in limits if limit["kind"] == "bringing_cost"]
+    assert costs, prevented["answer"]
+    assert all("bringing the artifact of cache to " in limit["limit"] for limit in costs)
+    assert all(limit["relax"].startswith("lower bringing_cost, or copy the artifact to ") for limit in costs)
+    # What is called too much is not called a move cost.
+    assert not any(limit["kind"] == "move_cost" for limit in limits)
+    # The relaxation does what it says.
+    assert asked(mesh, worker, artifacts={"cache": "large"}, bringing_cost=0)["steps"] != []
+
+
 @pytest.mark.parametrize(
     ("artifacts", "code", "named"),
     [({"none": "image"}, "application_unknown", "artifacts: none"), ({"cache": "none"}, "artifact_unknown", "none")],

@@ -19,6 +19,10 @@ from sinemora.recommendations.core.solution import Group
 from sinemora.recommendations.core.split import BLOCKS_LEAST
 
 PROBABILITY = 0.9
+MOVE_COST, BRINGING_COST = "move_cost", "bringing_cost"
+_COST_WORDS = {MOVE_COST: "a move cost", BRINGING_COST: "a cost of bringing artifacts"}
+_COSTS = ((MOVE_COST,), (BRINGING_COST,), (MOVE_COST, BRINGING_COST))
+"""Costs of moves that a person can lower, one alone before both."""
 _NO_ORDER = "no feasible order: full VMs would swap tasks without a spare slot; free one slot anywhere"
 
 
@@ -61,13 +65,12 @@ def price_of_moves(instance: Instance, place: int, count: int, move_cost: float 
     return count * least / max(len(application.links), 1)
 
 
-def _price_of_bringing(instance: Instance, place: int, moves: Iterable[TaskMove]) -> float:
-    """Return what bringing the images of an application's tasks costs, as a share of all links."""
+def price_of_bringing(instance: Instance, place: int, targets: Iterable[int]) -> float:
+    """Return what bringing the artifact of an application to these machines costs it, as a share of all links."""
     application = instance.applications[place]
     if application.bringing is None:
         return 0.0
-    brought = sum(float(application.bringing[move.target]) for move in moves if move.task[0] == place)
-    return brought / max(len(application.links), 1)
+    return float(sum(application.bringing[target] for target in targets)) / max(len(application.links), 1)
 
 
 def _judge_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: float | None, noise: float) -> Group:
@@ -76,14 +79,16 @@ def _judge_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: flo
     count = Counter(move.task[0] for move in moves)
     places = sorted(count)
 
-    def price(cost: float | None) -> float:
-        of_each = (
-            price_of_moves(instance, place, count[place], cost, noise) + _price_of_bringing(instance, place, moves)
-            for place in places
-        )
-        return float(np.mean(list(of_each)))
+    def price(without: tuple[str, ...] = ()) -> float:
+        total = 0.0
+        for place in places:
+            cost = 0.0 if MOVE_COST in without else move_cost
+            total += price_of_moves(instance, place, count[place], cost, noise)
+            if BRINGING_COST not in without:
+                total += price_of_bringing(instance, place, (move.target for move in moves if move.task[0] == place))
+        return total / len(places)
 
-    gain = expected_gain(instance, here, after, places, price(move_cost))
+    gain = expected_gain(instance, here, after, places, price())
     violated: Violation | None = first_violation(instance, after, {move.target for move in moves}, set(places))
     if violated is not None:
         return Group(moves, gain, violated.words)
@@ -110,13 +115,17 @@ def _judge_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: flo
         )
     if gain.probability >= PROBABILITY:
         return Group(moves, gain, None)
-    free = expected_gain(instance, here, after, places, price(0.0))
-    too_costly = free is not None and free.probability >= PROBABILITY
     words = (
         f"probability that the gain exceeds its cost: {percent(gain.probability, 0)}, below {percent(PROBABILITY, 0)}"
     )
-    if free is not None and too_costly:
-        words += f"; without a move cost it would be {percent(free.probability, 0)}: lower move_cost"
+    too_costly: tuple[str, ...] = ()
+    for costs in _COSTS:
+        free = expected_gain(instance, here, after, places, price(costs))
+        if free is not None and free.probability >= PROBABILITY:
+            too_costly = costs
+            named = " and ".join(_COST_WORDS[cost] for cost in costs)
+            words += f"; without {named} it would be {percent(free.probability, 0)}: lower {' and '.join(costs)}"
+            break
     words += "".join(f"; {doubt}" for doubt in gain.doubts)
     return Group(moves, gain, words, unconfirmed=True, too_costly=too_costly)
 

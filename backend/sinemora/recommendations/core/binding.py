@@ -1,9 +1,9 @@
 """Limits that keep tasks from better VMs, and what would help: one task at a time, in the recommended placement.
 
 Every task is tried on every VM as if nothing limited it. Where its performance would rise by more than noise, the
-limits that forbid the place are binding, and so is the cost of a move that is not surely less than the gain. The gain
-is estimated on held-out windows, and has to be as sure as that of a recommended move. Moves of several tasks at once
-are not tried.
+limits that forbid the place are binding, and so are the costs of a move, or of bringing its artifact, that are not
+surely less than the gain. The gain is estimated on held-out windows, and has to be as sure as that of a recommended
+move. Moves of several tasks at once are not tried.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,13 @@ import numpy as np
 from sinemora.applications.performance import Flags, Indices
 from sinemora.curves.core.curve import Floats
 from sinemora.kit.percent import percent
-from sinemora.recommendations.core.acceptance import PROBABILITY, price_of_moves
+from sinemora.recommendations.core.acceptance import (
+    BRINGING_COST,
+    MOVE_COST,
+    PROBABILITY,
+    price_of_bringing,
+    price_of_moves,
+)
 from sinemora.recommendations.core.constraints import counted
 from sinemora.recommendations.core.gains import expected_gain
 from sinemora.recommendations.core.holdout import Gain
@@ -39,7 +45,7 @@ class Limit:
     relax: str
 
 
-_MOVE_COST = "move_cost"
+_COSTS = (MOVE_COST, BRINGING_COST)
 _ROOTS_STAY = Limit("root", "roots of stars stay", "use the policy best without a risk measure, which moves roots")
 
 
@@ -76,12 +82,14 @@ def binding_limits(instance: Instance, solution: Solution, options: Options) -> 
         place, position = candidate.task
         after = [machines.copy() for machines in solution.after]
         after[place][position] = candidate.machine
-        costly = any(limit.kind == _MOVE_COST for limit in candidate.limits)
-        price = price_of_moves(instance, place, 1, 0.0 if costly else options.move_cost, solution.min_gain)
+        relaxed = {limit.kind for limit in candidate.limits}
+        move_cost = 0.0 if MOVE_COST in relaxed else options.move_cost
+        price = price_of_moves(instance, place, 1, move_cost, solution.min_gain)
+        if BRINGING_COST not in relaxed:
+            price += price_of_bringing(instance, place, [candidate.machine])
         gain = expected_gain(instance, solution.after, tuple(after), [place], price)
         if gain is not None and gain.probability >= PROBABILITY:
-            application = instance.applications[place]
-            limits = tuple(_with_gain(application, limit, candidate.worth, gain, options) for limit in candidate.limits)
+            limits = tuple(_with_gain(instance, limit, candidate, gain, options) for limit in candidate.limits)
             found.append(Binding(limits, candidate.task, candidate.machine, gain))
     best_first = sorted(found, key=lambda one: one.gain.gain.mean, reverse=True)
     return _without_needless(best_first)[:SHOWN]
@@ -97,15 +105,15 @@ def _without_needless(best_first: list[Binding]) -> list[Binding]:
 
 
 def _relaxed(one: Binding) -> set[object]:
-    """Return what is relaxed; the words of a move cost differ from task to task."""
-    return {(limit.kind, one.task[0]) if limit.kind == _MOVE_COST else limit for limit in one.limits}
+    """Return what is relaxed; the words of costs differ from task to task."""
+    return {(limit.kind, one.task[0]) if limit.kind in _COSTS else limit for limit in one.limits}
 
 
 def _candidates(instance: Instance, solution: Solution, options: Options) -> Iterator[_Candidate]:
     free = instance.free(solution.after)
     domains = (np.arange(len(instance.machines)), instance.racks, instance.zones)
     moved = {move.task for group in solution.kept for move in group.moves if not move.starts}
-    too_costly = {(move.task, move.target) for group in solution.groups if group.too_costly for move in group.moves}
+    too_costly = {(move.task, move.target): group.too_costly for group in solution.groups for move in group.moves}
     for place, application in enumerate(instance.applications):
         if not application.chosen:
             continue
@@ -124,12 +132,14 @@ def _candidates(instance: Instance, solution: Solution, options: Options) -> Ite
                 *_budgets(instance, solution, place, position, moved, options),
             ]
             for machine in better[np.argsort(-gains[better])][:_BEST_PLACES].tolist():
-                costly = worth[machine] <= cost or ((place, position), machine) in too_costly
-                costly &= (place, position) not in moved  # its move is paid for
+                task = (place, position)
+                costs = too_costly.get((task, machine)) or _costs(application, worth[machine], cost, machine)
+                if task in moved:
+                    costs = ()  # its move is paid for
                 limits = tuple(
                     (
                         *everywhere,
-                        *((_move_cost(application, cost),) if costly else ()),
+                        *(_cost_limit(application, kind, cost) for kind in costs),
                         *_capacity(instance, free, application, position, machine),
                         *(_apart(instance, place, machine) if present[machine] else ()),
                         *_domains(instance, domains, solution.after[place], application, position, machine),
@@ -165,20 +175,45 @@ def _share(application: Deployment, position: int) -> float:
     return float(links.weights[mine].sum() / links.weights.sum())
 
 
-def _move_cost(application: Deployment, cost: float) -> Limit:
-    """Return the limit that the cost of a move is; its words get the gain of the best task later (`_with_gain`)."""
-    return Limit(_MOVE_COST, f"a move of {application.name} must gain {percent(cost)} for its task", "lower move_cost")
+def _brought(application: Deployment, machine: int) -> float:
+    """Return the further minimum gain of a move for bringing its artifact, in the unit of move costs."""
+    return 0.0 if application.bringing is None else float(application.bringing[machine])
 
 
-def _with_gain(application: Deployment, limit: Limit, chosen_on: float, gain: Gain, options: Options) -> Limit:
-    """Return a limit that is a move cost with what the move gains, and the cost at which it would be made.
+def _costs(application: Deployment, worth: float, cost: float, machine: int) -> tuple[str, ...]:
+    """Return the costs that a move is not worth: one alone where lowering it suffices."""
+    brought = _brought(application, machine)
+    if worth > cost + brought:
+        return ()
+    if worth > cost:
+        return (BRINGING_COST,)
+    return (MOVE_COST,) if worth > brought else (MOVE_COST, BRINGING_COST)
 
-    `chosen_on` is its worth on the training windows, which the cost has to be below, too.
+
+def _cost_limit(application: Deployment, kind: str, cost: float) -> Limit:
+    """Return the limit that a cost of a move is; its words get the gain of the best task later (`_with_gain`)."""
+    if kind == MOVE_COST:
+        return Limit(kind, f"a move of {application.name} must gain {percent(cost)} for its task", "lower move_cost")
+    return Limit(kind, f"a move of {application.name} must gain more for bringing its artifact", "lower bringing_cost")
+
+
+def _with_gain(instance: Instance, limit: Limit, candidate: _Candidate, gain: Gain, options: Options) -> Limit:
+    """Return a limit that is a cost with what the move gains, and what would be low enough.
+
+    A move cost has to be below the worth on the training windows, too.
     """
-    if limit.kind != _MOVE_COST:
-        return limit
+    application = instance.applications[candidate.task[0]]
     mean, low = (len(application.links) * part for part in (gain.gain.mean, gain.gain.low))
-    surely = max(np.floor(min(low, chosen_on - 1e-9) * 1e3) / 1e3, 0.0)
+    brought = _brought(application, candidate.machine)
+    if limit.kind == BRINGING_COST:
+        vm = instance.machines[candidate.machine].name
+        words = f"bringing the artifact of {application.name} to {vm} costs {percent(brought)} (bringing_cost)"
+        words += f", and the move gains {percent(mean)} for its task"
+        return replace(limit, words=words, relax=f"lower bringing_cost, or copy the artifact to {vm} before")
+    if limit.kind != MOVE_COST:
+        return limit
+    paid = 0.0 if any(one.kind == BRINGING_COST for one in candidate.limits) else brought
+    surely = max(np.floor((min(low, candidate.worth - 1e-9) - paid) * 1e3) / 1e3, 0.0)
     whose = "the request" if options.move_cost is not None else application.name
     words = f"{limit.words} (move_cost), and this one gains {percent(mean)}, at least {percent(surely)}"
     return replace(limit, words=words, relax=f"lower move_cost of {whose} to {percent(surely)} or less")

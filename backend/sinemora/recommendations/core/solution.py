@@ -41,8 +41,8 @@ class Group:
     rejected: str | None
     unconfirmed: bool = False
     """Rejected because held-out windows do not confirm the gain."""
-    too_costly: bool = False
-    """Unconfirmed only because of the move cost: that the gain exceeds noise is confirmed."""
+    too_costly: tuple[str, ...] = ()
+    """Unconfirmed only because of these costs, `move_cost` or `bringing_cost`: without them the gain is confirmed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
