@@ -119,7 +119,9 @@ def message_of(error: Mapping[str, Any]) -> str:
 
 def _number(limit: Any) -> str:
     """Return a limit as people write it: 1,000 and 0.95."""
-    return f"{limit:,}" if isinstance(limit, int | float) and not float(limit).is_integer() else f"{int(limit):,}"
+    if not isinstance(limit, int | float):
+        return str(limit)
+    return f"{int(limit):,}" if float(limit).is_integer() else f"{limit:,}"
 
 
 def _without_types(location: Sequence[int | str], body: object, is_missing: bool) -> list[int | str]:

@@ -52,7 +52,7 @@ export function CheckedInput({ children }: { children: ReactNode }) {
   const wasRefused = useRef(false)
   const id = useId()
 
-  // After each rendering, since the error belongs to the field around this box, which renders it anew.
+  // After each rendering: an error of the server is a property of the field, and this box does not know when it changes.
   useEffect(() => {
     const field = box.current?.querySelector<Field>('input, select, textarea')
     if (!field) return

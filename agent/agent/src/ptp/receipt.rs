@@ -15,7 +15,7 @@ const MOST_CREDIT: usize = 400;
 /// Number of addresses without a proof that are remembered.
 const MOST_UNPROVEN: usize = 4096;
 
-/// Tells whether a request proves that its source address is not forged.
+/// Proof, or the lack of one, that the source address of a request is not forged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receipt {
     /// Its sender has received a message of this process at that address.

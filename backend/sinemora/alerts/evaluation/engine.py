@@ -123,7 +123,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What a window showed on the paths of a mesh, before causes are searched.
+    """Result of the path rules in one window of a mesh, from which causes are found.
 
     `gap`: windows since the last one. `views`: path rules. `signed`: deviations of one-way delays.
     """
@@ -142,7 +142,7 @@ class Observed:
         return fires
 
     def of(self, at: int) -> "Observed":
-        """Return what the window showed on one of several stacked meshes."""
+        """Return the result of one of several stacked meshes."""
         signed = None if self.signed is None else self.signed[at]
         return Observed(self.gap, [view.of(at) for view in self.views], signed, self.learnt)
 

@@ -26,7 +26,7 @@ PUBLIC_BODY_BYTES = 16 << 10
 """Limit of a body that is read without authentication."""
 
 PARSED_AT_ONCE_BYTES = 64 << 10
-"""Larger bodies are parsed beside the event loop, one after the other."""
+"""Limit of a body that the event loop parses itself. A thread parses larger ones, one at a time."""
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 Authenticate = Callable[[Request], Awaitable[object]]

@@ -22,7 +22,7 @@ WAITING = -1
 """Machine of a waiting task."""
 PROPOSALS_LEAST, PROPOSALS_A_TASK, PROPOSALS_MOST = 100_000, 10_000, 700_000
 PROPOSALS_OF_VERY_MANY, _VERY_MANY_STARTS = 2_800_000, 2
-"""Proposals of local search with more movable tasks than `PLACED_BY_JOB_MOST`, in so many runs."""
+"""Number of proposals of local search, and of its runs, if more than `PLACED_BY_JOB_MOST` tasks can move."""
 BOUND_ROUNDS = 201
 """Maximum number of rounds in which the relaxation raises the lower bound."""
 BRANCH_WORK = 20_000_000
@@ -30,10 +30,9 @@ BRANCH_WORK = 20_000_000
 FEW_MOVES, FEW_MOVES_WORK = 3, 100_000_000
 """Budget up to which sets of moves are searched, and the maximum number of machines that are looked at for it."""
 PLACED_BY_JOB_MOST = 400
-"""Maximum number of movable tasks that are placed application by application, and whose placements are enumerated.
+"""Maximum number of movable tasks for placement by application and for branch and bound.
 
-With more, neither found a better placement within its work, at the price of half the time of a search: local search
-gets a part of it.
+With more tasks neither finds a better placement within its limit of work, and both take half the time of a search.
 """
 _TOLERANCE = 1e-9
 # Work to find whether all tasks can run: it is done for each limit that may be in their way.
@@ -136,7 +135,7 @@ class SearchSolution:
 
 
 class Earlier(NamedTuple):
-    """What is known from a search of the same problem with fewer limits, and a placement within those of now."""
+    """Solution of the same problem with fewer limits, and a placement `at` that keeps all limits of now."""
 
     solution: SearchSolution
     at: Ints
@@ -152,7 +151,8 @@ def solve(
 ) -> SearchSolution:
     """Return the best placement found, proven optimal where branch and bound ends within `work`.
 
-    It costs no more than the placement of `earlier`, whose bound stands for that of very many tasks.
+    It costs no more than the placement of `earlier`. With more than `PLACED_BY_JOB_MOST` movable tasks, the bound of
+    `earlier` is kept.
     """
     started = time.perf_counter()
     _check(problem)
@@ -214,7 +214,7 @@ def solve(
 
 
 def _proposals_for(movers: int) -> int:
-    """Return the number of proposals of local search over so many tasks."""
+    """Return the number of proposals of local search, from the number of movable tasks."""
     if movers > PLACED_BY_JOB_MOST:
         return PROPOSALS_OF_VERY_MANY
     return min(max(PROPOSALS_LEAST, PROPOSALS_A_TASK * movers), PROPOSALS_MOST)

@@ -93,8 +93,8 @@ def _place_and_judge(
 ) -> Judged:
     """Place `movers` after the moves `proposed`; return the result, all groups, and the steps of those kept.
 
-    The search begins with the moves that were kept of an `earlier` result, whose `movers` and limits were no fewer and
-    no more.
+    The search begins with the moves that were kept of an `earlier` result. That one had at least these `movers`, and no
+    limit that this one lacks.
     """
     search = None
     if movers:

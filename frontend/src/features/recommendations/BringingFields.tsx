@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { NumberField } from '~/ui/NumberField'
 import { strings } from './strings'
 
-/** What the tasks of applications need on their VM, and what a minute of bringing it costs a move. */
+/** Fields of the artifacts that tasks need on their VM, and of the cost of each minute of bringing one. */
 export function BringingFields() {
   const [text, setText] = useState('')
   const wrong = artifactsOf(text).wrong
