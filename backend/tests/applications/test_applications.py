@@ -92,7 +92,7 @@ def test_a_graph_has_edges_and_tasks_that_wait(mesh: MeshWorld):
         (graph(edges=[{"source": "web", "target": "web"}]), 422, "request_invalid", "#", "to itself"),
         (graph(edges=[{"source": "web", "target": "dB"}]), 422, "request_invalid", "#", "names dB"),
         (star(tasks=[]), 422, "request_invalid", "#/tasks", "at least 2"),
-        (star(objective=1.5), 422, "request_invalid", "#/objective", "At most 1 is allowed"),
+        (star(objective=1.5), 422, "request_invalid", "#/objective", "Must be at most 1."),
     ],
 )
 def test_what_is_wrong_is_named(mesh: MeshWorld, body, status, code, pointer, words):

@@ -30,7 +30,7 @@ def test_own_sizes_are_read_and_the_study_written_as_json(capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--load", "2"], "--load: At most 0.95 is allowed."),
+        (["--load", "2"], "--load: Must be at most 0.95."),
         (["--sizes", "nowhere.csv"], "nowhere.csv cannot be read"),
         (["--workload", "w5", "--flows", "1000000"], "ask for fewer flows"),
         (["--policy", "ps", "--classes", "4"], "`classes` need d_tail_blind or d_tail_aware"),
