@@ -1,8 +1,10 @@
 """`sinemora login`, `profiles` and `logout` against the API over a socket."""
 
+import io
 import json
 import re
 import threading
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 from sinemora.cli import main
 from sinemora_client import Client, profiles
 from tests.callers import Member
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 from tests.terminal import listening
 
 
@@ -32,26 +34,32 @@ def client(owner: Member, monkeypatch: pytest.MonkeyPatch) -> Any:
         yield connected
 
 
-def sign_in(url: str, person: Member, capsys: Any, *options: str, decision: str = "approve") -> tuple[int, str, str]:
-    """Run `sinemora login`, decide as a person on the code that it prints, and return exit code and output."""
+def sign_in(url: str, person: Member, *options: str, decision: str = "approve") -> tuple[int, str, str]:
+    """Run `sinemora login`, decide as a person on the code that it prints, and return exit code and output.
+
+    The output is read while the command prints it, which `capsys` cannot do: reading it empties it.
+    """
     codes: list[int] = []
     thread = threading.Thread(target=lambda: codes.append(main(["login", "--url", url, "--no-browser", *options])))
-    thread.start()
-    printed, code = "", None
-    while code is None:
-        printed += capsys.readouterr().err
-        code = re.search(r"confirm the code ([A-Z]{4}-[A-Z]{4})", printed)
-        assert thread.is_alive() or code, printed
-    assert person.post(f"/v1/device-logins/{decision}", json={"user_code": code[1]}).status_code == 200
-    thread.join(PATIENCE_S)
-    output = capsys.readouterr()
-    return codes[0], output.out, printed + output.err
+    out, err = io.StringIO(), io.StringIO()
+
+    def printed() -> re.Match[str] | None:
+        return re.search(r"confirm the code ([A-Z]{4}-[A-Z]{4})", err.getvalue())
+
+    with redirect_stdout(out), redirect_stderr(err):
+        thread.start()
+        until(lambda: printed() or not thread.is_alive(), err.getvalue)
+        code = printed()
+        assert code is not None, err.getvalue()
+        assert person.post(f"/v1/device-logins/{decision}", json={"user_code": code[1]}).status_code == 200
+        thread.join(PATIENCE_S)
+    return codes[0], out.getvalue(), err.getvalue()
 
 
 def test_a_person_signs_in_uses_commands_and_signs_out(client: Client, owner: Member, capsys: Any, file: Path):
     assert main(["annotate", "deploy"]) == 2
     assert "sinemora login" in capsys.readouterr().err
-    code, out, err = sign_in(client.url, owner, capsys)
+    code, out, err = sign_in(client.url, owner)
     assert code == 0, err
     assert f"Signed in as {owner.email} to Tenant" in out
     assert "/device?code=" in err
@@ -73,7 +81,7 @@ def test_profiles_are_listed_chosen_and_renewed(client: Client, owner: Member, c
     assert main(["profiles"]) == 0
     assert "No profiles yet" in capsys.readouterr().err
     for name in ("one", "two"):
-        assert sign_in(client.url, owner, capsys, "--profile", name, "--read-only")[0] == 0
+        assert sign_in(client.url, owner, "--profile", name, "--read-only")[0] == 0
     assert main(["profiles", "--json"]) == 0
     text = capsys.readouterr().out
     assert [(row["profile"], row["current"]) for row in json.loads(text)] == [("one", False), ("two", True)]
@@ -82,7 +90,7 @@ def test_profiles_are_listed_chosen_and_renewed(client: Client, owner: Member, c
     assert main(["profiles", "use", "three"]) == 1
     assert "There are one, two." in capsys.readouterr().err
     before = profiles.load().profile("one").key
-    assert sign_in(client.url, owner, capsys, "--profile", "one")[0] == 0
+    assert sign_in(client.url, owner, "--profile", "one")[0] == 0
     assert profiles.load().profile("one").key != before
     names = [key["name"] for key in owner.get("/v1/api-keys").json()["items"]]
     assert len(names) == 3, names  # of the fixture, one, two: the key before is deleted
@@ -93,8 +101,8 @@ def test_profiles_are_listed_chosen_and_renewed(client: Client, owner: Member, c
     assert "is for http://127.0.0.1" in capsys.readouterr().err
 
 
-def test_a_refused_login_stores_nothing(client: Client, owner: Member, capsys: Any):
-    code, _, err = sign_in(client.url, owner, capsys, decision="deny")
+def test_a_refused_login_stores_nothing(client: Client, owner: Member):
+    code, _, err = sign_in(client.url, owner, decision="deny")
     assert code == 1
     assert "Login refused" in err
     assert profiles.load().by_name == {}
