@@ -6,9 +6,6 @@ from pydantic import Field
 
 from sinemora.kit.schemas import Write
 
-Name = Annotated[str, Field(min_length=1, max_length=100)]
-
-
 Url = Annotated[str, Field(pattern=r"^https?://[^\s/?#]+\S*$", max_length=2000)]
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from sinemora.annotations.models import AnnotationKind
+from sinemora.kit.names import ONE_LINE, Name
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.query.ranges import YEARS
 
@@ -18,8 +19,7 @@ def _in_years(at: datetime) -> datetime:
 
 
 Moment = Annotated[AwareDatetime, AfterValidator(_in_years)]
-Text = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$", description="One line")]
-Source = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")]
+Text = Annotated[str, Field(min_length=1, max_length=500, pattern=ONE_LINE, description="One line")]
 Url = Annotated[str, Field(pattern=r"^https?://[^\s\x00-\x1f]+$", max_length=2000)]
 Ids = Annotated[list[UUID], Field(max_length=500)]
 
@@ -51,7 +51,7 @@ class AnnotationCreate(Write):
     ends_at: Moment | None = None
     mesh_id: UUID | None = None
     scope: Scope | None = None
-    source: Source | None = None
+    source: Name | None = None
     url: Url | None = None
 
 
@@ -64,7 +64,7 @@ class AnnotationUpdate(Write):
     ends_at: Moment | None = None
     mesh_id: UUID | None = None
     scope: Scope | None = None
-    source: Source | None = None
+    source: Name | None = None
     url: Url | None = None
 
 

@@ -7,8 +7,8 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field
 
 from sinemora.api_keys.scopes import Scope
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
-from sinemora.tenants.schemas import Name
 
 _OVERLAP_MAX_S = 30 * 86_400
 

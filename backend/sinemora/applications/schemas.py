@@ -10,7 +10,8 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from sinemora.curves.schemas import Description, Origin
-from sinemora.inventory.schemas import Name, VmName
+from sinemora.inventory.schemas import VmName
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.schemas import Span, StateName
 

@@ -25,7 +25,6 @@ from sinemora.curves.schemas import (
     Unit,
     Waiting,
 )
-from sinemora.inventory.schemas import Name
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http import known_ids
@@ -33,6 +32,7 @@ from sinemora.kit.http.etag import Precondition, tag, tagged
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import accepts
+from sinemora.kit.names import Name
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 known_ids.register(curve_id=StoredCurve)

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from sinemora.curves.core.observations import ROWS_MAX, LatencyKind, Metric, ObservationError
 from sinemora.curves.core.upload import text_of
-from sinemora.inventory.schemas import Name
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.schemas import Axis, By, Span, StateName
 

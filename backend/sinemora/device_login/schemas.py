@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from sinemora.kit.names import ONE_LINE
 from sinemora.kit.schemas import Read, Write
 from sinemora.tenants.models import Role
 
@@ -13,7 +14,7 @@ GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
 
 DeviceName = Annotated[
     str,
-    Field(min_length=1, max_length=60, pattern=r"^[^\x00-\x1f]+$", examples=["sinemora on web-1"]),
+    Field(min_length=1, max_length=60, pattern=ONE_LINE, examples=["sinemora on web-1"]),
 ]
 
 

@@ -7,15 +7,14 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field, model_validator
 
 from sinemora.embeds.models import EmbeddedView
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
-
-Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$", description="One line")]
 
 
 class EmbedLinkCreate(Write):
     """Link to create. A path has both VMs, other views have none."""
 
-    name: Name
+    name: Annotated[Name, Field(description="One line")]
     view: EmbeddedView
     mesh_id: UUID
     source_vm_id: UUID | None = None

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, computed_f
 from sinemora.inventory.models import EVENT_PORT, GENERAL_PORT, Responder
 from sinemora.inventory.status import AgentStatus, status_of
 from sinemora.kit.config import settings
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import AgentWrite, Read, Write
 
 
@@ -20,7 +21,6 @@ def _one_host(text: str) -> str:
     return str(address)
 
 
-Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")]
 Port = Annotated[int, Field(ge=1, le=65535)]
 PtpDomain = Annotated[int, Field(ge=0, le=127)]
 Address = Annotated[str, AfterValidator(_one_host), Field(max_length=45, examples=["10.0.0.4"])]

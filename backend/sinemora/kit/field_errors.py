@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from sinemora.kit import names
+
 _TIME = "Not a time with a time zone. Write it as 2026-11-25T22:00:00Z (RFC 3339)."
 _EMPTY = "Must not be empty."
 _NUMBER = "Not a number."
@@ -33,11 +35,8 @@ _WORDS = {
     "uuid_type": "Not an id (UUID).",
     "uuid_parsing": "Not an id (UUID).",
 }
-_NO_CONTROL_CHARACTERS = "Line breaks and other control characters are not allowed."
 _ADDRESS = "Not an address that begins with https:// or http://."
 _PATTERN_WORDS = {
-    r"^[^\x00-\x1f]+$": _NO_CONTROL_CHARACTERS,
-    r"^[^\x00-\x1f]*$": _NO_CONTROL_CHARACTERS,
     r"^https?://[^\s\x00-\x1f]+$": _ADDRESS,
     r"^https?://[^\s/?#]+\S*$": _ADDRESS,
     r"^[A-Z]{3}$": "Not three capital letters, as in EUR.",
@@ -112,6 +111,8 @@ def message_of(error: Mapping[str, Any]) -> str:
     if (words := _WORDS.get(error["type"])) is not None:
         return words
     limit_words, limits = _LIMIT_WORDS.get(error["type"]), error.get("ctx")
+    if limits and limits.get("pattern") in (names.ONE_LINE, names.ONE_LINE_OR_EMPTY):
+        return names.refusal(str(error["input"]).strip()) or _EMPTY
     if limit_words is not None and limits:
         return limit_words(limits)
     return str(error["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from sinemora.curves.core.observations import Metric
 from sinemora.curves.schemas import Unit
-from sinemora.inventory.schemas import Name
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 
 Kind = Literal["push", "prometheus"]

@@ -15,6 +15,7 @@ from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, PageQuery
 from sinemora.kit.http.routes import BoundedRoute, accepts
 from sinemora.kit.http.upload import Upload, uploaded
+from sinemora.kit.names import Name
 from sinemora.measurements.imports import service
 from sinemora.measurements.imports.readers import TraceKind
 from sinemora.measurements.query import deviations, spikes
@@ -250,8 +251,8 @@ def create_import(
     trace: Annotated[Upload, Depends(uploaded)],
     kind: TraceKind = TraceKind.CSV,
     times: TraceTimes = TraceTimes.KEEP,
-    client: Annotated[str | None, Query(max_length=200, description="For a PTPd log: name of the slave")] = None,
-    server: Annotated[str | None, Query(max_length=200, description="For a PTPd log: name of the master")] = None,
+    client: Annotated[Name | None, Query(description="For a PTPd log: name of the slave")] = None,
+    server: Annotated[Name | None, Query(description="For a PTPd log: name of the master")] = None,
 ) -> Response:
     """Import an external trace into a mesh without agents. The job reports lines that it cannot read."""
     return accepted(service.submit(session, actor, mesh_id, kind, times, client, server, trace))

@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import AfterValidator, ConfigDict, Field, SecretStr
 
 from sinemora.kit import mail
+from sinemora.kit.names import Name
 from sinemora.kit.outbox import MailState
 from sinemora.kit.schemas import Read, Write
 from sinemora.members.models import Delivery
@@ -24,7 +25,7 @@ def _address(text: str) -> str:
 EmailAddress = Annotated[
     str, Field(min_length=3, max_length=254, examples=["ada@example.com"]), AfterValidator(_address)
 ]
-TenantName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$", examples=["Example"])]
+TenantName = Annotated[Name, Field(examples=["Example"])]
 Token = Annotated[SecretStr, Field(min_length=20, max_length=100)]
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sinemora.inventory.schemas import Name
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 from sinemora.meshes.plan import (
     LOSS_DEADLINE_MS,

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from pydantic import Field
 
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 
-Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$", description="One line")]
 # "//host" and "/\host" would lead to another site.
 Address = Annotated[
     str,
@@ -23,7 +23,7 @@ Address = Annotated[
 class SavedViewCreate(Write):
     """View to save."""
 
-    name: Name
+    name: Annotated[Name, Field(description="One line")]
     address: Address
 
 

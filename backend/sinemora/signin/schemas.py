@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, SecretStr
 
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 from sinemora.signin.models import Factor
 from sinemora.tenants.models import Method, Role
@@ -49,7 +50,7 @@ class PasskeyProof(Write):
 class PasskeyCreate(Write):
     """New passkey, as `navigator.credentials.create` returns it in JSON, and a name for it."""
 
-    name: Annotated[str, Field(min_length=1, max_length=100)]
+    name: Name
     credential: Credential
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field, field_validator, model_validator
 
-from sinemora.inventory.schemas import Name
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 from sinemora.placement.problem import WAITING_COST
 from sinemora.simulation.core.schemes import Scheme

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from pydantic import Field
 
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read
 
-PersonName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$", examples=["Ada Byron"])]
-Name = Annotated[str, Field(min_length=1, max_length=100)]
+PersonName = Annotated[Name, Field(examples=["Ada Byron"])]
 
 
 class AuditEntryRead(Read):

@@ -4,7 +4,7 @@ import secrets
 from dataclasses import dataclass
 from uuid import UUID
 
-from sinemora.kit import password_rules
+from sinemora.kit import names, password_rules
 from sinemora.kit.db import system_session
 from sinemora.kit.security import hash_password
 from sinemora.tenants import queries
@@ -25,10 +25,11 @@ def create_owner(tenant_name: str, email: str, password: str | None = None) -> O
     """Ensure that this tenant exists and this user owns it; safe to repeat.
 
     A new user gets `password`, or a generated one that only the result contains. The password of an existing user
-    does not change. ValueError for an invalid address or a new password that breaks the rules.
+    does not change. ValueError for an invalid name or address, or a new password that breaks the rules.
     """
     if "@" not in email:
         raise ValueError(f"not an e-mail address: {email!r}")
+    tenant_name = names.checked_name(tenant_name)
     with system_session() as session:
         tenant = queries.tenant_by_name(session, tenant_name)
         if tenant is None:

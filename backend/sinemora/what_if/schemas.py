@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sinemora.applications.schemas import Named
-from sinemora.inventory.schemas import Name
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.schemas import Span
 from sinemora.recommendations.schemas import MINUTES, ExpectedRead, GainRead, Percentile

@@ -6,6 +6,7 @@ import pytest
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from sinemora.kit.field_errors import field_errors, message_of
+from sinemora.kit.names import Name
 
 
 class Threshold(BaseModel):
@@ -75,7 +76,7 @@ def test_alternatives_of_a_parameter_are_one_error():
 class Everything(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    name: str = Field("a", min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")
+    name: Name = "a"
     code: str = Field("EUR", pattern=r"^[A-Z]{3}$")
     shape: str = Field("a1", pattern=r"^a\d$")
     ratio: float = Field(0.5, gt=0, lt=1, allow_inf_nan=False)
@@ -94,6 +95,11 @@ class Everything(BaseModel):
         ("name", "", "Must not be empty."),
         ("name", "x" * 101, "Too long: at most 100 characters."),
         ("name", "a\nb", "Line breaks and other control characters are not allowed."),
+        (
+            "name",
+            "web\u202e1-bd",
+            "Character 4 (U+202E) is invisible or changes the direction of writing. Remove it.",
+        ),
         ("name", 5, "Not a text."),
         ("code", "eur", "Not three capital letters, as in EUR."),
         ("shape", "b1", r"Does not match the pattern ^a\d$."),

@@ -6,10 +6,11 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
+from sinemora.kit.names import ONE_LINE_OR_EMPTY, Name
 from sinemora.kit.schemas import Read, Write
 
 ENTRIES_MAX = 2_000
-Line = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$", description="One line")]
+Line = Annotated[Name, Field(description="One line")]
 Price = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 PositivePrice = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 
@@ -47,7 +48,7 @@ class PriceListCreate(Write):
     name: Line
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$", description="ISO 4217")]
     as_of: Annotated[date, Field(description="Date of the prices")]
-    source: Annotated[str, Field(max_length=500, pattern=r"^[^\x00-\x1f]*$")] | None = None
+    source: Annotated[str, Field(max_length=500, pattern=ONE_LINE_OR_EMPTY)] | None = None
     entries: Entries | None = None
     csv: Annotated[str, Field(max_length=500_000, description="With a header; columns as the fields of entries")] | (
         None

@@ -12,7 +12,7 @@ from sinemora.advisors.tail_lab.core.search import EVALUATIONS_MAX, EVALUATIONS_
 from sinemora.advisors.tail_lab.core.source import SourceVerdict
 from sinemora.advisors.tail_lab.core.study import POLICIES
 from sinemora.advisors.tail_lab.core.summary import TailFigure
-from sinemora.inventory.schemas import Name
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 
 

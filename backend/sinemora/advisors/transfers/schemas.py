@@ -7,11 +7,11 @@ from pydantic import Field, model_validator
 
 from sinemora.advisors.transfers.core.plan import CONNECTIONS_MAX
 from sinemora.advisors.transfers.core.shape import Shape
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 
 TRANSFERS_MAX = 600
 PRESET_WORKERS_MAX = 24
-Host = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")]
 
 
 class Topology(StrEnum):
@@ -26,8 +26,8 @@ class Topology(StrEnum):
 class TransferWrite(Write):
     """Bytes to move from one host to another."""
 
-    source: Host
-    target: Host
+    source: Name
+    target: Name
     size_bytes: Annotated[float, Field(gt=0, le=1e18, allow_inf_nan=False)]
 
     @model_validator(mode="after")
@@ -58,7 +58,7 @@ class TransferPlanCreate(Write):
     topology: Topology = Topology.STAR
     capacity_gbit: Annotated[float, Field(gt=0, le=1e5, description="Of each host, both ways")] = 10.0
     capacities_gbit: Annotated[
-        dict[Host, Annotated[float, Field(gt=0, le=1e5)]],
+        dict[Name, Annotated[float, Field(gt=0, le=1e5)]],
         Field(max_length=1_000, description="Of single hosts, where it differs"),
     ] = {}  # noqa: RUF012
     oversubscription: Annotated[

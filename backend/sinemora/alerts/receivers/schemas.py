@@ -7,7 +7,8 @@ from uuid import UUID
 from pydantic import Field
 
 from sinemora.alerts.models import ReceiverKind
-from sinemora.alerts.schemas import Matcher, Name
+from sinemora.alerts.schemas import Matcher
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 
 

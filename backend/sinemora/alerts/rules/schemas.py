@@ -10,7 +10,8 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from sinemora.alerts.evaluation.rule import Kind, Severity, Timescale
-from sinemora.alerts.schemas import Name, Url
+from sinemora.alerts.schemas import Url
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 

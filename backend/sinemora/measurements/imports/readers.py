@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from sinemora.kit.names import checked_name
+
 _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000}
 _DELAYS = ("outbound", "inbound", "round_trip")
 DELAY_MAX_NS = (1 << 31) - 1
@@ -80,12 +82,12 @@ def read_csv(lines: Iterable[str], zones: Zones) -> Iterator[Exchange | LineErro
         try:
             if len(row) != len(header):
                 raise ValueError(f"{len(row)} values for {len(header)} columns")
-            source, target = row[place["source"]].strip(), row[place["target"]].strip()
-            if not source or not target or source == target:
+            source, target = checked_name(row[place["source"]]), checked_name(row[place["target"]])
+            if source == target:
                 raise ValueError("source and target must be two different names")
             for end, name in (("source_zone", source), ("target_zone", target)):
                 if end in place and row[place[end]].strip():
-                    zones.of.setdefault(name, row[place[end]].strip())
+                    zones.of.setdefault(name, checked_name(row[place[end]]))
             values = {kind: _delay(row[at], unit, kind) for (kind, unit), at in delays.items() if row[at].strip()}
             outbound, inbound, round_trip = (values.get(kind) for kind in _DELAYS)
             if round_trip is None and outbound is not None and inbound is not None:
