@@ -155,7 +155,7 @@ test('what is unusual is what the API says, and leads to the path', async ({ ins
     const rows = [...found.losses.slice(0, 3), ...found.items].slice(0, 8)
     const words =
       compared === 0
-        ? /^No usual values yet/
+        ? /^No usual value yet: it needs/
         : unusual + losing === 0
           ? /^All as usual/
           : new RegExp(`^${unusual} of ${compared} `)

@@ -50,7 +50,7 @@ class Basis(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Level and spread of each path from the steps of one basis, ns; NaN below `STEPS_MIN` known `steps`."""
+    """Level and spread of each path from the steps of one basis, ns; NaN where too few `steps` are known."""
 
     level_ns: Floats
     spread_ns: Floats
@@ -59,7 +59,7 @@ class Estimate:
     @property
     def known(self) -> Flags:
         """Return the mask of paths with a level."""
-        mask: Flags = self.steps >= STEPS_MIN
+        mask: Flags = np.isfinite(self.level_ns)
         return mask
 
     @property
@@ -116,8 +116,11 @@ class Deviations:
         return matrix.binary_of(self.codes(), self.states, revision, ended_at_ms)
 
 
-def estimate(p50_ns: Floats, p90_ns: Floats) -> Estimate:
-    """Estimate baselines from the p50 and p90 of k steps, shape (k, …), NaN where a step has none."""
+def estimate(p50_ns: Floats, p90_ns: Floats, least: int = STEPS_MIN) -> Estimate:
+    """Estimate baselines from the p50 and p90 of k steps, shape (k, …), NaN where a step has none.
+
+    A path with fewer than `least` known steps has no baseline.
+    """
     steps = np.isfinite(p50_ns).sum(axis=0)
     level = _median(p50_ns, steps)
     few = _FEW[np.minimum(steps, _FEW.size - 1)]
@@ -126,7 +129,7 @@ def estimate(p50_ns: Floats, p90_ns: Floats) -> Estimate:
     spread = _SIGMA * few * _median(np.abs(p50_ns - level), steps)
     within = _median(p90_ns - p50_ns, steps) / SPREADS
     spread = np.maximum(np.maximum(spread, within), _RESOLUTION * np.abs(level))
-    known = steps >= STEPS_MIN
+    known = steps >= least
     return Estimate(
         np.where(known, level, np.nan).astype(np.float32),
         np.where(known, spread, np.nan).astype(np.float32),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -29,7 +30,7 @@ from sinemora.meshes.service import zone_runs
 DAYS = 14
 """Days of which the same hour is read."""
 MINUTES_MIN = 10
-"""Fewer stored minutes are no basis: a short event would be most of what is usual."""
+"""Fewer stored minutes of a path are no basis: a short event would be most of what is usual."""
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 # The last minutes are left out, so that a change is not part of what it is compared with.
 _RECENT = timedelta(minutes=5)
@@ -99,13 +100,16 @@ def _starts(session: Session, mesh: MeshState, stretch: TierRange) -> list[datet
 
 def _estimated(session: Session, mesh: MeshState, by: By, axis: Ints, steps: _Steps) -> Estimate | None:
     """Return the estimate from some steps, cached; None with too few steps."""
-    if len(steps.starts) < (MINUTES_MIN if steps.tier is Tier.MINUTE else STEPS_MIN):
+    least = MINUTES_MIN if steps.tier is Tier.MINUTE else STEPS_MIN
+    if len(steps.starts) < least:
         return None
     starts = _thinned(steps.starts, axis.size)
-    key = ("baseline", session.info["tenant_key"], mesh.key, mesh.revision, by, steps.tier, starts)
+    # The same share of fewer steps.
+    least = max(STEPS_MIN, ceil(least * len(starts) / len(steps.starts)))
+    key = ("baseline", session.info["tenant_key"], mesh.key, mesh.revision, by, steps.tier, starts, least)
     cached: Estimate | None = shared_cache().get(key)
     if cached is None:
-        cached = baselines.estimate(*_read(session, mesh, by, axis, steps.tier, starts))
+        cached = baselines.estimate(*_read(session, mesh, by, axis, steps.tier, starts), least)
         shared_cache().put(key, cached, cached.nbytes)
     return cached
 

@@ -1,7 +1,7 @@
 """Deviations from baselines through HTTP: which stored steps they compare with, and what is unusual."""
 
 import struct
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from sinemora.measurements import tasks
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.query.baselines import MINUTES_MIN
 from sinemora.measurements.query.caches.shared_cache import shared_cache
+from sinemora.measurements.store.tiers import Tier, floor
 from tests.callers import MeshWorld
 from tests.measurements.reports import window_start
 from tests.measurements.usual import (
@@ -145,6 +146,16 @@ def test_a_young_mesh_is_compared_with_the_last_hour(mesh, few):
     assert (found["compared"], found["unusual"], found["basis"]["last_hour"]) == (12, 1, 12)
     zones = deviations(mesh, by="zone")
     assert zones["basis"]["last_hour"] == zones["compared"] == 9 - 2  # no path inside b and c
+
+
+def test_a_young_path_of_an_older_mesh_waits_for_as_many_minutes(mesh):
+    newest = floor(datetime.now(UTC), 300) - timedelta(minutes=6)
+    for minutes in range(MINUTES_MIN + 5):
+        at = newest - timedelta(minutes=minutes)
+        keep_hour(mesh, at, tier=Tier.MINUTE, without=3 if minutes >= MINUTES_MIN - 1 else None)
+    measure(mesh, window_start())
+    found = deviations(mesh)
+    assert (found["compared"], found["no_baseline"], found["basis"]["last_hour"]) == (6, 6, 6)
 
 
 @pytest.mark.parametrize("by", ["vm", "zone"])

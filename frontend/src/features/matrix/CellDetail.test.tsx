@@ -98,7 +98,7 @@ test.each([
 test('a path that is measured too short a time has no usual value', async () => {
   answers({ ...CHANGE, state: 'no_baseline', baseline_ns: null, deviation_ns: null, dead_band_ns: null, basis: null })
   await detail(LOOK.plain, PATH)
-  expect(await screen.findByText('Measured, but for too short a time to say what is usual.')).toBeTruthy()
+  expect(await screen.findByText('No usual value yet: it needs about twenty minutes of measurements.')).toBeTruthy()
 })
 
 test('a path without service names the reason, and shows no loss', async () => {

@@ -215,7 +215,7 @@ test('until something is usual, the heatmap shows delays', async () => {
   const young = { 'GET /v1/meshes/m/deviations': { ...QUIET, compared: 0, no_baseline: 30 } }
   await open({ cell: '0,1' }, young)
   expect(await screen.findByRole('grid', { name: 'One-way delay, p50 by path' })).toBeTruthy()
-  expect(screen.getByText(/^No usual values yet/)).toBeTruthy()
+  expect(screen.getByText(/^No usual value yet: it needs about twenty minutes/)).toBeTruthy()
 })
 
 const headings = () => within(screen.getByRole('group', { name: 'from' }))

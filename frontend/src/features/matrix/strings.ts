@@ -1,5 +1,7 @@
 /** Texts of the heatmap page. */
 
+import { NO_USUAL, NO_USUAL_YET } from '~/lib/usual'
+
 export const strings = {
   newestWindowEnds: (moment: string) => `Newest window, ended ${moment}`,
   thisPairWeek: 'This zone pair, last 7 days',
@@ -135,8 +137,7 @@ export const strings = {
   unusualOf: (unusual: string, paths: string) => `${unusual} of ${paths} changed from usual.`,
   losing: (paths: string) => `Loss of 15 % or more: ${paths}.`,
   shareLost: (share: string) => `${share} lost`,
-  nothingUsualYet:
-    'No usual values yet: the first need about twenty minutes of measurements. Until then the heatmap shows delays.',
+  nothingUsualYet: `${NO_USUAL_YET} Until then the heatmap shows delays.`,
   pathHeader: 'Path',
   zonePairHeader: 'Zone pair',
   usual: 'Usual',
@@ -153,8 +154,8 @@ export const strings = {
   sameHour: (days: number) => `this hour on ${days} earlier days`,
   lastDay: (hours: number) => `the last 24 h (${hours} hours)`,
   lastHour: (minutes: number) => `the last hour (${minutes} minutes)`,
-  noBaseline: 'No usual value yet',
-  noBaselineHint: 'Measured, but for too short a time to say what is usual.',
+  noBaseline: NO_USUAL,
+  noBaselineHint: NO_USUAL_YET,
   zoneFigures: 'Delay, loss and clock error',
   selectedZones: 'Selected zone pair',
   notPlanned: 'Not planned',

@@ -50,12 +50,12 @@ test('a mesh that has just begun says that it learns, how long still, and what i
   mockApi(responses([meshHealth({ learning }), meshHealth({ id: 'n', name: 'next', learning: settled })]))
   await showPage(<OverviewPage />)
   const mesh = within(await screen.findByRole('region', { name: 'demo' }))
-  expect(mesh.getByText('Learning what is usual: 3 of 5 minutes.').parentElement?.textContent).toBe(
-    'Learning what is usual: 3 of 5 minutes. 30 of 30 paths measured. Alert rules hold back until agents and clocks have settled.',
+  expect(mesh.getByText('Settling: 3 of 5 minutes.').parentElement?.textContent).toBe(
+    'Settling: 3 of 5 minutes. 30 of 30 paths measured. Alert rules hold back until agents and clocks have settled.',
   )
   const next = within(screen.getByRole('region', { name: 'next' }))
   expect(next.getByText('All 30 paths of next measured; no open incidents.').parentElement?.textContent).toContain(
-    '2 new paths raise no alerts until they were measured for 5 min. Usual delays are known in 12 min;',
+    '2 new paths raise no alerts until they were measured for 5 min. Alert rules know usual delays in 12 min;',
   )
 })
 

@@ -1,5 +1,7 @@
 /** Texts of the overview. */
 
+import { NO_USUAL, NO_USUAL_YET } from '~/lib/usual'
+
 export const strings = {
   overview: 'Overview',
   lead: 'State of each mesh now, incidents of the last 24 hours, and what needs attention.',
@@ -32,7 +34,7 @@ export const strings = {
     reporting === 0
       ? 'Agents send their first window within a minute after they start.'
       : `${reporting} of ${agents} agents report: the first paths appear within a minute.`,
-  learning: (minutes: number, of: number) => `Learning what is usual: ${minutes} of ${of} minutes.`,
+  learning: (minutes: number, of: number) => `Settling: ${minutes} of ${of} minutes.`,
   learningMeasured: (measured: string, planned: string) => `${measured} of ${planned} paths measured.`,
   learningNext: 'Alert rules hold back until agents and clocks have settled.',
   newPaths: (count: number, minutes: number) =>
@@ -40,7 +42,7 @@ export const strings = {
       ? `1 new path raises no alerts until it was measured for ${minutes} min.`
       : `${count} new paths raise no alerts until they were measured for ${minutes} min.`,
   baselinesIn: (minutes: number) =>
-    `Usual delays are known in ${minutes} min; until then alert rules check loss, silent agents and fixed limits.`,
+    `Alert rules know usual delays in ${minutes} min; until then they check loss, silent agents and fixed limits.`,
   blind: (paths: string, time: string) => `No current measurement of ${paths} paths since ${time}.`,
   partly: (measured: string, planned: string) => `${measured} of ${planned} paths measured.`,
   reasons: (list: string) => `The others: ${list}.`,
@@ -69,7 +71,7 @@ export const strings = {
   delayFromUsual: 'Delay vs usual',
   delayHint: (now: string, pairs: string) => `median ${now} over ${pairs}`,
   zonePairs: (count: number) => (count === 1 ? '1 zone pair' : `${count} zone pairs`),
-  noUsualYet: 'no usual value yet',
+  noUsualYet: NO_USUAL.toLowerCase(),
   agentsReporting: 'Agents reporting',
 
   zones: 'Change by zone pair',
@@ -81,10 +83,10 @@ export const strings = {
   zonePair: (source: string, target: string) => `${source} to ${target}`,
   cellUsual: (now: string) => `p50 ${now}, as usual`,
   cellUnusual: (now: string, change: string, percent: string) => `p50 ${now}, ${change} from usual (${percent})`,
-  cellNoBaseline: 'no usual value yet',
+  cellNoBaseline: NO_USUAL.toLowerCase(),
   cellNoData: 'no measurement in the last 5 min',
   cellNotPlanned: 'no path',
-  nothingUsualYet: 'No usual values yet: the first need about twenty minutes of measurements.',
+  nothingUsualYet: NO_USUAL_YET,
   allUsual: 'Every zone pair is as usual.',
   unusualPairs: (count: number, pairs: string) => `${count} of ${pairs} changed from usual.`,
 

@@ -1,5 +1,7 @@
 /** Texts of the path page. */
 
+import { NO_USUAL_YET } from '~/lib/usual'
+
 export const strings = {
   gaps: (count: number) => `, ${count} ${count === 1 ? 'gap' : 'gaps'}`,
   flowsTitle: 'Flows of the newest window',
@@ -101,7 +103,7 @@ export const strings = {
   usualOutbound: 'Usual outbound',
   usualInbound: 'Usual inbound',
   usualOfP50: 'Only the p50 has a usual value.',
-  noUsual: 'No usual value yet: it needs ten minutes of measurements.',
+  noUsual: NO_USUAL_YET,
   unknown: 'unknown',
   plusMinus: (value: string, band: string) => `${value} ± ${band}`,
   usualBand: (outbound: string, inbound: string, basis: string) =>
