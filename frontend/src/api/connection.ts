@@ -1,20 +1,10 @@
 /** The connection to the backend. Every call reports here; while the backend is away, a probe runs until it is back. */
 
-import { createStore, useStore } from '~/lib/store'
-
-export interface Connection {
-  away: boolean
-  /** Time of the last change, ms. */
-  since: number
-}
+import { connection } from '~/lib/connection'
 
 const PROBE_MS = 2_000
 
 let clockOffsetMs = 0
-
-export const connection = createStore<Connection>({ away: false, since: 0 })
-
-export const useConnection = () => useStore(connection)
 
 export function reportAway() {
   if (connection.get().away) return

@@ -26,6 +26,36 @@ test('all errors of a request are shown', () => {
   expect(problem.field('name')).toBe('too long')
 })
 
+test('a form shows what none of its fields shows', () => {
+  const problem = refused([
+    { pointer: '#/name', message: 'too long' },
+    { pointer: '#/rate_hz', message: 'not a rate' },
+  ])
+  expect(problem.rest()).toBe('Name: too long; Rate (hz): not a rate')
+  problem.field('name')
+  problem.field('window_s')
+  expect(problem.rest()).toBe('Rate (hz): not a rate')
+  problem.field('rate_hz')
+  expect(problem.rest()).toBeNull()
+})
+
+test('a field shows the errors of all its parts', () => {
+  const problem = refused([
+    { pointer: '#/rows/1/x', message: 'no number' },
+    { pointer: '#', message: 'no table' },
+    { pointer: '#/source', message: 'too long' },
+  ])
+  expect(problem.among(/^rows\b|^$/).map(({ message }) => message)).toEqual(['no number', 'no table'])
+  expect(problem.rest()).toBe('Source: too long')
+})
+
+test('a taken name is shown once: at its field, or at the form that has none', () => {
+  const problem = new Problem({ code: 'mesh_name_taken', detail: 'Taken.' }, new Response(null, { status: 409 }))
+  expect(problem.rest()).toBe('Taken.')
+  problem.field('name')
+  expect(problem.rest()).toBeNull()
+})
+
 test.each([
   ['mesh_name_taken', 'name'],
   ['saved_view_exists', 'name'],

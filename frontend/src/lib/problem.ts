@@ -26,14 +26,19 @@ function fieldName(pointer: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
+const textOfErrors = (errors: readonly FieldError[]) =>
+  errors
+    .map(({ pointer, message }) => [fieldName(pointer), message].filter((part) => part !== '').join(': '))
+    .join('; ')
+
 /** Return the text for people. The detail of a refused request only refers to its errors, so they replace it. */
 function textOf({ code, detail, title, errors }: ProblemBody): string | undefined {
   if (code === 'version_changed') return strings.versionChanged
-  if (code !== 'request_invalid' || !errors?.length) return detail ?? title
-  return errors
-    .map(({ pointer, message }) => [fieldName(pointer), message].filter((part) => part !== '').join(': '))
-    .join('; ')
+  return code === 'request_invalid' && errors?.length ? textOfErrors(errors) : (detail ?? title)
 }
+
+/** Return the name of a field in the body: `window_s` of "#/window_s"; empty for the whole body. */
+const nameOf = (pointer: string) => pointer.replace(/^#\/?/, '')
 
 /** Return the field whose value contradicts stored data, as the code of a conflict names it. */
 function conflictingField(code: string): string | undefined {
@@ -48,6 +53,8 @@ export class Problem extends Error {
   readonly errors: FieldError[]
   /** Seconds to wait before the same request can succeed; null if the server names none. */
   readonly retryAfterS: number | null
+  /** Names of the fields that have asked for their errors, so that the form does not repeat them. */
+  private readonly asked = new Set<string>()
 
   constructor(body: ProblemBody, response: Response) {
     super(textOf(body) ?? strings.serverAnswered(response.status))
@@ -62,8 +69,26 @@ export class Problem extends Error {
 
   /** Return the error of a form field, by its name in the body. A name that is taken is an error of its field too. */
   field(name: string): string | undefined {
+    this.asked.add(name)
     if (name === conflictingField(this.code)) return this.message
     return this.errors.find((error) => error.pointer === `#/${name}`)?.message
+  }
+
+  /** Return the errors of the fields whose names match, for a field that shows those of all its parts. */
+  among(names: RegExp): FieldError[] {
+    const found = this.errors.filter(({ pointer }) => names.test(nameOf(pointer)))
+    for (const { pointer } of found) this.asked.add(nameOf(pointer))
+    return found
+  }
+
+  /** Return what no field of the form shows; null if the fields show all of it. Ask once the fields have asked. */
+  rest(): string | null {
+    const taken = conflictingField(this.code)
+    if (taken !== undefined && this.asked.has(taken)) return null
+    const others = this.errors.filter(({ pointer }) => !this.asked.has(nameOf(pointer)))
+    if (others.length === this.errors.length) return this.message
+    if (others.length === 0) return null
+    return this.code === 'request_invalid' ? textOfErrors(others) : this.message
   }
 }
 

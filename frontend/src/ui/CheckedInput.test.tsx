@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { expect, test, vi } from 'vitest'
 import { formatCount } from '~/lib/units'
 import { show } from '~/testing/render'
+import { longest } from './CheckedInput'
 import { NumberField } from './NumberField'
 
 const onSubmit = vi.fn((event: React.FormEvent) => event.preventDefault())
@@ -89,6 +90,57 @@ test.each([
   )
   await send()
   expect(screen.getByRole('alert').textContent).toBe(message)
+})
+
+test('a text that is too long is kept, and says how long it is and may be', async () => {
+  const sent = vi.fn((event: React.FormEvent) => event.preventDefault())
+  show(
+    <form onSubmit={sent}>
+      <TextInput label="Name" {...longest(10)} />
+      <Button type="submit">Create rule</Button>
+    </form>,
+  )
+  const name = screen.getByRole<HTMLInputElement>('textbox', { name: 'Name' })
+  await userEvent.click(name)
+  await userEvent.paste('0123456789 and more')
+  expect(name.value).toBe('0123456789 and more')
+  expect(screen.getByRole('alert').textContent).toBe('Too long: 19 characters, at most 10 are allowed.')
+  await send()
+  expect(sent).not.toHaveBeenCalled()
+  await userEvent.clear(name)
+  await userEvent.paste(' 🦉123456789 ')
+  expect(screen.queryByRole('alert')).toBeNull()
+  await send()
+  expect(sent).toHaveBeenCalledOnce()
+})
+
+test('a wrong field in closed details is shown', async () => {
+  const { container } = show(
+    <form onSubmit={onSubmit}>
+      <details>
+        <summary>Advanced</summary>
+        <NumberField label="Seed" required />
+      </details>
+      <Button type="submit">Create rule</Button>
+    </form>,
+  )
+  await send()
+  expect(container.querySelector('details')?.open).toBe(true)
+  expect(screen.getByRole('alert').textContent).toBe('Enter a value.')
+})
+
+const SOURCES = Object.entries(
+  import.meta.glob<string>('../**/*.tsx', { query: '?raw', import: 'default', eager: true }),
+).filter(([file]) => !file.endsWith('.test.tsx'))
+
+/** A tenant's name has to be typed before its button works; the label of the field says so. */
+const CONFIRMED_BY_NAME = '../features/tenant/Confirmation.tsx'
+
+test('no field cuts what is pasted, and no form has a button that stays disabled', () => {
+  expect(SOURCES.length).toBeGreaterThan(200)
+  const cuts = SOURCES.filter(([, text]) => /maxLength=/.test(text))
+  const disabled = SOURCES.filter(([, text]) => /<Button[^>]*type="submit"[^>]*\bdisabled=/.test(text))
+  expect([...cuts, ...disabled].map(([file]) => file)).toEqual([CONFIRMED_BY_NAME])
 })
 
 test('a required text of spaces is no value; an emptied form is checked again', async () => {

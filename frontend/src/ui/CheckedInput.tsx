@@ -16,6 +16,7 @@ function messageOf(field: Field): string {
   const { validity, type } = field
   if (validity.valueMissing) return field instanceof HTMLSelectElement ? strings.chooseOption : strings.enterValue
   if (!(field instanceof HTMLInputElement)) return field.validationMessage
+  if (validity.tooShort) return strings.tooShort(field.minLength)
   if (validity.badInput) return type === 'number' ? strings.enterNumber : strings.enterTime
   if (validity.typeMismatch) return type === 'email' ? strings.enterEmail : strings.enterUrl
   if (type === 'number') {
@@ -29,11 +30,34 @@ function messageOf(field: Field): string {
 const fieldsOf = (field: Field) => Array.from(field.form?.elements ?? []) as Field[]
 const isFirstInvalid = (field: Field) => fieldsOf(field).find(({ validity }) => !validity?.valid) === field
 
-/** Let the browser refuse a required text of nothing but spaces, as it refuses an empty one. */
-function checkBlank(field: Field) {
-  if (!TEXTS.includes(field.type)) return
-  const blank = field.required && field.value !== '' && field.value.trim() === ''
-  field.setCustomValidity(blank ? strings.enterValue : '')
+/** The attribute with the largest number of characters of a text, see `longest`. */
+const LONGEST = 'data-longest'
+
+/**
+ * Return the property of a text with at most `length` characters. The browser's own `maxLength` would cut what is
+ * pasted without a word; this limit keeps the text and says how long it is.
+ */
+export const longest = (length: number) => ({ [LONGEST]: length })
+
+/** Return why the browser must refuse a text: of nothing but spaces where one is required, or too long. */
+function refusalOf(field: Field): string {
+  const text = field.value.trim()
+  if (field.required && field.value !== '' && text === '') return strings.enterValue
+  const most = Number(field.getAttribute(LONGEST) ?? Number.POSITIVE_INFINITY)
+  const { length } = [...text] // characters, as the server counts them
+  return length > most ? strings.tooLong(formatCount(length), formatCount(most)) : ''
+}
+
+const isTooLong = (field: Field) =>
+  field.hasAttribute(LONGEST) && field.validity.customError && field.value.trim() !== ''
+
+function checkText(field: Field) {
+  if (TEXTS.includes(field.type)) field.setCustomValidity(refusalOf(field))
+}
+
+/** Open what hides a field: the browser can neither show nor focus it in closed details. */
+function reveal(field: Field) {
+  for (let at = field.closest('details'); at; at = at.parentElement?.closest('details') ?? null) at.open = true
 }
 
 /** Return whether the person waits for the form of `field`: they pressed its button, and type nowhere else. */
@@ -56,10 +80,13 @@ export function CheckedInput({ children }: { children: ReactNode }) {
   useEffect(() => {
     const field = box.current?.querySelector<Field>('input, select, textarea')
     if (!field) return
-    checkBlank(field)
+    checkText(field)
     const refused = field.getAttribute('aria-invalid') === 'true'
     const first = fieldsOf(field).find((one) => one.getAttribute('aria-invalid') === 'true') === field
-    if (refused && !wasRefused.current && first && isSent(field)) field.focus()
+    if (refused && !wasRefused.current && first && isSent(field)) {
+      reveal(field)
+      field.focus()
+    }
     wasRefused.current = refused
   })
 
@@ -68,7 +95,7 @@ export function CheckedInput({ children }: { children: ReactNode }) {
     const field = box.current?.querySelector<Field>('input, select, textarea')
     const form = field?.form
     if (!form) return
-    const check = () => queueMicrotask(() => checkBlank(field))
+    const check = () => queueMicrotask(() => checkText(field))
     form.addEventListener('reset', check)
     return () => form.removeEventListener('reset', check)
   }, [])
@@ -79,12 +106,14 @@ export function CheckedInput({ children }: { children: ReactNode }) {
     setMessage(messageOf(field))
     field.setAttribute('aria-invalid', 'true')
     field.setAttribute('aria-errormessage', id)
+    reveal(field)
     if (isFirstInvalid(field)) field.focus()
   }
 
   function onInput(event: FormEvent) {
     const field = event.target as Field
-    checkBlank(field)
+    checkText(field)
+    if (isTooLong(field)) return onInvalid(event)
     if (message === null) return
     setMessage(null)
     field.removeAttribute('aria-invalid')

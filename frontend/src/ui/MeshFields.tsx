@@ -1,4 +1,5 @@
 import { NativeSelect, TextInput } from '@mantine/core'
+import { longest } from './CheckedInput'
 import { NumberField } from './NumberField'
 import { strings } from './strings'
 import { Term } from './Term'
@@ -23,7 +24,7 @@ export function MeshFields({ name, windowS = 10, rateHz = 8, problem }: Props) {
         placeholder={strings.meshNameExample}
         required
         withAsterisk={false}
-        maxLength={100}
+        {...longest(100)}
         defaultValue={name}
         error={problem('name')}
         w={200}

@@ -2,6 +2,7 @@
 
 import { Button, Code } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { useConnection } from '~/lib/connection'
 import { Problem, Unreachable } from '~/lib/problem'
 import styles from './state.module.css'
 import { strings } from './strings'
@@ -72,11 +73,18 @@ export function Notice({ tone, title, children }: { tone: Tone; title?: string; 
   )
 }
 
-/** The reason why an action failed. */
+/**
+ * The reason why an action failed, after the fields of its form: what they show is not repeated. A server that could
+ * not be reached is no reason any longer once it responds.
+ */
 export function ActionError({ error }: { error: unknown }) {
-  return error ? (
+  const { away } = useConnection()
+  if (!error) return null
+  if (error instanceof Unreachable && !away) return <Notice tone="info">{strings.reachableAgain}</Notice>
+  const text = error instanceof Problem ? error.rest() : errorText(error)
+  return text === null ? null : (
     <Notice tone="bad">
-      {errorText(error)} <RequestId error={error} />
+      {text} <RequestId error={error} />
     </Notice>
-  ) : null
+  )
 }

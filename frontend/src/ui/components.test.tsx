@@ -1,7 +1,9 @@
 // @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
+import { TextInput } from '@mantine/core'
+import { act, screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
+import { connection } from '~/lib/connection'
 import { Problem, Unreachable } from '~/lib/problem'
 import { show } from '~/testing/render'
 import { Confirm } from './Confirm'
@@ -9,7 +11,7 @@ import { CopyText } from './CopyText'
 import { FormActions } from './FormActions'
 import { LoadingPage } from './Page'
 import { Records, RowAction } from './Records'
-import { Empty, Failed, Loading } from './State'
+import { ActionError, Empty, Failed, Loading } from './State'
 
 const DOING = { mutate: vi.fn(), isPending: false, error: null, reset: vi.fn() }
 
@@ -124,6 +126,34 @@ test('a failure names the request, an unreachable server the reconnection', () =
   )
   expect(screen.getByText('Out of disk.')).toBeTruthy()
   expect(screen.getByRole('heading', { name: 'Sinemora cannot be reached' })).toBeTruthy()
+})
+
+test('what a field shows is not repeated at the form', () => {
+  const body = {
+    code: 'request_invalid',
+    errors: [
+      { pointer: '#/name', message: 'Too long.' },
+      { pointer: '#/rate_hz', message: 'Not a rate.' },
+    ],
+  }
+  const problem = new Problem(body, new Response(null, { status: 422 }))
+  show(
+    <>
+      <TextInput label="Name" error={problem.field('name')} />
+      <ActionError error={problem} />
+    </>,
+  )
+  expect(screen.getByText('Too long.')).toBeTruthy()
+  expect(screen.getByRole('alert').textContent?.trim()).toBe('Rate (hz): Not a rate.')
+})
+
+test('a form that found no server does not say so any longer once the server responds', () => {
+  act(() => connection.set({ away: true, since: 0 }))
+  show(<ActionError error={new Unreachable(new Error())} />)
+  expect(screen.getByRole('alert').textContent).toContain('Sinemora cannot be reached')
+  act(() => connection.set({ away: false, since: 1 }))
+  expect(screen.queryByRole('alert')).toBeNull()
+  expect(screen.getByRole('status').textContent).toContain('responds again now. Try once more.')
 })
 
 test('a form is saved or cancelled by buttons with verbs', async () => {

@@ -6,6 +6,7 @@ import { sessionQuery } from '~/api/access'
 import { shownError, useConfirmation } from '~/api/confirmation'
 import { approveDeviceLogin, type DeviceLogin, denyDeviceLogin, lookUpDeviceLogin } from '~/api/deviceLogins'
 import { formatMoment, zoneName } from '~/lib/time'
+import { longest } from '~/ui/CheckedInput'
 import { useClock } from '~/ui/clock'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { ProofDialog } from '~/ui/ProofDialog'
@@ -55,7 +56,7 @@ function EnterCode(props: { code: string; error: unknown; onCode: (code: string)
           required
           withAsterisk={false}
           minLength={8}
-          maxLength={20}
+          {...longest(20)}
           w={200}
         />
         <Button type="submit" size="sm">

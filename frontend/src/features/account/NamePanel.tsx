@@ -3,6 +3,7 @@ import type { FormEvent } from 'react'
 import { useChangeName } from '~/api/account'
 import type { Account } from '~/api/types'
 import { Problem } from '~/lib/problem'
+import { longest } from '~/ui/CheckedInput'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { strings } from './strings'
@@ -28,7 +29,7 @@ export function NamePanel({ account }: { account: Account }) {
           defaultValue={account.name}
           required
           withAsterisk={false}
-          maxLength={100}
+          {...longest(100)}
           error={refusal}
           w={240}
         />
@@ -36,7 +37,7 @@ export function NamePanel({ account }: { account: Account }) {
           {strings.saveName}
         </Button>
       </form>
-      {!refusal && <ActionError error={change.error} />}
+      <ActionError error={change.error} />
       {change.isSuccess && <Notice tone="good">{strings.nameIsSaved}</Notice>}
     </Panel>
   )

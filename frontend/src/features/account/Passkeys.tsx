@@ -4,6 +4,7 @@ import { type Confirmation, shownError } from '~/api/confirmation'
 import { passkeyError, passkeysSupported, useCreatePasskey, useDeletePasskey } from '~/api/passkeys'
 import type { Account } from '~/api/types'
 import { formatDay } from '~/lib/time'
+import { longest } from '~/ui/CheckedInput'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { pageStyles } from '~/ui/Page'
@@ -75,7 +76,7 @@ export function Passkeys({ account, confirmation, onCodes }: Props) {
             label={strings.newPasskey}
             description={strings.passkeyHint}
             placeholder={strings.passkeyExample}
-            maxLength={100}
+            {...longest(100)}
             required
             withAsterisk={false}
             w={320}

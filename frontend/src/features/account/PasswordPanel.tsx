@@ -65,7 +65,7 @@ export function PasswordPanel({ account }: { account: Account }) {
           {strings.changePassword}
         </Button>
       </form>
-      {!field('current_password') && !field('new_password') && <ActionError error={change.error} />}
+      <ActionError error={change.error} />
       {change.isSuccess && <Notice tone="good">{strings.passwordIsChanged}</Notice>}
     </Panel>
   )

@@ -46,7 +46,7 @@ export function TotpSetup({ setup, onDone }: { setup: Setup; onDone: (codes: str
             {strings.confirmApp}
           </Button>
         </form>
-        {!field && <ActionError error={confirm.error} />}
+        <ActionError error={confirm.error} />
       </div>
     </div>
   )

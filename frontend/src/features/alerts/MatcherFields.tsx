@@ -1,5 +1,6 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
 import type { Matcher } from '~/api/silences'
+import { longest } from '~/ui/CheckedInput'
 import { pageStyles } from '~/ui/Page'
 import { LABELS } from './matcherWords'
 import { strings } from './strings'
@@ -48,7 +49,7 @@ export function MatcherFields({ matchers, onChange, wrong, optional = false }: P
             aria-label={strings.valueNumber(place + 1)}
             placeholder={strings.matcherValueHint}
             required
-            maxLength={200}
+            {...longest(200)}
             value={value}
             onChange={(event) => patch(id, { value: event.currentTarget.value })}
             error={wrong(`matchers/${place}/value`)}

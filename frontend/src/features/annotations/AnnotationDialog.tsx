@@ -8,6 +8,7 @@ import { meshesQuery } from '~/api/meshes'
 import { ANNOTATION_KINDS, KIND_NAMES } from '~/lib/annotations'
 import { Problem } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
+import { longest } from '~/ui/CheckedInput'
 import { Dialog } from '~/ui/Dialog'
 import { FormActions } from '~/ui/FormActions'
 import { pageStyles } from '~/ui/Page'
@@ -71,7 +72,7 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
           placeholder={strings.textExample}
           required
           withAsterisk={false}
-          maxLength={500}
+          {...longest(500)}
           data-autofocus
           error={wrong('text')}
           {...field('text')}
@@ -127,7 +128,7 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
         <TextInput
           label={strings.source}
           description={strings.sourceHint}
-          maxLength={100}
+          {...longest(100)}
           error={wrong('source')}
           {...field('source')}
         />
@@ -135,7 +136,7 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
           type="url"
           label={strings.link}
           placeholder={strings.linkExample}
-          maxLength={2000}
+          {...longest(2000)}
           error={wrong('url')}
           {...field('url')}
         />

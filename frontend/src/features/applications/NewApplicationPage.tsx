@@ -7,10 +7,12 @@ import { curvesQuery } from '~/api/curves'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
 import { Problem } from '~/lib/problem'
+import { longest } from '~/ui/CheckedInput'
 import { NumberField } from '~/ui/NumberField'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Empty, Failed } from '~/ui/State'
 import { Term } from '~/ui/Term'
+import { useMissing } from '~/ui/useMissing'
 import { strings } from './strings'
 
 /** Add an application around a root; graphs and constraints are declared by YAML or the API. */
@@ -44,10 +46,13 @@ function Form({ meshes }: { meshes: Mesh[] }) {
   const roster = useQuery(rosterQuery(mesh))
   const curves = useQuery(curvesQuery)
   const vms = roster.data?.vms ?? []
+  const clients = others.filter((vm) => vm !== root)
+  const missing = useMissing({ clients: clients.length === 0 ? strings.chooseClients : null })
   const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
+    if (!missing.isComplete) return // the field says so
     const form = new FormData(event.currentTarget)
     const objective = String(form.get('objective')).trim()
     create.mutate(
@@ -56,7 +61,7 @@ function Form({ meshes }: { meshes: Mesh[] }) {
         mesh,
         curve: String(form.get('curve')),
         objective: objective === '' ? null : Number(objective) / 100,
-        tasks: [{ vm: root, root: true }, ...others.filter((vm) => vm !== root).map((vm) => ({ vm, root: false }))],
+        tasks: [{ vm: root, root: true }, ...clients.map((vm) => ({ vm, root: false }))],
       },
       { onSuccess: ({ id }) => void navigate({ to: '/applications/$applicationId', params: { applicationId: id } }) },
     )
@@ -71,7 +76,7 @@ function Form({ meshes }: { meshes: Mesh[] }) {
             label={strings.name}
             placeholder={strings.nameExample}
             required
-            maxLength={100}
+            {...longest(100)}
             error={field('name')}
           />
           <NativeSelect
@@ -121,12 +126,13 @@ function Form({ meshes }: { meshes: Mesh[] }) {
             value={others}
             onChange={setOthers}
             data={vms.filter(({ id }) => id !== root).map(({ id, name }) => ({ value: id, label: name }))}
+            error={missing.at('clients') ?? field('tasks')}
             w={380}
           />
         </div>
         <ActionError error={create.error} />
         <div>
-          <Button type="submit" loading={create.isPending} disabled={root === '' || others.length === 0}>
+          <Button type="submit" loading={create.isPending} onClick={missing.onAttempt}>
             {strings.addApplication}
           </Button>
         </div>

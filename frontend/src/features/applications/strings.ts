@@ -64,6 +64,7 @@ export const strings = {
   otherVms: 'Other VMs',
   oneTaskEach: 'One task on each',
   chooseVms: 'Choose VMs',
+  chooseClients: 'Choose at least one VM besides the server.',
   optionsError: (error: string) => `Options: ${error}`,
   otherOptions: 'Other options',
   noOptionGains: (count: number) =>

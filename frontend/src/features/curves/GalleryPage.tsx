@@ -8,7 +8,7 @@ import { SmallCurve } from '~/charts/curve/SmallCurve'
 import { formatMicroseconds, formatShare } from '~/lib/performance'
 import { COMPARED_MAX } from '~/lib/searchParams'
 import { LoadingPage, Page } from '~/ui/Page'
-import { Failed } from '~/ui/State'
+import { Failed, Notice } from '~/ui/State'
 import { Comparison } from './Comparison'
 import styles from './curves.module.css'
 import { bandOf, ownColour } from './drawing'
@@ -56,6 +56,7 @@ export function GalleryPage({ search, onSearch }: Props) {
           onClear={() => onSearch({ compare: '' })}
         />
       )}
+      {chosen.length >= COMPARED_MAX && <Notice tone="info">{strings.mostCompared(COMPARED_MAX)}</Notice>}
       <section className={styles.section}>
         <h2>{strings.yours}</h2>
         {section('own').length > 0 ? (

@@ -3,12 +3,13 @@ import { type FormEvent, type ReactNode, useRef, useState } from 'react'
 import type { MeasurementsInput } from '~/api/curves'
 import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
+import { longest } from '~/ui/CheckedInput'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import styles from './curves.module.css'
 import { strings } from './strings'
-import { extent, type LineError, lineErrors, ROWS_MAX, rowsOf } from './upload'
+import { extent, type LineError, lineErrors, OF_TABLE, ROWS_MAX, rowsOf } from './upload'
 
 const EXAMPLE = strings.example
 
@@ -27,9 +28,10 @@ export function MeasurementsForm({ children, action, pending, error, onSubmit }:
   const [sent, setSent] = useState('')
   const [refused, setRefused] = useState<string>()
   const area = useRef<HTMLTextAreaElement>(null)
-  const wrong = error instanceof Problem && csv === sent ? lineErrors(csv, error.errors) : []
-  // Show the error of a field at the field, an error of the table at its line.
-  const other = error instanceof Problem && error.errors.length > 0 ? null : error
+  const problem = error instanceof Problem ? error : undefined
+  const refusals = problem?.among(OF_TABLE) ?? []
+  // After a change the lines are other ones.
+  const wrong = csv === sent ? lineErrors(csv, refusals) : []
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -56,14 +58,21 @@ export function MeasurementsForm({ children, action, pending, error, onSubmit }:
     <form className={styles.panel} onSubmit={submit}>
       {children}
       <div className={pageStyles.form}>
-        <TextInput name="source" label={strings.source} placeholder={strings.sourceExample} w={420} maxLength={2000} />
+        <TextInput
+          name="source"
+          label={strings.source}
+          placeholder={strings.sourceExample}
+          w={420}
+          {...longest(2000)}
+          error={problem?.field('source')}
+        />
         <NumberField
           name="baseline"
           label={strings.baselineOptional}
           min={0}
           step="any"
           w={230}
-          error={error instanceof Problem ? error.field('baseline') : undefined}
+          error={problem?.field('baseline')}
         />
       </div>
       <Textarea
@@ -109,7 +118,7 @@ export function MeasurementsForm({ children, action, pending, error, onSubmit }:
           {strings.fillExample}
         </Button>
       </div>
-      <ActionError error={other} />
+      <ActionError error={error} />
     </form>
   )
 }

@@ -2,6 +2,7 @@ import { Textarea, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useCreateCurve } from '~/api/curves'
 import { Problem } from '~/lib/problem'
+import { longest } from '~/ui/CheckedInput'
 import { Page, pageStyles } from '~/ui/Page'
 import { MeasurementsForm } from './MeasurementsForm'
 import { strings } from './strings'
@@ -31,7 +32,7 @@ export function NewCurvePage() {
             label={strings.application}
             placeholder={strings.applicationExample}
             required
-            maxLength={100}
+            {...longest(100)}
             error={field('name')}
             w={260}
           />
@@ -39,7 +40,7 @@ export function NewCurvePage() {
             name="unit"
             label={strings.unit}
             placeholder={strings.unitExample}
-            maxLength={40}
+            {...longest(40)}
             error={field('unit')}
             w={140}
           />
@@ -50,7 +51,7 @@ export function NewCurvePage() {
           placeholder={strings.configurationExample}
           autosize
           minRows={1}
-          maxLength={2000}
+          {...longest(2000)}
           error={field('description')}
         />
       </MeasurementsForm>

@@ -7,10 +7,12 @@ import { curvesQuery } from '~/api/curves'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import { useCreateMetricSource } from '~/api/metric-sources'
 import { Problem } from '~/lib/problem'
+import { longest } from '~/ui/CheckedInput'
 import { CopyText } from '~/ui/CopyText'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import { ActionError, Empty, Notice } from '~/ui/State'
+import { useMissing } from '~/ui/useMissing'
 import styles from './curves.module.css'
 import { strings } from './strings'
 
@@ -30,17 +32,20 @@ export function NewSource({ curve }: { curve: string | undefined }) {
   const vms = (roster?.vms ?? []).map(({ id, name }) => ({ value: id, label: name }))
   const onMesh = (applications ?? []).filter((application) => application.mesh.id === chosen)
   const own = (curves ?? []).filter(({ origin }) => origin === 'own')
+  const target = server ?? vms[0]?.value ?? ''
+  const sources = clients.filter((id) => id !== target)
+  const missing = useMissing({ clients: sources.length === 0 ? strings.chooseClients : null })
   const problem = create.error instanceof Problem ? create.error : null
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
+    if (!missing.isComplete) return // the field says so
     const form = new FormData(event.currentTarget)
     const text = (name: string) => String(form.get(name) ?? '').trim()
-    const target = server ?? vms[0]?.value ?? ''
     create.mutate({
       name: text('name'),
       mesh_id: chosen,
-      paths: clients.filter((id) => id !== target).map((id) => ({ source_vm_id: id, target_vm_id: target })),
+      paths: sources.map((id) => ({ source_vm_id: id, target_vm_id: target })),
       application_id: text('application') || null,
       curve_id: text('curve') || null,
       metric: text('metric') === 'duration' ? 'duration' : 'rate',
@@ -71,7 +76,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
           name="name"
           label={strings.application}
           required
-          maxLength={100}
+          {...longest(100)}
           w={260}
           error={problem?.field('name')}
         />
@@ -83,7 +88,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
             { value: 'duration', label: strings.metricDurationOption },
           ]}
         />
-        <TextInput name="unit" label={strings.unit} placeholder={strings.unitExample} maxLength={40} w={140} />
+        <TextInput name="unit" label={strings.unit} placeholder={strings.unitExample} {...longest(40)} w={140} />
         <NativeSelect
           name="curve"
           label={strings.targetCurve}
@@ -107,19 +112,19 @@ export function NewSource({ curve }: { curve: string | undefined }) {
         <NativeSelect
           label={strings.server}
           data={vms}
-          value={server ?? vms[0]?.value ?? ''}
+          value={target}
           onChange={({ currentTarget: { value } }) => setServer(value)}
         />
         <MultiSelect
           label={strings.clients}
           description={strings.clientsHint}
-          data={vms.filter(({ value }) => value !== (server ?? vms[0]?.value))}
+          data={vms.filter(({ value }) => value !== target)}
           value={clients}
           onChange={setClients}
           maxValues={20}
           searchable
           w={320}
-          error={problem?.field('paths')}
+          error={missing.at('clients') ?? problem?.field('paths')}
         />
         <NativeSelect
           name="application"
@@ -180,7 +185,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
             onChange={({ currentTarget: { value } }) => setScheme(value as Scheme)}
           />
           {scheme === 'basic' && (
-            <TextInput name="username" label={strings.username} required maxLength={200} w={200} />
+            <TextInput name="username" label={strings.username} required {...longest(200)} w={200} />
           )}
           {scheme === 'header' && (
             <TextInput
@@ -188,7 +193,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
               label={strings.header}
               placeholder={strings.headerExample}
               required
-              maxLength={100}
+              {...longest(100)}
               w={200}
               error={problem?.field('authentication/header/name')}
             />
@@ -206,11 +211,11 @@ export function NewSource({ curve }: { curve: string | undefined }) {
         </div>
       )}
       <div>
-        <Button type="submit" size="sm" loading={create.isPending} disabled={clients.length === 0}>
+        <Button type="submit" size="sm" loading={create.isPending} onClick={missing.onAttempt}>
           {strings.startLearning}
         </Button>
       </div>
-      <ActionError error={problem?.field('name') || problem?.errors.length ? null : create.error} />
+      <ActionError error={create.error} />
       {create.data?.kind === 'push' && (
         <Notice tone="good" title={strings.sendValues}>
           <CopyText label={strings.pushCommand} text={pushes(create.data.id)} />

@@ -5,6 +5,7 @@ import type { CurveDetail } from '~/api/types'
 import { changedFields } from '~/lib/edited'
 import { Problem } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
+import { longest } from '~/ui/CheckedInput'
 import { Dialog } from '~/ui/Dialog'
 import { FormActions } from '~/ui/FormActions'
 import { useEdited } from '~/ui/useEdited'
@@ -56,25 +57,33 @@ function Form({ curve, etag, close }: { curve: CurveDetail; etag: string; close:
           name="name"
           label={strings.application}
           required
-          maxLength={100}
+          {...longest(100)}
           defaultValue={edited.initial.name}
           error={problem?.field('name')}
           data-autofocus
         />
-        <TextInput name="unit" label={strings.unit} maxLength={40} defaultValue={edited.initial.unit} mt="sm" />
+        <TextInput
+          name="unit"
+          label={strings.unit}
+          {...longest(40)}
+          defaultValue={edited.initial.unit}
+          error={problem?.field('unit')}
+          mt="sm"
+        />
         <Textarea
           name="description"
           label={strings.configuration}
           autosize
           minRows={2}
-          maxLength={2000}
+          {...longest(2000)}
           defaultValue={edited.initial.description}
+          error={problem?.field('description')}
           mt="sm"
         />
       </Fragment>
       <ChangedMeanwhile
         changes={edited.changes}
-        error={problem?.field('name') || problem?.errors.length ? null : update.error}
+        error={update.error}
         onKeep={() => edited.keep(typed())}
         onTake={edited.take}
       />

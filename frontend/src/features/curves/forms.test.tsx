@@ -78,7 +78,9 @@ async function startLearning() {
 test('a metric source is created, and the command that sends values is shown', async () => {
   const sent = mockApi({ ...SOURCE_ANSWERS, 'POST /v1/metric-sources': () => reply(201, { id: 's', kind: 'push' }) })
   await showPage(<NewSource curve={undefined} />)
-  expect((await screen.findByRole<HTMLButtonElement>('button', { name: 'Start learning' })).disabled).toBe(true)
+  await userEvent.click(await screen.findByRole('button', { name: 'Start learning' }))
+  expect(screen.getByText('Choose at least one client.')).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/metric-sources')).toEqual([])
   await startLearning()
   expect(bodiesOf(sent, 'POST /v1/metric-sources')).toMatchObject([
     { name: 'shop', mesh_id: 'm', paths: [{ source_vm_id: 'b', target_vm_id: 'a' }], kind: 'push', url: null },

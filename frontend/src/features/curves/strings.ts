@@ -103,6 +103,7 @@ export const strings = {
   curveSummary: (name: string, smallest: string, domain: string, half: string) =>
     `${name}: performance from 100 % to ${smallest} at ${domain} of added round trip, ${half}.`,
   compare: 'Compare',
+  mostCompared: (most: number) => `At most ${most} curves are compared at a time. Clear one to choose another.`,
   renameEllipsis: 'Edit…',
   deleteEllipsis: 'Delete…',
   newVersion: 'New version',
@@ -199,6 +200,7 @@ export const strings = {
   mesh: 'Mesh',
   server: 'Server',
   clients: 'Clients',
+  chooseClients: 'Choose at least one client.',
   clientsHint: 'VMs whose round trips to the server it waits for; at most 20',
   sourceKind: 'How values arrive',
   pushApi: 'Push API',

@@ -29,14 +29,15 @@ export function lineOf(text: string, pointer: string): number | null {
   return place === null ? null : (counted(text)[place] ?? null)
 }
 
-/** Return the errors of a table, each with its line; the message does not repeat the line number. */
+/** Names of errors that are about the table. */
+export const OF_TABLE = /^(rows|header|csv)\b|^$/
+
+/** Return errors of a table, each with its line; the message does not repeat the line number. */
 export function lineErrors(text: string, errors: FieldError[]): LineError[] {
-  return errors
-    .filter(({ pointer }) => /^#(\/(rows|header|csv|baseline)\b|$)/.test(pointer))
-    .map(({ pointer, message }) => ({
-      line: lineOf(text, pointer),
-      message: message.replace(/^line \d+(, [^:]+)?: /, (_, column?: string) => (column ? `${column.slice(2)}: ` : '')),
-    }))
+  return errors.map(({ pointer, message }) => ({
+    line: lineOf(text, pointer),
+    message: message.replace(/^line \d+(, [^:]+)?: /, (_, column?: string) => (column ? `${column.slice(2)}: ` : '')),
+  }))
 }
 
 /** First and last character of a line, to select it; [0, 0] when there is no such line. */

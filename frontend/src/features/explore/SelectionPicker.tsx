@@ -80,9 +80,13 @@ export function SelectionPicker({ roster, chosen, most, onChange }: Props) {
           value={to}
           onChange={({ currentTarget: { value } }) => setTarget(value)}
         />
-        <Button variant="default" size="xs" disabled={!possible} onClick={() => add(`${kind}:${from}:${to}`)}>
-          {most === 1 ? strings.show : strings.add}
-        </Button>
+        {possible ? (
+          <Button variant="default" size="xs" onClick={() => add(`${kind}:${from}:${to}`)}>
+            {most === 1 ? strings.show : strings.add}
+          </Button>
+        ) : (
+          <span role="status">{strings.chooseTwo}</span>
+        )}
         {!chosen.includes('mesh') && (
           <Button variant="subtle" size="xs" onClick={() => add('mesh')}>
             {strings.wholeMesh}

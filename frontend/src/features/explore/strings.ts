@@ -79,6 +79,7 @@ export const strings = {
   selections: 'Selections',
   removeName: (roster: string) => `Remove ${roster}`,
   selectionType: 'Selection type',
+  chooseTwo: 'Choose two different VMs.',
   zonePair: 'Zone pair',
   from: 'From',
   to: 'To',

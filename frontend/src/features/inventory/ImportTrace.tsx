@@ -4,8 +4,10 @@ import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { client, unwrap } from '~/api/client'
 import { NEW_MESH } from '~/api/meshes'
+import { longest } from '~/ui/CheckedInput'
 import { Dialog } from '~/ui/Dialog'
 import { ActionError } from '~/ui/State'
+import { useMissing } from '~/ui/useMissing'
 import { strings } from './strings'
 
 type Kind = 'csv' | 'ptpd'
@@ -15,6 +17,7 @@ export function ImportTrace() {
   const [opened, setOpened] = useState(false)
   const [kind, setKind] = useState<Kind>('csv')
   const [file, setFile] = useState<File | null>(null)
+  const missing = useMissing({ file: file ? null : strings.chooseFile })
   const cache = useQueryClient()
   const navigate = useNavigate()
   const run = useMutation({
@@ -47,6 +50,7 @@ export function ImportTrace() {
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
+    if (!missing.isComplete) return // the field says so
     run.mutate(new FormData(event.currentTarget))
   }
 
@@ -59,7 +63,7 @@ export function ImportTrace() {
         <form onSubmit={submit}>
           <Stack gap="sm">
             <p>{strings.importLead}</p>
-            <TextInput name="name" label={strings.newMeshName} required maxLength={100} />
+            <TextInput name="name" label={strings.newMeshName} required {...longest(100)} />
             <NativeSelect
               label={strings.format}
               data={[
@@ -69,7 +73,14 @@ export function ImportTrace() {
               value={kind}
               onChange={({ currentTarget: { value } }) => setKind(value === 'ptpd' ? 'ptpd' : 'csv')}
             />
-            <FileInput label={strings.file} placeholder={strings.chooseFile} required value={file} onChange={setFile} />
+            <FileInput
+              label={strings.file}
+              placeholder={strings.choosePlaceholder}
+              required
+              value={file}
+              onChange={setFile}
+              error={missing.at('file')}
+            />
             {kind === 'ptpd' && (
               <>
                 <TextInput name="client" label={strings.clientName} required />
@@ -84,8 +95,8 @@ export function ImportTrace() {
                 { value: 'end_now', label: strings.timestampsMoved },
               ]}
             />
-            {run.error && <ActionError error={run.error} />}
-            <Button type="submit" loading={run.isPending} disabled={!file}>
+            <ActionError error={run.error} />
+            <Button type="submit" loading={run.isPending} onClick={missing.onAttempt}>
               {strings.import}
             </Button>
           </Stack>

@@ -6,6 +6,7 @@ import { sessionQuery, signIn, signOut } from '~/api/access'
 import { acceptInvitation, type InvitationPreview, lookUpInvitation, switchTenant } from '~/api/members'
 import { Problem } from '~/lib/problem'
 import { CentredPage, centredStyles } from '~/ui/CentredPage'
+import { longest } from '~/ui/CheckedInput'
 import { Mark } from '~/ui/Logo'
 import { ActionError, errorText, Loading } from '~/ui/State'
 import { strings } from './strings'
@@ -130,7 +131,7 @@ function NewAccount(props: { token: string; invitation: InvitationPreview; onJoi
         autoComplete="name"
         required
         withAsterisk={false}
-        maxLength={100}
+        {...longest(100)}
         error={field('name')}
         data-autofocus
       />

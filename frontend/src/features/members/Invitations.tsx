@@ -12,6 +12,7 @@ import {
 } from '~/api/members'
 import { Problem } from '~/lib/problem'
 import { formatDay } from '~/lib/time'
+import { longest } from '~/ui/CheckedInput'
 import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
@@ -67,7 +68,7 @@ function Invite({ roles }: { roles: readonly Role[] }) {
           placeholder={strings.emailExample}
           required
           withAsterisk={false}
-          maxLength={254}
+          {...longest(254)}
           error={field('email')}
           w={240}
         />

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { usePinRange } from '~/api/usage'
 import type { TimeRange } from '~/lib/spans'
 import { formatMoment } from '~/lib/time'
+import { longest } from '~/ui/CheckedInput'
 import { useClock } from '~/ui/clock'
 import { Dialog } from '~/ui/Dialog'
 import { ActionError, Notice } from '~/ui/State'
@@ -46,7 +47,7 @@ export function PinRange({ meshId, range: rangeNow }: { meshId: string; range: (
                 name="reason"
                 label={strings.reason}
                 placeholder={strings.reasonExample}
-                maxLength={500}
+                {...longest(500)}
                 required
                 mt="sm"
                 data-autofocus

@@ -2,6 +2,7 @@ import { Button, Group, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useDecide, useDismiss } from '~/api/recommendations'
 import type { Recommendation } from '~/api/types'
+import { longest } from '~/ui/CheckedInput'
 import { Dialog } from '~/ui/Dialog'
 import { ActionError } from '~/ui/State'
 import { strings } from './strings'
@@ -33,7 +34,7 @@ export function Decisions({ recommendation, etag }: { recommendation: Recommenda
         <TextInput
           label={strings.reason}
           placeholder={strings.reasonExample}
-          maxLength={2000}
+          {...longest(2000)}
           value={reason}
           onChange={(event) => setReason(event.currentTarget.value)}
         />

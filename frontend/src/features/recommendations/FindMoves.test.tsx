@@ -108,10 +108,16 @@ test('a refused request gives the reason', async () => {
   expect((await screen.findByRole('alert')).textContent).toContain('Too many requests.')
 })
 
-test('without a mesh, nothing can be requested', async () => {
-  mockApi({ 'GET /v1/meshes': [] })
+test('without a mesh, the form says what is missing, and requests nothing', async () => {
+  const sent = mockApi({ 'GET /v1/meshes': [] })
   await showPage(<FindMoves />)
-  expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Find moves' }).disabled).toBe(true)
+  await expect
+    .poll(async () => {
+      await userEvent.click(screen.getByRole('button', { name: 'Find moves' }))
+      return screen.queryByText('There is no mesh yet. Add VMs to a mesh first.')
+    })
+    .toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/recommendations')).toEqual([])
 })
 
 test('artifacts of applications and the cost of bringing them are part of the request', async () => {

@@ -11,6 +11,7 @@ import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
+import { useMissing } from '~/ui/useMissing'
 import { Waiting } from '~/ui/Waiting'
 import { artifactsOf, BringingFields } from './BringingFields'
 import { OBJECTIVES, options, RISKS } from './names'
@@ -28,9 +29,13 @@ export function FindMoves() {
   const ask = useAskForMoves()
   const [jobId, setJobId] = useState<string | null>(null)
   const [policy, setPolicy] = useState('best')
+  const missing = useMissing({
+    mesh: meshes.data?.length ? null : meshes.data ? strings.noMeshYet : strings.meshesLoading,
+  })
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
+    if (!missing.isComplete) return // the field says so
     const form = new FormData(event.currentTarget)
     const { artifacts, wrong } = artifactsOf(String(form.get('artifacts') ?? ''))
     if (wrong !== null) return // the field says so
@@ -59,6 +64,7 @@ export function FindMoves() {
           name="mesh"
           label={strings.mesh}
           data={(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          error={missing.at('mesh')}
         />
         <NativeSelect
           name="objective"
@@ -86,7 +92,7 @@ export function FindMoves() {
           required
           w={150}
         />
-        <Button type="submit" loading={ask.isPending} disabled={!meshes.data?.length}>
+        <Button type="submit" loading={ask.isPending} onClick={missing.onAttempt}>
           {strings.findMoves}
         </Button>
         <details className={styles.advanced}>

@@ -41,6 +41,8 @@ export const strings = {
   racksFromRoundTrips:
     'No VM states its host, so racks are VMs of a zone whose round trips are alike within 10 µs; pods are zones.',
   findMoves: 'Find moves',
+  noMeshYet: 'There is no mesh yet. Add VMs to a mesh first.',
+  meshesLoading: 'The meshes are still loading. Try again.',
   searchLower: 'the search for moves',
   searchCancelled: 'The search was cancelled. Nothing was stored.',
   wouldHelp: (relax: string) => `It would do to: ${relax}.`,
@@ -105,6 +107,7 @@ export const strings = {
   rejectedAlternatives: 'Rejected alternatives',
   theRecommendation: 'The recommendation',
   recommendationLower: 'the recommendation',
+  nothingToDecide: 'nothing to decide',
   onMesh: (mesh: string, state: string) => `Mesh ${mesh}: ${state}.`,
   placementOptimal: 'No move is worthwhile.',
   placementOptimalLead: 'No move gains more than it costs at the latency measured in these windows.',
@@ -148,7 +151,7 @@ export const strings = {
   judgedByDelays:
     'Judged by delays: the placement after the moves against the one before them, in the same hour after the moves. A wrong curve goes unnoticed; a metric source of the application would show it.',
   judgedByMetric:
-    'Judged by the application’s own metric: the hour after the moves against hours before them in which the old paths were as they are now, less what changed for applications that did not move.',
+    'Judged by the application’s own metric. The hour after the moves is compared with hours before them in which the old paths were as they are now. What changed for applications that did not move is subtracted.',
   judgedByBoth:
     'Applications with a metric source are judged by it, against applications that did not move; the others by the delays of both placements in the same hour, where a wrong curve goes unnoticed.',
   undoneTitle: 'Undone before the result was measured',

@@ -33,7 +33,7 @@ export function ResetPasswordPage({ token, onDone }: { token: string; onDone: ()
               error={field}
               visibilityToggleButtonProps={{ 'aria-label': strings.showPassword }}
             />
-            {!field && <ActionError error={reset.error} />}
+            <ActionError error={reset.error} />
             <Button type="submit" size="sm" loading={reset.isPending}>
               {strings.setPassword}
             </Button>

@@ -4,6 +4,7 @@ import { sendSecondFactor } from '~/api/access'
 import { passkeyError, passkeysSupported, sendPasskey } from '~/api/passkeys'
 import type { Factor, Session } from '~/api/types'
 import { centredStyles } from '~/ui/CentredPage'
+import { longest } from '~/ui/CheckedInput'
 import { ActionError } from '~/ui/State'
 import { SessionForm } from './SessionForm'
 import { strings } from './strings'
@@ -27,7 +28,7 @@ export function SecondFactorStep({ factors, onSignedIn, onBack }: Props) {
         name="code"
         autoComplete="one-time-code"
         minLength={6}
-        maxLength={40}
+        {...longest(40)}
         required
         withAsterisk={false}
         autoFocus

@@ -4,10 +4,12 @@ import { type ApiKeyInput, useCreateApiKey } from '~/api/access'
 import { shownError, useConfirmation } from '~/api/confirmation'
 import type { ApiKeyCreated, Scope } from '~/api/types'
 import { Problem } from '~/lib/problem'
+import { longest } from '~/ui/CheckedInput'
 import { CopyText } from '~/ui/CopyText'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ProofDialog } from '~/ui/ProofDialog'
 import { ActionError, Notice } from '~/ui/State'
+import { useMissing } from '~/ui/useMissing'
 import { FAMILIES, type Family } from './scopes'
 import { strings } from './strings'
 
@@ -24,10 +26,12 @@ export function NewKey() {
   const confirmation = useConfirmation()
   const [isLimited, setLimited] = useState(false)
   const [families, setFamilies] = useState<string[]>([])
+  const missing = useMissing({ families: isLimited && families.length === 0 ? strings.chooseResources : null })
   const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
+    if (!missing.isComplete) return // the field says so
     const element = event.currentTarget
     const form = new FormData(element)
     const access: Scope[] = form.get('scope') === 'write' ? ['read', 'write'] : ['read']
@@ -62,7 +66,7 @@ export function NewKey() {
           placeholder={strings.keyNameExample}
           required
           withAsterisk={false}
-          maxLength={100}
+          {...longest(100)}
           error={field('name')}
           w={200}
         />
@@ -95,12 +99,18 @@ export function NewKey() {
           w={120}
         />
         <Checkbox name="service_account" label={strings.serviceAccount} description={strings.serviceAccountHint} />
-        <Button type="submit" size="sm" loading={create.isPending} disabled={isLimited && families.length === 0}>
+        <Button type="submit" size="sm" loading={create.isPending} onClick={missing.onAttempt}>
           {strings.createKey}
         </Button>
       </form>
       {isLimited && (
-        <Checkbox.Group label={strings.resourcesOfKey} value={families} onChange={setFamilies} mt="sm">
+        <Checkbox.Group
+          label={strings.resourcesOfKey}
+          value={families}
+          onChange={setFamilies}
+          error={missing.at('families')}
+          mt="sm"
+        >
           <Group mt="xs">
             {(Object.keys(FAMILIES) as Family[]).map((family) => (
               <Checkbox key={family} value={family} label={FAMILIES[family]} />

@@ -11,7 +11,7 @@ export const strings = {
   versionLower: 'the version',
   sinemora: 'Sinemora',
   aboutLead:
-    ', Latin for “without delay”, measures the network between the machines of a cloud tenant in each direction, with IEEE 1588 packets and a stated clock error.',
+    ', Latin for “without delay”, measures the network between the machines of a cloud tenant. It measures each direction with IEEE 1588 packets and states the clock error.',
   version: 'Version',
   database: 'Database',
   timescaledb: 'TimescaleDB',
@@ -48,6 +48,7 @@ export const strings = {
   allResources: 'All resources',
   someResources: 'Selected resources',
   resourcesOfKey: 'Resources that the key may use',
+  chooseResources: 'Choose at least one resource, or allow all.',
   serviceAccount: 'Service account',
   serviceAccountHint: 'Stays valid when its creator leaves',
   keyOwner: 'Owner',

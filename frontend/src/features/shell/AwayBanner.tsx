@@ -1,4 +1,4 @@
-import { useConnection } from '~/api/connection'
+import { useConnection } from '~/lib/connection'
 import { formatAge } from '~/lib/time'
 import { Notice } from '~/ui/State'
 import { useNow } from '~/ui/useNow'

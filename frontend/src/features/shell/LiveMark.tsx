@@ -1,6 +1,6 @@
 import { Tooltip } from '@mantine/core'
-import { useConnection } from '~/api/connection'
 import { type LivePhase, useLivePhase } from '~/api/live'
+import { useConnection } from '~/lib/connection'
 import { type Status, StatusMark } from '~/ui/StatusMark'
 import styles from './shell.module.css'
 import { strings } from './strings'

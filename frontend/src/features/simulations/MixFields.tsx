@@ -10,10 +10,12 @@ import { strings } from './strings'
 interface Props {
   mix: readonly Share[]
   onChange: (mix: Share[]) => void
+  /** What is wrong with the mix as a whole. */
+  error: string | undefined
 }
 
 /** Shares of curves among the jobs: published ones and the tenant's. */
-export function MixFields({ mix, onChange }: Props) {
+export function MixFields({ mix, onChange, error }: Props) {
   const curves = useQuery(curvesQuery)
   const named = new Map((curves.data ?? []).map(({ id, name }) => [id, name]))
   // Before the curves are loaded, the chosen ones have their ids.
@@ -45,6 +47,7 @@ export function MixFields({ mix, onChange }: Props) {
             value={weight}
             onChange={({ currentTarget }) => change(n, { weight: currentTarget.value })}
             required
+            error={n === 0 ? error : undefined}
             w={120}
           />
           {mix.length > 1 && (
@@ -55,13 +58,13 @@ export function MixFields({ mix, onChange }: Props) {
         </div>
       ))}
       <div className={pageStyles.form}>
-        <Button
-          variant="default"
-          disabled={!free}
-          onClick={() => free && onChange([...mix, { curve: free.value, weight: '25' }])}
-        >
-          {strings.addCurve}
-        </Button>
+        {free ? (
+          <Button variant="default" onClick={() => onChange([...mix, { curve: free.value, weight: '25' }])}>
+            {strings.addCurve}
+          </Button>
+        ) : (
+          <p className={pageStyles.lead}>{strings.everyCurve}</p>
+        )}
       </div>
       <p className={pageStyles.lead}>{strings.mixLead}</p>
     </fieldset>

@@ -5,10 +5,12 @@ import { useFollowedJob } from '~/api/jobs'
 import { useRunSimulation } from '~/api/simulations'
 import type { SimulationRun } from '~/api/types'
 import { policyOf, SIMULATED_POLICIES } from '~/lib/policies'
+import { longest } from '~/ui/CheckedInput'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
+import { useMissing } from '~/ui/useMissing'
 import { Waiting } from '~/ui/Waiting'
 import { MixFields } from './MixFields'
 import { PUBLISHED_MIX, weightsOf } from './mix'
@@ -31,9 +33,14 @@ export function RunSimulation() {
   const [policies, setPolicies] = useState<string[]>(FIRST_POLICIES)
   const [preemption, setPreemption] = useState(false)
   const [mix, setMix] = useState(PUBLISHED_MIX)
+  const missing = useMissing({
+    policies: policies.length === 0 ? strings.choosePolicy : null,
+    mix: Object.keys(weightsOf(mix)).length === 0 ? strings.enterShare : null,
+  })
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
+    if (!missing.isComplete) return // the fields say so
     const form = new FormData(event.currentTarget)
     const number = (name: string) => Number(form.get(name))
     const [rack_size, pod_racks] = TOPOLOGIES[form.get('topology') as keyof typeof TOPOLOGIES]
@@ -70,7 +77,7 @@ export function RunSimulation() {
     <Panel title={strings.runSimulation}>
       <form onSubmit={submit}>
         <div className={pageStyles.form}>
-          <TextInput name="name" label={strings.name} defaultValue={strings.trial} required maxLength={100} />
+          <TextInput name="name" label={strings.name} defaultValue={strings.trial} required {...longest(100)} />
           <NumberField
             name="machines"
             label={strings.machines}
@@ -103,6 +110,7 @@ export function RunSimulation() {
             data={POLICY_OPTIONS}
             value={policies}
             onChange={setPolicies}
+            error={missing.at('policies')}
             className={styles.choice}
           />
         </div>
@@ -141,7 +149,7 @@ export function RunSimulation() {
             <NumberField name="seed" label={strings.seed} min={0} defaultValue={1} required w={100} />
             <Checkbox name="start_at_random" label={strings.startAtRandom} />
           </div>
-          <MixFields mix={mix} onChange={setMix} />
+          <MixFields mix={mix} onChange={setMix} error={missing.at('mix')} />
           <p className={pageStyles.lead}>{strings.nomoraLead}</p>
           <div className={pageStyles.form}>
             <NumberField name="p_m" label={strings.pM} min={0} defaultValue={105} required w={150} />
@@ -163,12 +171,7 @@ export function RunSimulation() {
             />
           </div>
         </details>
-        <Button
-          type="submit"
-          loading={run.isPending}
-          disabled={policies.length === 0 || Object.keys(weightsOf(mix)).length === 0}
-          mt="sm"
-        >
+        <Button type="submit" loading={run.isPending} onClick={missing.onAttempt} mt="sm">
           {strings.simulate}
         </Button>
       </form>

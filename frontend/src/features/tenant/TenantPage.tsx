@@ -5,6 +5,7 @@ import { sessionQuery } from '~/api/access'
 import { type OwnTenant, ownTenantsQuery, useCreateTenant, useLeaveTenant, useRenameTenant } from '~/api/members'
 import { openTenant, tenantLeft } from '~/api/tenantSwitch'
 import { Problem } from '~/lib/problem'
+import { longest } from '~/ui/CheckedInput'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Failed, Notice } from '~/ui/State'
 import { Confirmation } from './Confirmation'
@@ -52,7 +53,7 @@ function Rename({ tenant }: { tenant: OwnTenant }) {
           defaultValue={tenant.name}
           required
           withAsterisk={false}
-          maxLength={100}
+          {...longest(100)}
           error={rename.error instanceof Problem ? rename.error.field('name') : undefined}
           w={260}
         />
@@ -102,7 +103,7 @@ function Create() {
           placeholder={strings.nameExample}
           required
           withAsterisk={false}
-          maxLength={100}
+          {...longest(100)}
           error={create.error instanceof Problem ? create.error.field('name') : undefined}
           w={260}
         />

@@ -4,11 +4,14 @@ import { type FormEvent, useState } from 'react'
 import { scenariosQuery, useChangeScenario, useDeleteScenario, useKeepScenario } from '~/api/scenarios'
 import type { Scenario } from '~/api/types'
 import { type Change, changeWords } from '~/lib/changes'
+import { Problem } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
+import { longest } from '~/ui/CheckedInput'
 import { Confirm } from '~/ui/Confirm'
 import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import { useEdited } from '~/ui/useEdited'
+import { useMissing } from '~/ui/useMissing'
 import { strings } from './strings'
 
 interface Props {
@@ -28,9 +31,13 @@ export function SavedScenarios({ mesh, changes, place, scenario, onOpen }: Props
   const keep = useKeepScenario()
   const forget = useDeleteScenario()
   const [asking, setAsking] = useState(false)
+  const missing = useMissing({ changes: changes.length === 0 ? strings.addChange : null })
+
+  const field = (name: string) => (keep.error instanceof Problem ? keep.error.field(name) : undefined)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
+    if (!missing.isComplete) return // the field says so
     const name = String(new FormData(event.currentTarget).get('name')).trim()
     keep.mutate({ name, mesh, changes, place_waiting: place }, { onSuccess: onOpen })
   }
@@ -56,10 +63,11 @@ export function SavedScenarios({ mesh, changes, place, scenario, onOpen }: Props
           name="name"
           label={strings.scenarioName}
           required
-          maxLength={100}
+          {...longest(100)}
           placeholder={strings.scenarioExample}
+          error={missing.at('changes') ?? field('name')}
         />
-        <Button type="submit" variant="default" loading={keep.isPending} disabled={changes.length === 0}>
+        <Button type="submit" variant="default" loading={keep.isPending} onClick={missing.onAttempt}>
           {strings.save}
         </Button>
       </form>

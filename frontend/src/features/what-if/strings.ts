@@ -62,6 +62,7 @@ export const strings = {
   deleteEllipsis: 'Delete…',
   scenarioName: 'Scenario name',
   scenarioExample: 'zone b fails',
+  addChange: 'Add a change above first: a scenario keeps changes.',
   save: 'Save scenario',
   deleteName: (name: string) => `Delete ${name}`,
   delete: 'Delete',

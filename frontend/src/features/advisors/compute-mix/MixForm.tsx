@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { priceListsQuery } from '~/api/advisors'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
+import { longest } from '~/ui/CheckedInput'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
@@ -128,7 +129,7 @@ function VmRows({ rows, onChange }: { rows: VmRow[]; onChange: (rows: VmRow[]) =
             value={row.name}
             required
             withAsterisk={false}
-            maxLength={100}
+            {...longest(100)}
             onChange={({ currentTarget }) => change(at, { name: currentTarget.value })}
           />
           <NumberField

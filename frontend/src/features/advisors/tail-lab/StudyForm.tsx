@@ -4,6 +4,7 @@ import type { Patch } from '~/lib/searchParams'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
+import { useMissing } from '~/ui/useMissing'
 import advisors from '../advisors.module.css'
 import { BASELINES, FIGURES, FIRST, POLICIES, policiesOf, SPREADS, type TailSearch, WORKLOADS } from './question'
 import { strings } from './strings'
@@ -24,7 +25,7 @@ type OptionalName = 'flows' | 'alpha'
 export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart }: Props) {
   const workload = search.workload ?? FIRST.workload
   const policies = policiesOf(search)
-  const missing = workload === 'own' && sizes.trim() === ''
+  const missing = useMissing({ sizes: workload === 'own' && sizes.trim() === '' ? strings.noSizes : null })
   const number = (field: NumberName, label: string, least: number, most: number, step: number | 'any' = 'any') => (
     <NumberField
       key={`${field} ${search[field]}`}
@@ -58,7 +59,7 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
   )
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    onStart()
+    if (missing.isComplete) onStart()
   }
   return (
     <form onSubmit={submit}>
@@ -106,6 +107,7 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
             value={sizes}
             onChange={({ currentTarget }) => onSizes(currentTarget.value)}
             rows={6}
+            error={missing.at('sizes')}
             spellCheck={false}
           />
           <FileButton
@@ -162,7 +164,7 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
           {number('seed', strings.seed, 0, 2 ** 31 - 1, 1)}
         </div>
       </details>
-      <Button type="submit" loading={starting} disabled={missing} title={missing ? strings.noSizes : undefined} mt="sm">
+      <Button type="submit" loading={starting} onClick={missing.onAttempt} mt="sm">
         {strings.run}
       </Button>
     </form>

@@ -138,10 +138,11 @@ test('own sizes are pasted or opened, and a bad line is shown', async () => {
   })
   await showPage(<Harness first={{ workload: 'own' }} />)
   const run = await screen.findByRole('button', { name: 'Run study' })
-  expect(run.hasAttribute('disabled')).toBe(true)
+  await userEvent.click(run)
+  expect(screen.getByText('Enter or open flow sizes first.')).toBeTruthy()
   const input = document.querySelector('input[type=file]') as HTMLInputElement
   await userEvent.upload(input, new File(['bytes\nx\n'], 'sizes.csv', { type: 'text/csv' }))
-  await expect.poll(() => run.hasAttribute('disabled')).toBe(false)
+  await expect.poll(() => screen.queryByText('Enter or open flow sizes first.')).toBeNull()
   await userEvent.click(run)
   expect(await screen.findByText(/line 2: bytes must be a whole number/)).toBeTruthy()
   expect(bodiesOf(sent, 'POST /v1/advisors/tail-studies')).toMatchObject([{ workload: 'own', sizes_csv: 'bytes\nx\n' }])

@@ -106,7 +106,7 @@ export const strings = {
   sizes: 'p99 by size',
   sizesLead: 'Ten ranges of flow size, evenly spaced in the logarithm.',
   upTo: 'Up to',
-  source: 'Beside the source',
+  source: 'Next to the source',
   sourceLead:
     'Gains that the source prints for a leaf-spine network, and those found on one link. K. Mahajan, Next Generation Cloud Computing Architectures, Columbia University, 2021, section 2.4.',
   protocol: 'Source',

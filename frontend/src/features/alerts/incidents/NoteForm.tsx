@@ -1,6 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { useNoteIncident } from '~/api/incidents'
+import { longest } from '~/ui/CheckedInput'
 import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import { strings } from '../strings'
@@ -17,7 +18,7 @@ export function NoteForm({ incidentId }: { incidentId: string }) {
 
   return (
     <form className={pageStyles.form} onSubmit={submit}>
-      <TextInput name="note" label={strings.note} required withAsterisk={false} maxLength={4000} w={420} />
+      <TextInput name="note" label={strings.note} required withAsterisk={false} {...longest(4000)} w={420} />
       <Button type="submit" size="sm" variant="default" loading={note.isPending}>
         {strings.addNote}
       </Button>

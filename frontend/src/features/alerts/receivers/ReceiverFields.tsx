@@ -1,5 +1,6 @@
 import { TextInput } from '@mantine/core'
 import type { Receiver, ReceiverKind } from '~/api/receivers'
+import { longest } from '~/ui/CheckedInput'
 import { strings } from '../strings'
 import { RECEIVER_FIELDS, typedOf } from './receiverForm'
 
@@ -21,7 +22,7 @@ export function ReceiverFields({ kind, receiver, wrong }: Props) {
         defaultValue={receiver?.name}
         required
         withAsterisk={false}
-        maxLength={100}
+        {...longest(100)}
         error={wrong('name')}
         w={180}
       />

@@ -104,7 +104,7 @@ test('a rule that somebody else changed is not overwritten: the form says what c
   await userEvent.type(runbook, 'https://runbooks.example/slow')
   rule.change({ severity: 'critical', windows_x: 3 })
   await userEvent.click(screen.getByRole('button', { name: 'Save' }))
-  const notice = await screen.findByText('Somebody else has changed this since you opened it.')
+  const notice = await screen.findByText('Someone else has changed this since you opened it.')
   const said = notice.parentElement?.textContent
   expect(said).toContain('Severity: Warning → Critical')
   expect(said).toContain('Breaching windows: 2 out of 3 → 3 out of 3')
@@ -145,7 +145,7 @@ test('a change that does not concern the form is none', async () => {
   rule.change({ updated_at: '2026-11-20T10:00:00Z' })
   await userEvent.click(screen.getByRole('button', { name: 'Save' }))
   await expect.poll(() => bodiesOf(rule.sent, 'GET /v1/alert-rules/r').length).toBe(2)
-  expect(screen.queryByText('Somebody else has changed this since you opened it.')).toBeNull()
+  expect(screen.queryByText('Someone else has changed this since you opened it.')).toBeNull()
   await userEvent.click(screen.getByRole('button', { name: 'Save' }))
   await expect.poll(() => rule.stored().name).toBe('Slower')
 })

@@ -7,6 +7,7 @@ import { type Rule, ruleQuery, useChangeRule, useCreateRule } from '~/api/rules'
 import { changedFields } from '~/lib/edited'
 import { Problem } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
+import { longest } from '~/ui/CheckedInput'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { PendingPage } from '~/ui/PendingPage'
 import { Failed } from '~/ui/State'
@@ -77,7 +78,7 @@ export function RuleEditor({ meshId, rule, initial }: Props) {
             <TextInput
               label={strings.name}
               required
-              maxLength={NAME_MAX}
+              {...longest(NAME_MAX)}
               autoFocus={initial !== undefined}
               value={draft.name}
               onChange={(event) => part.patch({ name: event.currentTarget.value })}

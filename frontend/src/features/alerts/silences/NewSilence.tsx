@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { type SilenceFromNow, useCreateSilence, usePreviewSilence } from '~/api/silences'
 import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
+import { longest } from '~/ui/CheckedInput'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
@@ -85,7 +86,7 @@ export function NewSilence() {
             placeholder={strings.reasonExample}
             required
             withAsterisk={false}
-            maxLength={1000}
+            {...longest(1000)}
             error={wrong('comment')}
             w={320}
           />

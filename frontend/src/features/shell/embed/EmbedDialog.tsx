@@ -6,6 +6,7 @@ import { serverNow } from '~/api/connection'
 import { useCreateEmbedLink } from '~/api/embeds'
 import { meshesQuery } from '~/api/meshes'
 import { Problem } from '~/lib/problem'
+import { longest } from '~/ui/CheckedInput'
 import { CopyText } from '~/ui/CopyText'
 import { Dialog } from '~/ui/Dialog'
 import { pageStyles } from '~/ui/Page'
@@ -70,7 +71,7 @@ function NewLink({ target }: { target: EmbedTarget }) {
           placeholder={strings.embedNameExample}
           required
           withAsterisk={false}
-          maxLength={100}
+          {...longest(100)}
           error={field('name')}
           data-autofocus
           w={200}

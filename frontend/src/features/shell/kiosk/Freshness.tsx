@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useConnection } from '~/api/connection'
+import { useConnection } from '~/lib/connection'
 import { formatAge } from '~/lib/time'
 import { useNow } from '~/ui/useNow'
 import { strings } from '../strings'

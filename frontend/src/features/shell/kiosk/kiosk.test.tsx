@@ -2,7 +2,7 @@
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { afterEach, expect, test } from 'vitest'
-import { connection } from '~/api/connection'
+import { connection } from '~/lib/connection'
 import { openShell } from '../openShell'
 
 afterEach(() => act(() => connection.set({ away: false, since: 0 })))
