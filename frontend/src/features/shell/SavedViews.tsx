@@ -1,15 +1,18 @@
 import { ActionIcon, Button, Group, Popover, TextInput, Tooltip } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useRouter } from '@tanstack/react-router'
-import { type FormEvent, type MouseEvent, useState } from 'react'
+import { type FormEvent, type MouseEvent, useRef, useState } from 'react'
 import { useEdits } from '~/api/access'
 import { type SavedView, savedViewsQuery, useDeleteView, useSaveView } from '~/api/savedViews'
+import { longest } from '~/ui/CheckedInput'
 import { StarIcon } from '~/ui/icons'
+import { lazyDialog } from '~/ui/lazyDialog'
 import { ActionError, Failed } from '~/ui/State'
-import { EmbedDialog } from './embed/EmbedDialog'
 import { useEmbedTarget } from './embed/embedView'
 import styles from './shell.module.css'
 import { strings } from './strings'
+
+const EmbedDialog = lazyDialog(async () => (await import('./embed/EmbedDialog')).EmbedDialog)
 
 /** The saved views, a form that saves the open page, and a link to it for readers without an account. */
 export function SavedViews() {
@@ -17,12 +20,21 @@ export function SavedViews() {
   const [isEmbedding, setEmbedding] = useState(false)
   const target = useEmbedTarget()
   const edits = useEdits()
+  const star = useRef<HTMLButtonElement>(null)
+
+  function closeEmbedding() {
+    setEmbedding(false)
+    // The button that opened the dialog went with its popover.
+    star.current?.focus()
+  }
+
   return (
     <>
       <Popover opened={opened} onChange={setOpened} position="bottom-end" trapFocus returnFocus shadow="md" width={320}>
         <Popover.Target>
           <Tooltip label={strings.savedViews} disabled={opened}>
             <ActionIcon
+              ref={star}
               variant="subtle"
               color="gray"
               c="var(--ink-2)"
@@ -53,7 +65,7 @@ export function SavedViews() {
           )}
         </Popover.Dropdown>
       </Popover>
-      {target && <EmbedDialog target={target} opened={isEmbedding} onClose={() => setEmbedding(false)} />}
+      {target && <EmbedDialog target={target} opened={isEmbedding} onClose={closeEmbedding} />}
     </>
   )
 }
@@ -75,7 +87,7 @@ function SaveForm() {
         size="xs"
         label={strings.nameOfView}
         value={name}
-        maxLength={100}
+        {...longest(100)}
         required
         onChange={({ currentTarget: { value } }) => setName(value)}
       />

@@ -1,7 +1,8 @@
 import { Link, Outlet } from '@tanstack/react-router'
-import { type CSSProperties, lazy, Suspense, useState } from 'react'
+import { type CSSProperties, useEffect, useState } from 'react'
 import { useKiosk } from '~/ui/kiosk'
 import { Mark } from '~/ui/Logo'
+import { lazyDialog } from '~/ui/lazyDialog'
 import { AwayBanner } from './AwayBanner'
 import { ClockSwitch } from './ClockSwitch'
 import { DeletionBanner } from './DeletionBanner'
@@ -15,7 +16,6 @@ import { useWallZoom } from './kiosk/useWallZoom'
 import { LiveMark } from './LiveMark'
 import { MeshPicker } from './MeshPicker'
 import { NavigationDrawer } from './NavigationDrawer'
-import { Palette } from './palette/Palette'
 import { SavedViews } from './SavedViews'
 import { SearchButton } from './SearchButton'
 import { SideNavigation } from './SideNavigation'
@@ -26,16 +26,16 @@ import { ThemeSwitch } from './ThemeSwitch'
 import { TimeControl } from './time/TimeControl'
 import { UserMenu } from './UserMenu'
 
-// Few open it: its code is no part of the first load.
-const ShortcutList = lazy(async () => ({ default: (await import('./shortcuts/ShortcutList')).ShortcutList }))
+const loadPalette = async () => (await import('./palette/Palette')).Palette
+const Palette = lazyDialog(loadPalette)
+const ShortcutList = lazyDialog(async () => (await import('./shortcuts/ShortcutList')).ShortcutList)
 
 /** The frame of every page: navigation at the left, mesh, search and live state above it; a wall screen has neither. */
 export function Shell() {
   const [overlay, setOverlay] = useState<Overlay | null>(null)
-  const [listsShortcuts, setListsShortcuts] = useState(false)
-  if (overlay === 'shortcuts' && !listsShortcuts) setListsShortcuts(true)
   const close = () => setOverlay(null)
   useShortcuts(setOverlay)
+  usePaletteAtHand()
   const isKiosk = useKiosk()
   const zoom = useWallZoom()
   return (
@@ -91,11 +91,23 @@ export function Shell() {
       </div>
       {isKiosk && <LeaveKiosk />}
       <Palette opened={overlay === 'palette'} onClose={close} onShortcuts={() => setOverlay('shortcuts')} />
-      {listsShortcuts && (
-        <Suspense fallback={null}>
-          <ShortcutList opened={overlay === 'shortcuts'} onClose={close} />
-        </Suspense>
-      )}
+      <ShortcutList opened={overlay === 'shortcuts'} onClose={close} />
     </div>
   )
+}
+
+/** Load the palette when the person first does something: keys that follow Ctrl-K at once must find its field. */
+function usePaletteAtHand() {
+  useEffect(() => {
+    const ended = new AbortController()
+    const load = () => {
+      ended.abort()
+      // Without a connection it is loaded when it opens.
+      loadPalette().catch(() => undefined)
+    }
+    for (const event of ['pointermove', 'pointerdown', 'keydown']) {
+      window.addEventListener(event, load, { signal: ended.signal, passive: true })
+    }
+    return () => ended.abort()
+  }, [])
 }
