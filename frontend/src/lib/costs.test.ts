@@ -11,7 +11,7 @@ test.each([
     'Costs checkout 18.0 %, cache 6.0 %, 1 other application.',
     'checkout 18.0 %, cache 6.0 %, 1 other application',
   ],
-  [[app('idle', 0)], 'Costs no performance so far; 1 application affected.', 'None'],
+  [[app('idle', 0)], 'Costs no performance now; 1 application affected.', 'None'],
   [[app('new', null), app('idle', 0)], 'Affects 2 applications.', '2 applications'],
 ])('%j', (applications, sentence, words) => {
   expect(costSentence({ applications })).toBe(sentence)

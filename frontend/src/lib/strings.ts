@@ -87,7 +87,7 @@ export const strings = {
   serverAnswered: (status: number) => `The server responded with status ${status}.`,
   notStarted: 'Not started.',
   versionChanged:
-    'Somebody else has just changed this. The page shows their version now: repeat your change if you still want it.',
+    'Someone else has just changed this. The page shows their version now: repeat your change if you still want it.',
   unreachable: 'Sinemora cannot be reached at the moment.',
   last5Minutes: 'Last 5 minutes',
   last15Minutes: 'Last 15 minutes',
@@ -107,6 +107,6 @@ export const strings = {
   otherApplications: (count: number) => (count === 1 ? '1 other application' : `${count} other applications`),
   affects: (list: string) => `Affects ${list}.`,
   noneAffected: 'No application is affected.',
-  costsNothing: (applications: string) => `Costs no performance so far; ${applications} affected.`,
+  costsNothing: (applications: string) => `Costs no performance now; ${applications} affected.`,
   none: 'None',
 }

@@ -27,7 +27,7 @@ from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
 from sinemora.alerts.evaluation.tracking import REOPENED_S, Track, same_cause
 from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
-from sinemora.alerts.incidents.affected import affected
+from sinemora.alerts.incidents.affected import affected, followed
 from sinemora.alerts.models import AlertState, Incident, IncidentState, LateDataProgress
 from sinemora.alerts.notifications import dispatch
 from sinemora.alerts.rules.load import rules_of
@@ -204,7 +204,8 @@ def _follow(
         for name, value in values.items():
             setattr(past.row, name, value)
         if "paths" in values:
-            past.row.applications = affected(session, mesh, change.track, predictions.at(window))
+            now = affected(session, mesh, change.track, predictions.at(window))
+            past.row.applications = followed(past.row.applications, now)
 
 
 def _any_known(window: Window, track: Track) -> bool:

@@ -1,6 +1,6 @@
 """Applications that an incident affects, and what it costs each of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -8,6 +8,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.evaluation.tracking import Track
+from sinemora.alerts.models import Incident
 from sinemora.applications import attach, reading
 from sinemora.applications import queries as applications
 from sinemora.applications.models import Application
@@ -70,6 +71,32 @@ def affected(session: Session, mesh: MeshState, track: Track, predict: Predict) 
             }
         )
     return rows
+
+
+def followed(before: Sequence[Mapping[str, Any]], now: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return `affected` applications of now, with the largest cost each has had as `worst_cost`.
+
+    A cost that is not known now stays the last known one.
+    """
+    earlier = {one["id"]: one for one in before}
+    rows = []
+    for one in now:
+        then = earlier.get(one["id"], {})
+        cost = then.get("cost") if one["cost"] is None else one["cost"]
+        known = [value for value in (cost, then.get("worst_cost"), then.get("cost")) if value is not None]
+        rows.append(one | {"cost": cost, "worst_cost": max(known, default=None)})
+    return rows
+
+
+def costs(row: Incident) -> list[dict[str, Any]]:
+    """Return the affected applications of an incident: with the cost of now while it lasts, then with the largest."""
+    applications = row.applications
+    return applications if row.ended_at is None else [one | {"cost": _worst(one)} for one in applications]
+
+
+def _worst(one: Mapping[str, Any]) -> float | None:
+    cost: float | None = one.get("worst_cost", one.get("cost"))  # incidents of earlier versions have one cost
+    return cost
 
 
 def _over(application: Application, links: Links, places: dict[UUID, int], either_way: Flags) -> Flags:

@@ -8,6 +8,7 @@ import numpy as np
 
 from sinemora.alerts.evaluation import root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Floats, Ints
+from sinemora.alerts.evaluation.breach import magnitude
 from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window
 from sinemora.alerts.evaluation.impact import Impact, changes_of, impact_of, shift_of, statistic_of
 from sinemora.alerts.evaluation.recurrence import returns_of
@@ -24,6 +25,9 @@ HEATMAP_MAX = 24
 _PATHS_SHOWN = 12
 # From this loss threshold a rule is about paths that lose all packets.
 _ALL_LOST = 0.9
+# Of the values of the small matrix, by unit: deviations, shares, nanoseconds.
+_DIGITS = {"deviations": 2, "loss": 6, "spikes": 0, "delay": 0}
+_DELAYS = (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP, Metric.JITTER)
 _SYMPTOMS = {
     Metric.ONE_WAY_DELAY: "delay increased",
     Metric.ROUND_TRIP: "delay increased",
@@ -140,13 +144,12 @@ def evidence_of(
     the paths around the culprit.
     """
     cells, size = detection.cause.cells, len(mesh.members)
-    signed, unit = _deviations(state, window), "deviations"
-    if signed is None or not np.isfinite(signed.reshape(-1)[cells]).any():
-        signed, unit = window.values(Metric.LOSS, Statistic.MEAN), "loss"
+    rule = main_rule(detection, rules)
+    values, unit = _map_of(rule, cells, state, window)
     chosen = _around(cells, size)
     around = np.ix_(chosen, chosen)
-    changes = changes_of(state, window)
-    impact = _impact_json(cells, main_rule(detection, rules), mesh, state, window)
+    changes = changes_of(state, window) if unit in ("deviations", "loss") else None
+    impact = _impact_json(cells, rule, mesh, state, window)
     shift = shift_of(cells, state, window)
     return {
         "hypotheses": [hypothesis_json(one, mesh, cells, window.zone_of) for one in detection.cause.hypotheses],
@@ -154,7 +157,7 @@ def evidence_of(
             "ids": [str(mesh.members[at].id) for at in chosen.tolist()],
             "names": [mesh.members[at].name for at in chosen.tolist()],
             "unit": unit,
-            "values": [[_number(one, 6 if unit == "loss" else 2) for one in row] for row in signed[around]],
+            "values": [[_number(one, _DIGITS[unit]) for one in row] for row in values[around]],
             "changes_ns": None if changes is None else [[_number(one, 0) for one in row] for row in changes[around]],
         },
         "paths": int(cells.size),
@@ -219,6 +222,20 @@ def _number(value: Any, digits: int) -> float | None:
     if not np.isfinite(value):
         return None
     return round(float(value), digits) if digits else round(float(value))
+
+
+def _map_of(rule: Rule | None, cells: Ints, state: EvaluationState, window: Window) -> tuple[Floats, str]:
+    """Return what the small matrix shows, and its unit: what the rule is about, if it is known on the paths."""
+    condition = None if rule is None else rule.condition
+    if condition is not None and condition.kind is Kind.SPIKE:
+        spikes = window.values(condition.metric, Statistic.MAX) - window.values(condition.metric, Statistic.P50)
+        return spikes, "spikes"
+    deviations = _deviations(state, window)
+    if deviations is not None and np.isfinite(deviations.reshape(-1)[cells]).any():
+        return deviations, "deviations"
+    if condition is not None and condition.kind in PER_PATH and condition.metric in _DELAYS:
+        return magnitude(condition.metric, statistic_of(condition), window.values), "delay"
+    return window.values(Metric.LOSS, Statistic.MEAN), "loss"
 
 
 def _deviations(state: EvaluationState, window: Window) -> Floats | None:

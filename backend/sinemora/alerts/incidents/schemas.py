@@ -42,15 +42,17 @@ class HypothesisRead(CulpritRead):
 
 
 class HeatmapRead(Read):
-    """Paths around a culprit: deviations from the baseline (or loss), [source][target]; null where unknown.
+    """Paths around a culprit, [source][target]; null where unknown.
 
+    `unit`: `deviations` in spreads from the baseline; `spikes`, the maximum minus the median, and `delay`, both ns;
+    `loss`, a share.
     `ids`: the VMs, empty before they were recorded. `changes_ns`: one-way delays minus their baselines; null without
     any baseline.
     """
 
     ids: list[UUID] = Field(default_factory=list)
     names: list[str]
-    unit: Literal["deviations", "loss"]
+    unit: Literal["deviations", "loss", "spikes", "delay"]
     values: list[list[float | None]]
     changes_ns: list[list[int | None]] | None = None
 
@@ -172,8 +174,8 @@ class TimelineEntry(Read):
 class AffectedRead(Read):
     """An application with a link on the paths of an incident; `performance`: predicted share of its best.
 
-    `cost`: the part of 1 - `performance` that links on these paths cause; null where unknown, and of incidents before
-    it was recorded.
+    `cost`: the part of 1 - `performance` that links on these paths cause. While the incident lasts it is that of the
+    last minute, then the largest. Null where unknown, and of incidents before it was recorded.
     """
 
     id: UUID

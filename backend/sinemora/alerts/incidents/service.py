@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.evaluation.impact import Shift
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.incidents import queries, store
+from sinemora.alerts.incidents.affected import costs
 from sinemora.alerts.incidents.schemas import (
     AffectedRead,
     CulpritRead,
@@ -126,7 +127,7 @@ def incident_read(session: Session, row: Incident) -> IncidentRead:
         evidence=EvidenceRead.model_validate(row.evidence),
         verdict=VerdictRead.model_validate(verdict(row)),
         runbooks=_runbooks(session, row),
-        applications=[AffectedRead.model_validate(one) for one in row.applications],
+        applications=[AffectedRead.model_validate(one) for one in costs(row)],
         episodes=[_episode(*one) for one in row.episodes],
         timeline=[TimelineEntry.model_validate(one) for one in timeline],
         similar=[summary(one) for one in _similar(session, row)],
@@ -144,7 +145,7 @@ def verdict(row: Incident) -> Verdict:
         loss=evidence.get("loss"),
         spikes=bool(evidence.get("spikes")),
         clock_error=impact is not None and impact["metric"] == Metric.CLOCK_ERROR,
-        applications=[AffectedApplication(one["name"], one.get("cost")) for one in row.applications],
+        applications=[AffectedApplication(one["name"], one.get("cost")) for one in costs(row)],
     )
     return verdict_of(facts)
 

@@ -15,7 +15,7 @@ from sinemora.alerts.evaluation.recurrence import ended, started
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
 from sinemora.alerts.evaluation.tracking import REOPENED_S, Change, Track, Transition, quiet_s
 from sinemora.alerts.incidents import presentation, queries
-from sinemora.alerts.incidents.affected import affected, newest, vms_of
+from sinemora.alerts.incidents.affected import Predict, affected, followed, newest, vms_of
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.matchers import matches
 from sinemora.alerts.models import Incident, IncidentEvent, IncidentState
@@ -59,15 +59,16 @@ def apply(
     rules_by_id = {rule.id: rule for rule in rules}
     changed: list[UUID] = []
     at = utc(window.ended_at_s)
+    predict = newest(session, mesh.id)
     for change in changes:
         row = by_id.get(change.track.id)
         if row is None:
-            row = _opened(session, mesh, rules_by_id, change, state, window)
+            row = _opened(session, mesh, rules_by_id, change, state, window, predict)
             apply_silences(session, row, mesh, now)
             dispatch.notify(session, row, mesh, "opened", now)
             changed.append(row.id)
         elif change.transition in (Transition.SEEN, Transition.REOPENED):
-            if _seen(session, row, mesh, rules_by_id, change, state, window, now):
+            if _seen(session, row, mesh, rules_by_id, change, state, window, now, predict):
                 changed.append(row.id)
         else:
             _ended(session, row, mesh, change, at, now)
@@ -82,9 +83,10 @@ def _opened(
     change: Change,
     state: EvaluationState,
     window: Window,
+    predict: Predict,
 ) -> Incident:
     row = new_incident(session, mesh, rules_by_id, change, state, window)
-    row.applications = _affected(session, mesh, change.track)
+    row.applications = followed((), affected(session, mesh, change.track, predict))
     insert(session, row, mesh, change.track)
     return row
 
@@ -211,6 +213,7 @@ def _seen(
     state: EvaluationState,
     window: Window,
     now: datetime,
+    predict: Predict,
 ) -> bool:
     """Apply a change to a row; return whether to announce it. Versions that people hold of the row stay valid."""
     at = utc(window.ended_at_s)
@@ -218,8 +221,8 @@ def _seen(
     announce = change.transition is Transition.REOPENED or "paths" in columns
     if "title" in columns:
         add_event(session, row.id, at, "culprit", f"{row.title} → {columns['title']}")
-    if "paths" in columns:
-        columns["applications"] = _affected(session, mesh, change.track)
+    if "paths" in columns or _begins_minute(window, mesh):
+        columns["applications"] = followed(row.applications, affected(session, mesh, change.track, predict))
     notice_at = row.end_notice_at
     rose = SEVERITIES.index(columns.get("severity", row.severity)) > SEVERITIES.index(Severity(row.severity))
     if change.transition is Transition.REOPENED:
@@ -286,8 +289,9 @@ def add_event(session: Session, incident_id: UUID, at: datetime, kind: str, text
     session.add(IncidentEvent(incident_id=incident_id, at=at, kind=kind, actor=actor, text=text))
 
 
-def _affected(session: Session, mesh: MeshState, track: Track) -> list[dict[str, Any]]:
-    return affected(session, mesh, track, newest(session, mesh.id))
+def _begins_minute(window: Window, mesh: MeshState) -> bool:
+    """Return whether a window is the first to end in its minute: costs follow the network once a minute."""
+    return window.ended_at_s % 60 < mesh.window_s
 
 
 def _onset(

@@ -33,6 +33,9 @@ def test_slow_egress_is_one_incident_until_it_ends(watched: Watched):
     assert best["explained"] == 5
     heatmap = whole["evidence"]["heatmap"]
     assert len(heatmap["values"]) == len(heatmap["ids"]) == 6
+    # Without a baseline it shows the delay that the rule is about.
+    slow = heatmap["values"][heatmap["names"].index("c-1")][heatmap["names"].index("a-1")]
+    assert (heatmap["unit"], slow, heatmap["changes_ns"]) == ("delay", pytest.approx(SLOW_NS, rel=0.02), None)
     impact = whole["evidence"]["impact"]
     assert (impact["rule"], impact["metric"], impact["usual"]) == ("Above a millisecond", "one_way_delay", None)
     assert [path["source"]["name"] for path in impact["worst"]] == ["c-1"] * 5
@@ -196,6 +199,36 @@ def test_an_incident_costs_an_application_what_its_own_paths_cause(watched: Watc
     assert cache["cost"] == pytest.approx((1 - slow["performance"]) / len(links))
     assert cache["cost"] < 1 - cache["performance"]  # the other link loses by its usual round trip
     assert costs["paths between b-1 and c-1: delay increased"] == []
+
+
+def test_the_cost_of_an_open_incident_follows_the_network_and_the_largest_one_stays(watched: Watched):
+    owner = watched.owner
+    # Published curves end before a millisecond, where the rule begins.
+    rows = [{"latency_us": us, "performance": 100 - us / 250} for us in range(0, 20_001, 2_000)]
+    curve = owner.created("/v1/curves", {"name": "patient", "rows": rows})
+    tasks_of = [{"vm": "a-1", "root": True}, {"vm": "b-1"}]
+    body = {"name": "cache", "mesh": "demo", "curve": curve["id"], "tasks": tasks_of}
+    application = owner.created("/v1/applications", body)
+
+    def cost() -> float:
+        (incident,) = watched.incidents()
+        (affected,) = owner.get(f"/v1/incidents/{incident['id']}").json()["applications"]
+        assert set(affected) == {"id", "name", "performance", "cost", "objective"}
+        return affected["cost"]
+
+    watched.slow = {(0, 1): SLOW_NS, (1, 0): SLOW_NS}
+    watched.windows(2)
+    high = cost()
+    watched.slow = {(0, 1): SLOW_NS // 2, (1, 0): SLOW_NS // 2}
+    watched.windows(60 // 10 + 1)  # costs follow once a minute
+    lower = cost()
+    assert lower < high
+    performance = owner.get(f"/v1/applications/{application['id']}/performance").json()["performance"]
+    assert lower == pytest.approx(1 - performance)  # the incident costs what the application loses, and no more
+    watched.slow = {}
+    watched.windows(30)
+    assert watched.incidents()[0]["ended_at"] is not None
+    assert cost() == pytest.approx(high)
 
 
 def test_each_application_below_its_objective_is_one_incident(watched: Watched):

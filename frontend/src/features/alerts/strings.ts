@@ -1,5 +1,7 @@
 /** Texts of alert rules, incidents, receivers, routes and silences. */
 
+import { NO_USUAL, NO_USUAL_YET } from '~/lib/usual'
+
 export const strings = {
   oneIncident: '1 incident',
   incidentNoun: 'incident',
@@ -316,7 +318,14 @@ export const strings = {
   deviationsAbove: (deviations: string) => `${deviations} σ above the baseline`,
   evidence: 'Evidence',
   lossLower: 'loss',
-  deviationsLower: 'standard deviations above the baseline',
+  mapped: {
+    loss: 'loss',
+    deviations: 'standard deviations above the baseline',
+    changes: 'change of the one-way delay from usual',
+    spikes: 'largest delay of the window above its median',
+    delay: 'delay',
+  },
+  aboveMedian: (delay: string) => `${delay} above the median`,
   evidenceSummary: (names: string, unit: string, worst: string) => `Paths among ${names}: ${unit}, at most ${worst}`,
   evidenceScale: (worst: string) => `From each row to each column; maximum ${worst}.`,
   suspects: 'Suspects',
@@ -330,7 +339,6 @@ export const strings = {
   usual: 'Usual',
   median: 'Median',
   change: 'Change',
-  changeLower: 'change of the one-way delay from usual',
   fromUsual: (change: string) => `${change} from usual`,
   summary: 'Summary',
   findingsLower: 'the findings',
@@ -357,8 +365,7 @@ export const strings = {
     `${quantity}: ${usual} → ${now} (${change}) on ${paths}.`,
   valueAboveMedian: (quantity: string, now: string, change: string, median: string, paths: string) =>
     `${quantity}: ${now}, ${change.replace(/^\+/, '')} above the median of ${median}, on ${paths}.`,
-  valueWithoutUsual: (quantity: string, now: string, paths: string) =>
-    `${quantity}: ${now} on ${paths}. No usual value is known yet.`,
+  valueWithoutUsual: (quantity: string, now: string, paths: string) => `${quantity}: ${now} on ${paths}. ${NO_USUAL}.`,
   valueOverTime: 'Value over time',
   worstPath: 'Path with the largest change:',
   noStoredValues: 'No measurements of that time are stored.',
@@ -388,13 +395,14 @@ export const strings = {
   clockErrorUp: (paths: string) => `The clock error is above its usual value on ${paths}.`,
   agentSilent: 'The agent has stopped reporting.',
   delaysUsual: 'One-way delays are within their usual range.',
-  noUsualYet: 'No usual delays are known of these paths yet: the first need about twenty minutes of measurements.',
+  noUsualYet: NO_USUAL_YET,
   objectiveMissed: 'The predicted performance is below the objective.',
   applicationsLose: (names: string) => `By their curves these applications lose performance: ${names}.`,
   applicationsUnaffected: (names: string) => `By their curves these applications lose nothing: ${names}.`,
   applicationsUnknown: (names: string) => `The performance of some applications is unknown: ${names}.`,
   noApplicationsAffected: 'No application communicates over the affected paths.',
   lossOnThesePaths: 'Loss on these paths',
+  largestLoss: 'Largest loss on these paths',
   providerEvidence: 'Evidence for the provider',
   providerEvidenceLead:
     'A signed report with method, clocks, affected paths before and during the incident, and raw exchanges of spikes.',
@@ -433,6 +441,7 @@ export const strings = {
   clockError: 'Clock error',
   asymmetrySource: 'Asymmetry source',
   spikes: 'Spikes',
+  spikesShown: 'Of each spike the exchanges around the largest one. The download has all of its exchanges.',
   spikeLine: (source: string, target: string, time: string, max: string, median: string) =>
     `${source} → ${target}, window of ${time}: maximum ${max}, median ${median}.`,
   exchangesOf: (source: string, target: string, time: string) => `Exchanges of ${source} → ${target}, ${time}`,

@@ -7,8 +7,8 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { strings } from '../strings'
 
-/** The applications on the paths of an incident, with the loss on these paths that their curves predict. */
-export function Affected({ applications }: Pick<Incident, 'applications'>) {
+/** The applications on the paths of an incident, with the loss on these paths that their curves predict: now, or the largest. */
+export function Affected({ applications, ended_at }: Pick<Incident, 'applications' | 'ended_at'>) {
   return (
     <Panel title={strings.affectedApplications}>
       {applications.length === 0 ? (
@@ -34,7 +34,7 @@ export function Affected({ applications }: Pick<Incident, 'applications'>) {
               as: 'head',
             },
             {
-              title: strings.lossOnThesePaths,
+              title: ended_at === null ? strings.lossOnThesePaths : strings.largestLoss,
               term: 'performance lost',
               cell: ({ cost }) => (cost === null ? NO_VALUE : formatShare(cost)),
               as: 'number',

@@ -2,7 +2,7 @@ import { useComputedColorScheme } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Incident } from '~/api/incidents'
 import { TripsGrid } from '~/charts/trips/TripsGrid'
-import { formatSignedDelay } from '~/lib/units'
+import { formatDelay, formatSignedDelay } from '~/lib/units'
 import { Panel } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { strings } from '../strings'
@@ -34,23 +34,27 @@ function Around({ incident }: { incident: Incident }) {
   if (names.length === 0) return null
   const time = linkTime(incident)
   const isLoss = unit === 'loss'
+  const isDelay = unit === 'spikes' || unit === 'delay'
   // Loss is coloured in percent: the scale of the grid begins at one.
   const shown = isLoss ? values.map((row) => row.map((value) => value && value * 100)) : (changes ?? values)
-  const least = !isLoss && changes ? UNUSUAL_NS : 1
-  const worst = Math.max(2 * least, ...shown.flat().map((value) => value ?? 0))
+  const least = isDelay || (!isLoss && changes) ? UNUSUAL_NS : 1
+  const worst = Math.max(0, ...shown.flat().map((value) => value ?? 0))
+  if (worst === 0) return null // nothing to see: no path around has it
   const inWords = (value: number | null | undefined) => {
     if (value === null || value === undefined) return strings.unknown
     if (isLoss) return strings.percentLost(value.toFixed(1))
+    if (unit === 'spikes') return strings.aboveMedian(formatDelay(value))
+    if (unit === 'delay') return formatDelay(value)
     return changes ? strings.fromUsual(formatSignedDelay(value)) : strings.deviationsAbove(value.toFixed(1))
   }
-  const quantity = isLoss ? strings.lossLower : changes ? strings.changeLower : strings.deviationsLower
+  const quantity = strings.mapped[changes && unit === 'deviations' ? 'changes' : unit]
   return (
     <figure className={styles.map}>
       <TripsGrid
         label={strings.evidenceSummary(names.join(', '), quantity, inWords(worst))}
         names={names}
         values={shown}
-        range={[least, worst]}
+        range={[least, Math.max(2 * least, worst)]}
         theme={theme}
         describe={(row, column) =>
           row === column ? `${names[row]}` : `${names[row]} → ${names[column]}: ${inWords(shown[row]?.[column])}`

@@ -95,6 +95,21 @@ test('the report shows paths before and during the incident, spikes, VMs, method
   for (const text of ['RFC 7679', '0123456789abcdef', 'c2ln']) expect(screen.getByText(text)).toBeTruthy()
 })
 
+test('of a spike the exchanges around the largest are shown', async () => {
+  const exchanges = Array.from({ length: 60 }, (_, n) => ({
+    at_ns: (n + 1) * 100_000_000,
+    outbound_ns: n === 40 ? 900_000 : 20_000,
+    inbound_ns: n === 39 ? null : 20_000,
+  }))
+  const report = { ...EVIDENCE.report, spikes: [{ ...EVIDENCE.report.spikes[0], exchanges }] }
+  mockApi({ 'GET /v1/incidents/i/evidence': { ...EVIDENCE, report } })
+  await showPage(<EvidencePage incidentId="i" />)
+  const table = within(await screen.findByRole('region', { name: /^Exchanges of/ }))
+  const times = table.getAllByRole('rowheader').map(({ textContent }) => plain(textContent))
+  expect(times).toEqual(['3.70 s', '3.80 s', '3.90 s', '4.00 s', '4.10 s', '4.20 s', '4.30 s', '4.40 s'])
+  expect(table.getByRole('row', { name: /^4.10 s 900 µs/ })).toBeTruthy()
+})
+
 test('the report is copied, downloaded and printed', async () => {
   mockApi({ 'GET /v1/incidents/i/evidence': EVIDENCE })
   const print = vi.fn()

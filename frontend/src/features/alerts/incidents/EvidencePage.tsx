@@ -108,18 +108,35 @@ function Summary({
   )
 }
 
+/** Exchanges that are shown of a spike: the largest, and those before and after it. The download has all. */
+const SHOWN = 8
+
+type Exchange = Report['spikes'][number]['exchanges'][number]
+
+const largestOf = ({ outbound_ns, inbound_ns }: Exchange) => Math.max(outbound_ns ?? 0, inbound_ns ?? 0)
+
+/** Return the exchanges around the largest one, in order of time. */
+function around(exchanges: readonly Exchange[]): Exchange[] {
+  const largest = exchanges.reduce((best, one, at) => {
+    const before = exchanges[best]
+    return before && largestOf(before) >= largestOf(one) ? best : at
+  }, 0)
+  const first = Math.max(0, Math.min(largest - SHOWN / 2, exchanges.length - SHOWN))
+  return exchanges.slice(first, first + SHOWN)
+}
+
 function Spikes({ report: { spikes, vms } }: { report: Report }) {
   const nameOf = (id: string) => vms.find((vm) => vm.id === id)?.name ?? id
   return (
     <Panel title={strings.spikes}>
+      <p className={pageStyles.lead}>{strings.spikesShown}</p>
       <div className={styles.spikes}>
         {spikes.map(({ source, target, window_started_at: at, max_ns: max, median_ns: median, exchanges }) => (
           <div key={`${at} ${source} ${target}`} className={styles.spike}>
             <p>{strings.spikeLine(nameOf(source), nameOf(target), utc(at), formatDelay(max), formatDelay(median))}</p>
             <Records
               label={strings.exchangesOf(nameOf(source), nameOf(target), utc(at))}
-              rows={exchanges}
-              low
+              rows={around(exchanges)}
               id={(exchange) => exchange.at_ns}
               columns={[
                 { title: strings.inWindow, cell: ({ at_ns }) => formatDelay(at_ns), as: 'head' },

@@ -102,6 +102,20 @@ test('the chart shows the worst path with its usual value and the limit', async 
   expect(request?.query.get('to')).toBeNull()
 })
 
+test.each([
+  ['spikes', 2_190_000, 'From each row to each column; maximum 2.19 ms above the median.'],
+  ['delay', 5_000_000, 'From each row to each column; maximum 5.00 ms.'],
+  ['loss', 0, undefined],
+] as const)('the map of %s shows what the incident is about, and nothing is no map', async (unit, value, caption) => {
+  const { evidence } = incident()
+  const values = [
+    [null, value],
+    [0, null],
+  ]
+  await showIncident({ evidence: { ...evidence, heatmap: { ...evidence.heatmap, unit, values, changes_ns: null } } })
+  expect(screen.queryByText(/^From each row to each column/)?.firstChild?.textContent).toBe(caption)
+})
+
 test('the verdict has its reasons', async () => {
   await showIncident()
   expect(screen.getByText('The network changed.')).toBeTruthy()

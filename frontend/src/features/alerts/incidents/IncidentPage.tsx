@@ -78,7 +78,7 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
       <ValuePanel incident={incident} />
       {incident.evidence.paths > 0 && <Evidence incident={incident} />}
       {incident.verdict && <VerdictPanel incident={incident} verdict={incident.verdict} />}
-      <Affected applications={incident.applications} />
+      <Affected applications={incident.applications} ended_at={incident.ended_at} />
       {findings.data && (
         <Panel title={strings.advisorFindings}>
           <Suspense fallback={<Loading what={strings.findingsLower} />}>

@@ -7,7 +7,7 @@ const plain = (text: string | null) => text?.replaceAll('\u202f', ' ') ?? null
 test.each([
   [IMPACT, 5, 'One-way delay, p50: 21.0 µs → 412 µs (+391 µs) on 5 paths.'],
   [IMPACT, 1, 'One-way delay, p50: 21.0 µs → 412 µs (+391 µs) on 1 path.'],
-  [{ ...IMPACT, usual: null }, 1_200, 'One-way delay, p50: 412 µs on 1 200 paths. No usual value is known yet.'],
+  [{ ...IMPACT, usual: null }, 1_200, 'One-way delay, p50: 412 µs on 1 200 paths. No usual value yet.'],
   [
     { ...IMPACT, metric: 'loss' as const, statistic: 'mean' as const, value: 0.2, usual: 0 },
     2,
