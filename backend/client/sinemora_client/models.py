@@ -78,8 +78,8 @@ class AdvisorFinding(TypedDict):
 class AffectedRead(TypedDict):
     """An application with a link on the paths of an incident; `performance`: predicted share of its best.
 
-    `cost`: the part of 1 - `performance` that links on these paths cause; null where unknown, and of incidents
-    before it was recorded.
+    `cost`: the part of 1 - `performance` that links on these paths cause. While the incident lasts it is that of
+    the last minute, then the largest. Null where unknown, and of incidents before it was recorded.
     """
 
     id: str
@@ -823,7 +823,8 @@ class CopyRead(TypedDict):
 
     `corrupt_from`: VMs that sent blocks which did not match their hash; such blocks are dropped and the VM is
     avoided. `seconds`: from the start to the end. `rate_mbit`: mean rate of what was fetched since the start, null
-    before it. `done_at`: when it was complete, or will be at this rate; null where there is no rate.
+    before it. `done_at`: when it was complete, or will be at this rate; null where there is no rate. `waits_for`:
+    what keeps an incomplete copy from continuing; null where it continues in its turn.
     """
 
     vm_id: str
@@ -840,6 +841,7 @@ class CopyRead(TypedDict):
     seconds: float | None
     rate_mbit: float | None
     done_at: str | None
+    waits_for: WaitsFor | None
 
 
 CopyState: TypeAlias = Literal["waiting", "fetching", "complete", "refused"]
@@ -1740,15 +1742,16 @@ class HeaderAuthentication(TypedDict):
 
 
 class HeatmapRead(TypedDict):
-    """Paths around a culprit: deviations from the baseline (or loss), [source][target]; null where unknown.
+    """Paths around a culprit, [source][target]; null where unknown.
 
-    `ids`: the VMs, empty before they were recorded. `changes_ns`: one-way delays minus their baselines; null
-    without any baseline.
+    `unit`: `deviations` in spreads from the baseline; `spikes`, the maximum minus the median, and `delay`, both ns;
+    `loss`, a share. `ids`: the VMs, empty before they were recorded. `changes_ns`: one-way delays minus their
+    baselines; null without any baseline.
     """
 
     ids: list[str]
     names: list[str]
-    unit: Literal["deviations", "loss"]
+    unit: Literal["deviations", "loss", "spikes", "delay"]
     values: list[list[float | None]]
     changes_ns: list[list[int | None]] | None
 
@@ -5178,6 +5181,10 @@ class VmUpdate(TypedDict):
 
 Waiting: TypeAlias = Literal["rounds", "requests"]
 """Pattern of requests: rounds that wait for the slowest of many replies, or nearly independent requests."""
+
+
+WaitsFor: TypeAlias = Literal["distribution", "agent", "request"]
+"""What keeps a copy from being complete, other than its turn."""
 
 
 class Weekly(TypedDict):

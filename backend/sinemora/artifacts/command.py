@@ -22,6 +22,11 @@ artifacts = Typer(
 app.add_typer(artifacts, name="artifacts")
 _ASKED_AT_ONCE = 5_000
 _POLL_S = 1.0
+_WAITS = {
+    "distribution": "artifacts are off in this mesh",
+    "agent": "this VM has no agent",
+    "request": "its agent has not asked for artifacts for a minute",
+}
 
 
 @artifacts.command()
@@ -92,7 +97,7 @@ def status(
             _rate(one),
             _done(one),
             _sources(one),
-            one["note"],
+            _WAITS.get(one["waits_for"], one["note"]),
         )
         for one in copies["items"]
     ]

@@ -29,6 +29,17 @@ class CopyState(StrEnum):
     REFUSED = "refused"
 
 
+class WaitsFor(StrEnum):
+    """What keeps a copy from being complete, other than its turn."""
+
+    DISTRIBUTION = "distribution"
+    """Artifacts are off in the mesh."""
+    AGENT = "agent"
+    """The VM has no agent."""
+    REQUEST = "request"
+    """The agent has not asked for artifacts lately: it is stopped, older than artifacts, or without them."""
+
+
 class ArtifactSettings(TenantOwned, Base):
     """Distribution of artifacts in a mesh. A mesh without a row distributes none."""
 

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, undefer
 
 from sinemora.artifacts.core.manifest import DIGEST_BYTES, ENTRY_BYTES
 from sinemora.artifacts.models import Artifact, ArtifactBlock, ArtifactCopy, ArtifactPeer, ArtifactSettings, CopyState
+from sinemora.inventory.models import Agent
 from sinemora.meshes.models import MeshVm
 
 _AT_ONCE = 5_000
@@ -107,6 +108,11 @@ def peers_of(session: Session, mesh_id: UUID, since: datetime) -> Sequence[Artif
         .join(MeshVm, MeshVm.vm_id == ArtifactPeer.vm_id)
         .where(MeshVm.mesh_id == mesh_id, ArtifactPeer.seen_at >= since)
     ).all()
+
+
+def vms_with_agents(session: Session, vm_ids: Iterable[UUID]) -> set[UUID]:
+    """Return those of the VMs that have an agent."""
+    return set(session.scalars(select(Agent.vm_id).where(Agent.vm_id.in_(list(vm_ids)), Agent.revoked_at.is_(None))))
 
 
 def meshes_of(session: Session, vm_id: UUID) -> list[UUID]:

@@ -7,8 +7,8 @@ from uuid import UUID
 from pydantic import Field
 
 from sinemora.artifacts.core.manifest import BLOCK_BYTES_MAX, BLOCKS_MAX
-from sinemora.artifacts.models import Chunking, CopyState
-from sinemora.inventory.schemas import Name
+from sinemora.artifacts.models import Chunking, CopyState, WaitsFor
+from sinemora.kit.names import Name
 from sinemora.kit.schemas import AgentWrite, Read, Write
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of a block, hexadecimal")]
@@ -109,6 +109,7 @@ class CopyRead(Read):
     `corrupt_from`: VMs that sent blocks which did not match their hash; such blocks are dropped and the VM is avoided.
     `seconds`: from the start to the end. `rate_mbit`: mean rate of what was fetched since the start, null before it.
     `done_at`: when it was complete, or will be at this rate; null where there is no rate.
+    `waits_for`: what keeps an incomplete copy from continuing; null where it continues in its turn.
     """
 
     vm_id: UUID
@@ -125,6 +126,7 @@ class CopyRead(Read):
     seconds: float | None
     rate_mbit: float | None
     done_at: datetime | None
+    waits_for: WaitsFor | None
 
 
 class CopiesRead(Read):

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.artifacts import queries
 from sinemora.artifacts.core import manifest as manifests
 from sinemora.artifacts.core.manifest import BLOCK_BYTES_MAX, Block
-from sinemora.artifacts.models import Artifact, ArtifactCopy, ArtifactSettings, CopyState
+from sinemora.artifacts.models import Artifact, ArtifactCopy, ArtifactSettings, CopyState, WaitsFor
 from sinemora.artifacts.schemas import (
     BUDGET_MIB,
     RATE_MBIT,
@@ -206,7 +206,8 @@ def copies(session: Session, artifact_id: UUID) -> CopiesRead:
     named = session.execute(select(Vm.key, Vm.id, Vm.name).where(Vm.key.in_([int(key) for key in keys])))
     vms = {str(key): (vm_id, name) for key, vm_id, name in named}
     now = datetime.now(UTC)
-    items = [_copy(one, row, vms, now) for one in rows]
+    waits = _waits(session, row.mesh_id, rows, now)
+    items = [_copy(one, row, vms, now, waits.get(one.vm_id)) for one in rows]
     items.sort(key=lambda one: (one.zone, one.name))
     sizes = [(source.vm_id, source.size_bytes) for one in items for source in one.sources]
     return CopiesRead(
@@ -217,7 +218,21 @@ def copies(session: Session, artifact_id: UUID) -> CopiesRead:
     )
 
 
-def _copy(one: ArtifactCopy, row: Artifact, vms: dict[str, tuple[UUID, str]], now: datetime) -> CopyRead:
+def _waits(session: Session, mesh_id: UUID, rows: Sequence[ArtifactCopy], now: datetime) -> dict[UUID, WaitsFor]:
+    """Return what incomplete copies wait for, by VM."""
+    open_ones = [one.vm_id for one in rows if one.state in (CopyState.WAITING, CopyState.FETCHING)]
+    row = queries.settings_of(session, [mesh_id]).get(mesh_id)
+    if row is None or not row.enabled:
+        return dict.fromkeys(open_ones, WaitsFor.DISTRIBUTION)
+    asking = {peer.vm_id for peer in queries.peers_of(session, mesh_id, now - SEEN_FOR)}
+    away = [vm_id for vm_id in open_ones if vm_id not in asking]
+    agents = queries.vms_with_agents(session, away)
+    return {vm_id: WaitsFor.REQUEST if vm_id in agents else WaitsFor.AGENT for vm_id in away}
+
+
+def _copy(
+    one: ArtifactCopy, row: Artifact, vms: dict[str, tuple[UUID, str]], now: datetime, waits_for: WaitsFor | None
+) -> CopyRead:
     sources = [
         SourceRead(vm_id=None, name="Backend", size_bytes=size)
         if key == BACKEND
@@ -244,6 +259,7 @@ def _copy(one: ArtifactCopy, row: Artifact, vms: dict[str, tuple[UUID, str]], no
         seconds=None if took is None else took.total_seconds(),
         rate_mbit=None if rate is None else rate / BYTES_OF_MBIT,
         done_at=one.completed_at or (None if left_s is None else now + timedelta(seconds=left_s)),
+        waits_for=waits_for,
     )
 
 

@@ -185,6 +185,24 @@ def test_nothing_happens_where_artifacts_are_off(owner: Member, mesh: MeshWorld)
     assert (refused.status_code, refused.json()["code"]) == (409, "artifacts_off")
 
 
+def test_a_copy_that_waits_says_what_for(owner: Member, mesh: MeshWorld):
+    a, b, _ = mesh.agents
+    made = publish(owner, mesh, b"x")
+    exchange(a)
+
+    def waits() -> list[str | None]:
+        items = owner.get(f"/v1/artifacts/{made['id']}/copies").json()["items"]
+        by_vm = {one["vm_id"]: one["waits_for"] for one in items}
+        return [by_vm[str(agent.vm_id)] for agent in mesh.agents]
+
+    assert waits() == [None, "request", "request"]  # a asks for artifacts, the others do not
+    assert owner.post(f"/v1/agents/{b.agent_id}/revoke").status_code == 200
+    assert waits() == [None, "agent", "request"]
+    exchange(a, {"artifact_id": made["id"], "state": "complete", "blocks_held": 1})
+    switch(owner, mesh, enabled=False)
+    assert waits() == [None, "distribution", "distribution"]
+
+
 def test_tenants_share_neither_blocks_nor_names(owner: Member, other_owner: Member, mesh: MeshWorld, make_mesh: Any):
     made = publish(owner, mesh, b"the same bytes")
     digest = hashlib.sha256(b"the same bytes").hexdigest()

@@ -4521,8 +4521,8 @@ export interface components {
          * AffectedRead
          * @description An application with a link on the paths of an incident; `performance`: predicted share of its best.
          *
-         *     `cost`: the part of 1 - `performance` that links on these paths cause; null where unknown, and of incidents before
-         *     it was recorded.
+         *     `cost`: the part of 1 - `performance` that links on these paths cause. While the incident lasts it is that of the
+         *     last minute, then the largest. Null where unknown, and of incidents before it was recorded.
          */
         AffectedRead: {
             /**
@@ -6064,6 +6064,7 @@ export interface components {
          *     `corrupt_from`: VMs that sent blocks which did not match their hash; such blocks are dropped and the VM is avoided.
          *     `seconds`: from the start to the end. `rate_mbit`: mean rate of what was fetched since the start, null before it.
          *     `done_at`: when it was complete, or will be at this rate; null where there is no rate.
+         *     `waits_for`: what keeps an incomplete copy from continuing; null where it continues in its turn.
          */
         CopyRead: {
             /**
@@ -6099,6 +6100,7 @@ export interface components {
             rate_mbit: number | null;
             /** Done At */
             done_at: string | null;
+            waits_for: components["schemas"]["WaitsFor"] | null;
         };
         /**
          * CopyReport
@@ -7850,8 +7852,10 @@ export interface components {
         };
         /**
          * HeatmapRead
-         * @description Paths around a culprit: deviations from the baseline (or loss), [source][target]; null where unknown.
+         * @description Paths around a culprit, [source][target]; null where unknown.
          *
+         *     `unit`: `deviations` in spreads from the baseline; `spikes`, the maximum minus the median, and `delay`, both ns;
+         *     `loss`, a share.
          *     `ids`: the VMs, empty before they were recorded. `changes_ns`: one-way delays minus their baselines; null without
          *     any baseline.
          */
@@ -7864,7 +7868,7 @@ export interface components {
              * Unit
              * @enum {string}
              */
-            unit: "deviations" | "loss";
+            unit: "deviations" | "loss" | "spikes" | "delay";
             /** Values */
             values: (number | null)[][];
             /** Changes Ns */
@@ -14429,6 +14433,12 @@ export interface components {
          * @enum {string}
          */
         Waiting: "rounds" | "requests";
+        /**
+         * WaitsFor
+         * @description What keeps a copy from being complete, other than its turn.
+         * @enum {string}
+         */
+        WaitsFor: "distribution" | "agent" | "request";
         /**
          * WantedArtifact
          * @description Artifact that an agent is to hold. `document` is the signed text; each key of the installation signs it.

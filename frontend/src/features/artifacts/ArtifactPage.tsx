@@ -95,7 +95,10 @@ function Copies({ copies }: { copies: ArtifactCopies }) {
           title: strings.state,
           cell: (copy) => (
             <>
-              <StatusMark status={STATUS[copy.state]}>{strings.states[copy.state]}</StatusMark> {copy.note}
+              <StatusMark status={copy.waits_for ? 'warn' : STATUS[copy.state]}>
+                {strings.states[copy.state]}
+              </StatusMark>{' '}
+              {copy.waits_for ? strings.waits[copy.waits_for] : copy.note}
             </>
           ),
           as: 'wrap',

@@ -39,6 +39,7 @@ const copy = (name: string, zone: string, more: object = {}) => ({
   seconds: null,
   rate_mbit: null,
   done_at: null,
+  waits_for: null,
   ...more,
 })
 const MIB = 2 ** 20
@@ -65,7 +66,7 @@ const COPIES: ArtifactCopies = {
       rate_mbit: 12,
       done_at: '2026-11-26T04:10:00Z',
     }),
-    copy('vm-3', 'b'),
+    copy('vm-3', 'b', { waits_for: 'request' }),
   ],
   peer_bytes: 4 * MIB,
   backend_bytes: 10 * MIB,
@@ -144,6 +145,8 @@ test('an artifact shows what each VM has, from whom, how fast and when it is com
   expect(row.getByText('12.0 Mbit/s')).toBeDefined()
   expect(row.getByText(/^in about /)).toBeDefined()
   expect(screen.getByText(/Corrupt blocks came from vm-3/)).toBeDefined()
+  const waiting = within(screen.getByRole('row', { name: /^vm-3 / }))
+  expect(waiting.getByText(/Its agent has not asked for artifacts for a minute/)).toBeDefined()
   await userEvent.click(await screen.findByRole('combobox', { name: 'Send a copy to' }))
   await userEvent.click(await screen.findByRole('option', { name: 'vm-4' }))
   expect(bodiesOf(sent, 'POST /v1/artifacts/a/copies')).toEqual([{ vm_ids: ['vm-4'] }])

@@ -69,6 +69,11 @@ export const strings = {
   rateHeader: 'Rate',
   done: 'Complete',
   states: { waiting: 'Waiting', fetching: 'Fetching', complete: 'Complete', refused: 'Refused' },
+  waits: {
+    distribution: 'Artifacts are off in this mesh. Switch them on under Artifacts, Distribution.',
+    agent: 'This VM has no agent.',
+    request: 'Its agent has not asked for artifacts for a minute: it is stopped, or older than artifacts.',
+  },
   inSeconds: (seconds: string) => `in about ${seconds} s`,
   took: (moment: string, seconds: string) => `${moment}, took ${seconds} s`,
   corruptFrom: (names: string) => `Corrupt blocks came from ${names}; they were dropped.`,
