@@ -17,7 +17,7 @@ import { Proof } from './Proof'
 import styles from './recommendations.module.css'
 import { Strips } from './Strips'
 import type { RecommendationSearch } from './search'
-import { STATES } from './states'
+import { stateOf } from './states'
 import { strings } from './strings'
 
 interface Props {
@@ -41,7 +41,7 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
   return (
     <Page
       title={titleOf(recommendation)}
-      lead={strings.onMesh(recommendation.mesh.name, STATES[recommendation.state])}
+      lead={strings.onMesh(recommendation.mesh.name, stateOf(recommendation))}
       action={<Decisions recommendation={recommendation} etag={etag} />}
     >
       <MeasuredResult recommendation={recommendation} />

@@ -15,7 +15,7 @@ import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { Failed, Loading } from '~/ui/State'
 import { FindMoves } from './FindMoves'
-import { STATES } from './states'
+import { stateOf } from './states'
 import { strings } from './strings'
 
 /** Recommendations, their measured accuracy, and the form that requests one. */
@@ -125,8 +125,8 @@ function List({ items }: { items: RecommendationSummary[] }) {
         },
         {
           title: strings.state,
-          cell: (recommendation) => STATES[recommendation.state],
-          by: { key: 'state', value: (recommendation) => STATES[recommendation.state] },
+          cell: stateOf,
+          by: { key: 'state', value: stateOf },
         },
         {
           title: strings.trigger,

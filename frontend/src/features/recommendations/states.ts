@@ -10,3 +10,7 @@ export const STATES: Record<RecommendationState, string> = {
   undone: strings.undoneState,
   dismissed: 'dismissed',
 }
+
+/** Return the state of a recommendation; one without moves proposes nothing. */
+export const stateOf = ({ state, moves }: { state: RecommendationState; moves: number }): string =>
+  state === 'proposed' && moves === 0 ? strings.nothingToDecide : STATES[state]
