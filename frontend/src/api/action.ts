@@ -40,7 +40,7 @@ export function useAction<Input, Output>(act: (input: Input, key: string) => Pro
       return refresh()
     },
     onError: (error, { onError }) => {
-      // Somebody else has changed the object: show what it is now.
+      // Someone else has changed the object: show what it is now.
       if (error instanceof Problem && error.status === 412) void refresh()
       if (present.current) onError?.(error)
     },

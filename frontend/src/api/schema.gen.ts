@@ -30663,7 +30663,8 @@ export interface operations {
                      *           "completed_at": null,
                      *           "seconds": null,
                      *           "rate_mbit": 0.0008299903167796375,
-                     *           "done_at": "2026-11-26T09:27:37.603748Z"
+                     *           "done_at": "2026-11-26T09:27:37.603748Z",
+                     *           "waits_for": null
                      *         },
                      *         {
                      *           "vm_id": "bcd24ded-6d23-4a7c-95f5-e82a2aa4d4f7",
@@ -30679,7 +30680,8 @@ export interface operations {
                      *           "completed_at": null,
                      *           "seconds": null,
                      *           "rate_mbit": null,
-                     *           "done_at": null
+                     *           "done_at": null,
+                     *           "waits_for": "request"
                      *         },
                      *         {
                      *           "vm_id": "b277a9fe-fe45-4c9e-94f4-8353cf274c4b",
@@ -30695,7 +30697,8 @@ export interface operations {
                      *           "completed_at": null,
                      *           "seconds": null,
                      *           "rate_mbit": null,
-                     *           "done_at": null
+                     *           "done_at": null,
+                     *           "waits_for": "request"
                      *         }
                      *       ],
                      *       "peer_bytes": 2,
@@ -30840,7 +30843,8 @@ export interface operations {
                      *           "completed_at": null,
                      *           "seconds": null,
                      *           "rate_mbit": null,
-                     *           "done_at": null
+                     *           "done_at": null,
+                     *           "waits_for": "request"
                      *         },
                      *         {
                      *           "vm_id": "831645e9-8b28-4262-a038-0f916b1ca044",
@@ -30856,7 +30860,8 @@ export interface operations {
                      *           "completed_at": null,
                      *           "seconds": null,
                      *           "rate_mbit": null,
-                     *           "done_at": null
+                     *           "done_at": null,
+                     *           "waits_for": "request"
                      *         }
                      *       ],
                      *       "peer_bytes": 0,
