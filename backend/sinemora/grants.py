@@ -3,11 +3,15 @@
 The application's role reads and writes rows of one tenant at a time. The system role works across tenants: sweeps,
 sign-in, the storage of reports. Only a policy of its own lets it, so SQL injected into a request of one tenant cannot
 reach another tenant, drop measurements or rewrite the audit log.
+
+A caller who is limited to some meshes sees the rows of these meshes alone (`kit/mesh_limit.py`). The policies follow
+from the columns and the foreign keys of each table, so that a new table has its own without being named here.
 """
 
 from sqlalchemy import Connection, text
 from sqlalchemy.engine import make_url
 
+from sinemora import mesh_policies
 from sinemora.kit.config import settings
 
 _EVERY_TENANT = "(SELECT current_setting('sinemora.tenant_id', true)) = '*'"
@@ -42,6 +46,7 @@ def apply(connection: Connection) -> None:
     for table in tables:
         connection.execute(text(f"DROP POLICY IF EXISTS system ON {table}"))
         connection.execute(text(f"CREATE POLICY system ON {table} TO {allowed} USING ({_EVERY_TENANT})"))
+    mesh_policies.apply(connection, sorted(tables), quote(application))
 
 
 def _to_write(role: str) -> list[str]:

@@ -14,6 +14,7 @@ _TEXTS = ("text/csv", "text/plain", "application/yaml", "application/x-ndjson")
 _OF_PAGES = ("cursor", "limit")
 # Any request may be refused with these: they say nothing of an operation.
 _OF_ANY = {
+    "all_meshes_required",
     "bad_credentials",
     "body_too_large",
     "csrf_token_invalid",

@@ -24,7 +24,8 @@ import sinemora
 from sinemora.inventory.agents import authenticate as authenticate_agent
 from sinemora.kit.http.known_ids import check_known, noun_of
 from sinemora.kit.http.routes import early_of
-from sinemora.tenants.access import accepted_tokens, authenticate_early, signed_in_or_none
+from sinemora.tenants.access import accepted_tokens, authenticate_early, required_role, signed_in_or_none
+from sinemora.tenants.models import Role
 
 Code = tuple[int, str]
 PACKAGE = Path(sinemora.__file__).parent
@@ -312,6 +313,8 @@ def codes_of(routes: Iterable[Any]) -> dict[str, dict[str, list[str]]]:
             reached |= {(404, f"{noun_of(name)}_unknown") for name in names if name not in route.path}
         if "POST" in (route.methods or ()) and early_of(route) and not getattr(route.endpoint, "only_reads", False):
             reached.add((409, "too_many_objects"))  # any table may be full
+        if set(route.methods or ()) - _SAFE and required_role(route) in (Role.viewer, Role.editor):
+            reached.add((403, "all_meshes_required"))  # any row may belong to no mesh
         if route.name == "create_report":  # dispatched past the framework
             reached |= source.of_modules("sinemora.measurements.ingest.")
             reached |= source.reached((authenticate_agent.__module__, authenticate_agent.__name__))

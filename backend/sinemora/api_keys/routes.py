@@ -4,6 +4,7 @@ from uuid import UUID
 
 from fastapi import APIRouter
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from sinemora.api_keys import service
 from sinemora.api_keys.models import ApiKey
@@ -13,6 +14,7 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.tenants.access import KEY_PREFIX, Admin, Confirmed, SignedIn, Viewer, accept
+from sinemora.tenants.mesh_limits import Names
 
 accept(KEY_PREFIX, service.authenticate)
 
@@ -29,21 +31,22 @@ router = APIRouter(
 def list_api_keys(session: SessionDep, actor: Viewer, page: Paging) -> Page[ApiKeyRead]:
     """List the tenant's API keys by name, without their secrets."""
     keys: Slice[ApiKey] = paginate(session, select(ApiKey), page, ApiKey.name)
-    return Page(items=[_read(key) for key in keys.items], next_cursor=keys.next_cursor)
+    names = Names.read(session)
+    return Page(items=[_read(key, names) for key in keys.items], next_cursor=keys.next_cursor)
 
 
-@router.post("", status_code=201, dependencies=[Confirmed], responses=responses(409, 422))
+@router.post("", status_code=201, dependencies=[Confirmed], responses=responses(404, 409, 422))
 @secret_once
 def create_api_key(body: ApiKeyCreate, session: SessionDep, actor: Admin) -> ApiKeyCreated:
     """Create an API key. Only this response contains its secret."""
-    return _created(*service.create_api_key(session, actor, body))
+    return _created(session, *service.create_api_key(session, actor, body))
 
 
 @router.post("/{api_key_id}/rotate", responses=responses(404, 409, 422))
 @secret_once
 def rotate_api_key(api_key_id: UUID, body: ApiKeyRotate, session: SessionDep, actor: Viewer) -> ApiKeyCreated:
     """Give a key of your own (an administrator: any key) a new secret; the old one stays valid for `overlap_s`."""
-    return _created(*service.rotate_api_key(session, actor, api_key_id, body))
+    return _created(session, *service.rotate_api_key(session, actor, api_key_id, body))
 
 
 @router.delete("/self", status_code=204, responses=responses(404), tags=["auth"])
@@ -58,11 +61,11 @@ def delete_api_key(api_key_id: UUID, session: SessionDep, actor: Viewer) -> None
     service.delete_api_key(session, actor, api_key_id)
 
 
-def _read(key: ApiKey) -> ApiKeyRead:
-    fields = {name: getattr(key, name) for name in ApiKeyRead.model_fields if name != "owner"}
+def _read(key: ApiKey, names: Names) -> ApiKeyRead:
+    fields = {name: getattr(key, name) for name in ApiKeyRead.model_fields if name not in ("owner", "meshes")}
     owner = KeyOwner(id=key.owner.user_id, email=key.owner.user.email) if key.owner else None
-    return ApiKeyRead(**fields, owner=owner)
+    return ApiKeyRead(**fields, owner=owner, meshes=names.of(key.mesh_ids))
 
 
-def _created(key: ApiKey, secret: str) -> ApiKeyCreated:
-    return ApiKeyCreated(**_read(key).model_dump(), secret=secret)
+def _created(session: Session, key: ApiKey, secret: str) -> ApiKeyCreated:
+    return ApiKeyCreated(**_read(key, Names.read(session)).model_dump(), secret=secret)

@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, Field
 from sinemora.api_keys.scopes import Scope
 from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
+from sinemora.tenants.schemas import MeshIds, VisibleMesh
 
 _OVERLAP_MAX_S = 30 * 86_400
 
@@ -16,14 +17,15 @@ _OVERLAP_MAX_S = 30 * 86_400
 class ApiKeyCreate(Write):
     """API key to create. A scope to write includes the one to read.
 
-    The key belongs to the person who creates it, may at most what they may, and ends with their membership. A service
-    account has no owner.
+    The key belongs to the person who creates it, may at most what they may, sees at most the meshes that they see, and
+    ends with their membership. A service account has no owner.
     """
 
     name: Name
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=16)]
     expires_at: AwareDatetime
     service_account: bool = False
+    mesh_ids: MeshIds = None
 
 
 class ApiKeyRotate(Write):
@@ -43,13 +45,14 @@ class KeyOwner(Read):
 
 
 class ApiKeyRead(Read):
-    """API key without its secret. `owner` is null for a service account."""
+    """API key without its secret. `owner` is null for a service account, `meshes` for a key that is not limited."""
 
     id: UUID
     name: str
     prefix: str
     scopes: list[Scope]
     owner: KeyOwner | None
+    meshes: list[VisibleMesh] | None
     expires_at: datetime
     previous_expires_at: datetime | None
     last_used_at: datetime | None

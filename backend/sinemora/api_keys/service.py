@@ -14,7 +14,7 @@ from sinemora.api_keys.scopes import required_scopes, role_of
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.security import digest, new_secret, shown_prefix
-from sinemora.tenants import audit
+from sinemora.tenants import audit, mesh_limits
 from sinemora.tenants.access import KEY_PREFIX, Actor, refused_token
 from sinemora.tenants.models import Role
 
@@ -33,12 +33,14 @@ def authenticate(request: Request, token: str) -> Actor:
         if row is None:
             raise refused_token()
         key, tenant = row
+        of_owner = mesh_limits.of_member(key.owner) if key.owner is not None else None
+        limit = mesh_limits.limit(session, tenant.id, key.mesh_ids, of_owner)
         queries.mark_used(session, key, request.client.host if request.client else "", now)
     _require_scope(request, key)
     role = role_of(key.scopes)
     if key.owner is not None:
         role = min(role, Role(key.owner.role), key=lambda one: one.rank)
-    return Actor(tenant.id, tenant.key, tenant.name, ACTOR_KIND, key.id, key.name, role)
+    return Actor(tenant.id, tenant.key, tenant.name, ACTOR_KIND, key.id, key.name, role, mesh_limit=limit)
 
 
 def _require_scope(request: Request, key: ApiKey) -> None:
@@ -55,7 +57,10 @@ def _require_scope(request: Request, key: ApiKey) -> None:
 
 
 def create_api_key(session: Session, actor: Actor, body: ApiKeyCreate) -> tuple[ApiKey, str]:
-    """Return a new key and its secret. ProductError `api_key_name_taken`, `api_key_life_invalid` (409)."""
+    """Return a new key and its secret.
+
+    ProductError `mesh_unknown` (404), `api_key_name_taken`, `api_key_life_invalid` (409).
+    """
     _check_life(body.expires_at)
     if queries.api_key_by_name(session, body.name):
         raise ProductError("api_key_name_taken", 409, "Name taken: another API key has this name.")
@@ -65,10 +70,19 @@ def create_api_key(session: Session, actor: Actor, body: ApiKeyCreate) -> tuple[
         prefix=shown_prefix(secret),
         secret_digest=digest(secret),
         scopes=sorted(set(body.scopes)),
+        mesh_ids=mesh_limits.checked(session, body.mesh_ids, role_of(body.scopes)),
         owner_id=None if body.service_account else actor.id,
         expires_at=body.expires_at,
     )
-    audit.created(session, actor, "api_key", key, scopes=key.scopes, owner=None if body.service_account else actor.name)
+    audit.created(
+        session,
+        actor,
+        "api_key",
+        key,
+        scopes=key.scopes,
+        owner=None if body.service_account else actor.name,
+        meshes=mesh_limits.names_of(session, key.mesh_ids),
+    )
     return key, secret
 
 

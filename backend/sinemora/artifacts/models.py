@@ -86,6 +86,7 @@ class ArtifactBlock(TenantOwned, Base):
     """Block of published files of one tenant, named by its SHA-256. Tenants never share a block."""
 
     __tablename__ = "artifact_blocks"
+    limited_callers_change = True
 
     tenant_id: Mapped[UUID] = mapped_column(primary_key=True)
     digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)

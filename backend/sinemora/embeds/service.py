@@ -13,7 +13,7 @@ from sinemora.kit.db import system_session
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.security import digest, new_secret, shown_prefix
 from sinemora.meshes.service import mesh_state
-from sinemora.tenants import audit, quotas
+from sinemora.tenants import audit, mesh_limits, quotas
 from sinemora.tenants.access import Actor
 from sinemora.tenants.models import Role
 
@@ -50,7 +50,8 @@ def authenticate(request: Request, token: str) -> Actor:
         link, tenant = row
         _refuse_others(request, link)
         queries.mark_used(session, link, now)
-    return Actor(tenant.id, tenant.key, tenant.name, ACTOR_KIND, link.id, link.name, Role.viewer)
+        limit = mesh_limits.limit(session, tenant.id, [link.mesh_id])
+    return Actor(tenant.id, tenant.key, tenant.name, ACTOR_KIND, link.id, link.name, Role.viewer, mesh_limit=limit)
 
 
 def _refuse_others(request: Request, link: EmbedLink) -> None:

@@ -11,8 +11,10 @@ from sqlalchemy.orm import Session
 from sinemora.jobs import queries
 from sinemora.jobs.heartbeat import JobLost, Reporter
 from sinemora.jobs.models import Job, JobChunk, Side
-from sinemora.kit.db import tenant_session
+from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
+from sinemora.kit.mesh_limit import MeshLimit, limited_to
+from sinemora.tenants import mesh_limits
 
 CHUNK_BYTES = 1 << 20
 OUTPUT_BYTES_MAX = 512 << 20
@@ -28,6 +30,7 @@ class JobContext:
         self.params: dict[str, Any] = job.params
         self.checkpoint: dict[str, Any] | None = job.checkpoint
         self.requested_by: str = job.requested_by
+        self._mesh_ids: list[UUID] | None = job.mesh_ids
         self._reporter = reporter
 
     def progress(self, share: float | None, note: str = "") -> None:
@@ -42,11 +45,18 @@ class JobContext:
     @contextmanager
     def session(self) -> Iterator[Session]:
         """Open a transaction as the job's tenant, with longer timeouts than a request has."""
-        with tenant_session(self.tenant_id) as session:
+        with limited_to(self._mesh_limit()), tenant_session(self.tenant_id) as session:
             session.execute(
                 text("SET LOCAL statement_timeout = '30min'; SET LOCAL idle_in_transaction_session_timeout = '30min'")
             )
             yield session
+
+    def _mesh_limit(self) -> MeshLimit | None:
+        """Return the limit of the job's caller: what the caller does not see is not in the result either."""
+        if self._mesh_ids is None:
+            return None
+        with system_session() as session:
+            return mesh_limits.limit(session, self.tenant_id, self._mesh_ids)
 
     def input(self) -> Iterator[bytes]:
         """Yield the input of the job in chunks."""

@@ -5,7 +5,17 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index, LargeBinary, UniqueConstraint, text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    UniqueConstraint,
+    Uuid,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import TEXT
 
@@ -45,9 +55,11 @@ class Job(Identified, TenantOwned, Base):
 
     `attempt` counts the starts. A worker may write only while the number is its own: one that was considered dead and
     comes back finds another number and stops. `digest` identifies equal requests. `size` is that of its kind.
+    `mesh_ids`: the meshes that its caller is limited to, null for all; its work sees no others.
     """
 
     __tablename__ = "jobs"
+    limited_callers_change = True
     __table_args__ = (
         UniqueConstraint("tenant_id", "id"),
         Index(None, "tenant_id", "created_at", "id"),
@@ -65,6 +77,7 @@ class Job(Identified, TenantOwned, Base):
     queue: Mapped[Queue] = mapped_column(TEXT)
     state: Mapped[JobState] = mapped_column(TEXT, server_default=text("'queued'"))
     params: Mapped[dict[str, Any]]
+    mesh_ids: Mapped[list[UUID] | None] = mapped_column(ARRAY(Uuid))
     size: Mapped[float] = mapped_column(server_default=text("1"))
     requested_by: Mapped[str]
     digest: Mapped[bytes | None] = mapped_column(LargeBinary)
@@ -87,6 +100,7 @@ class JobChunk(TenantOwned, Base):
     """Chunk of the bytes of a job; chunks fit into memory."""
 
     __tablename__ = "job_chunks"
+    limited_callers_change = True
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "job_id"], ["jobs.tenant_id", "jobs.id"], ondelete="CASCADE"),
         CheckConstraint("side IN ('input', 'output')", name="side"),

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.jobs import order
 from sinemora.jobs.models import FINAL, Job, JobChunk, JobState, Queue, Side
+from sinemora.kit.db import every_mesh
 
 SOLVE_SILENT_S = 8.0
 """Time without a heartbeat after which the worker of a solve counts as dead, s. Its child process does the work, so it
@@ -22,13 +23,14 @@ CostOf = Callable[[str, float, float | None], float]
 """Expected duration of a job, s, from its kind, its size and the median duration by size of its kind, if known."""
 
 
-def same_job(session: Session, kind: str, digest: bytes, since: datetime) -> Job | None:
-    """Return the newest job with this digest that was submitted since then and has not failed."""
+def same_job(session: Session, kind: str, digest: bytes, since: datetime, mesh_ids: list[UUID] | None) -> Job | None:
+    """Return the newest job with this digest and this limit that was submitted since then and has not failed."""
     return session.scalars(
         select(Job)
         .where(
             Job.kind == kind,
             Job.digest == digest,
+            Job.mesh_ids.is_not_distinct_from(mesh_ids),
             Job.created_at >= since,
             Job.state.in_((JobState.queued, JobState.running, JobState.succeeded)),
             Job.cancel_requested.is_(False),
@@ -40,7 +42,8 @@ def same_job(session: Session, kind: str, digest: bytes, since: datetime) -> Job
 
 def count_open(session: Session) -> int:
     """Return the number of the tenant's queued and running jobs."""
-    return session.scalar(select(func.count()).select_from(Job).where(Job.state.not_in(FINAL))) or 0
+    with every_mesh(session):
+        return session.scalar(select(func.count()).select_from(Job).where(Job.state.not_in(FINAL))) or 0
 
 
 def open_of(session: Session, job_ids: Sequence[UUID]) -> set[tuple[UUID, UUID]]:

@@ -16,6 +16,7 @@ from sinemora.jobs.schemas import JobOutput, JobProblem, JobRead
 from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import NotFound, ProductError, problem_of
+from sinemora.kit.mesh_limit import MeshLimit
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
@@ -40,8 +41,10 @@ def submit(
     With a `digest` of the request, an equal job submitted within `fresh_for` is returned instead of a new one.
     ProductError `jobs_too_many`.
     """
+    limit: MeshLimit | None = session.info["mesh_limit"]
+    mesh_ids = None if limit is None else sorted(limit.ids)
     if digest is not None:
-        same = queries.same_job(session, kind.name, digest, datetime.now(UTC) - fresh_for)
+        same = queries.same_job(session, kind.name, digest, datetime.now(UTC) - fresh_for, mesh_ids)
         if same is not None:
             return same
     waiting = queries.count_open(session)
@@ -57,6 +60,7 @@ def submit(
         title=title,
         queue=kind.queue,
         params=params,
+        mesh_ids=mesh_ids,
         size=max(kind.size(params), SIZE_MIN),
         requested_by=actor.name if actor else "Sinemora",
         digest=digest,

@@ -2,11 +2,12 @@
 
 Tenancy is set once, where a session opens, and holds three times over: criteria on every ORM statement, composite
 foreign keys, and row-level security keyed by two transaction settings, `sinemora.tenant_id` and `sinemora.tenant_key`.
+Two more, `sinemora.mesh_ids` and `sinemora.mesh_keys`, limit a caller to some meshes (`mesh_limit.py`).
 """
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
@@ -14,6 +15,7 @@ from uuid import UUID, uuid4
 
 from anyio import CancelScope, CapacityLimiter, to_thread
 from fastapi import Depends, Request
+from psycopg.errors import InFailedSqlTransaction
 from sqlalchemy import (
     Connection,
     DateTime,
@@ -39,13 +41,18 @@ from sqlalchemy.orm import (
     with_loader_criteria,
 )
 
+from sinemora.kit import mesh_limit
 from sinemora.kit.config import settings
 from sinemora.kit.database_role import UNCONFINED, unconfined_role
 from sinemora.kit.errors import ProductError
+from sinemora.kit.mesh_limit import MeshLimit
 from sinemora.kit.observability.tracing import trace_engine
 
 ALL_TENANTS = "*"
-_SET_TENANT = "SELECT set_config('sinemora.tenant_id', %s, true), set_config('sinemora.tenant_key', %s, true)"
+_SET_MESHES = "set_config('sinemora.mesh_ids', %s, true), set_config('sinemora.mesh_keys', %s, true)"
+_SET_TENANT = (
+    "SELECT set_config('sinemora.tenant_id', %s, true), set_config('sinemora.tenant_key', %s, true), " + _SET_MESHES
+)
 
 
 class Base(DeclarativeBase):
@@ -78,9 +85,11 @@ class TenantOwned:
     """Row of one tenant. The listeners below filter reads, stamp new rows and refuse rows of other tenants.
 
     `rows_max` is the largest number of rows that one tenant may create; None where another quota limits them.
+    `limited_callers_change`: callers limited to some meshes change rows too, although they belong to no mesh.
     """
 
     rows_max: ClassVar[int | None] = None
+    limited_callers_change: ClassVar[bool] = False
 
     tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"))
 
@@ -145,9 +154,9 @@ def _tenant_key(tenant_id: UUID) -> int:
 
 
 @contextmanager
-def _transaction(tenant_id: UUID | None, tenant_key: int | None) -> Iterator[Session]:
+def _transaction(tenant_id: UUID | None, tenant_key: int | None, limit: MeshLimit | None = None) -> Iterator[Session]:
     """Open a transaction. It sends nothing to the database before the first statement."""
-    info = {"tenant_id": tenant_id, "tenant_key": tenant_key}
+    info = {"tenant_id": tenant_id, "tenant_key": tenant_key, "mesh_limit": limit}
     bind = system_engine() if tenant_id is None else engine()
     with SessionMaker(bind=bind, info=info) as session, session.begin():
         yield session
@@ -155,8 +164,11 @@ def _transaction(tenant_id: UUID | None, tenant_key: int | None) -> Iterator[Ses
 
 @contextmanager
 def tenant_session(tenant_id: UUID) -> Iterator[Session]:
-    """Open a transaction as one tenant: commit on success, roll back on error. LookupError for an unknown tenant."""
-    with _transaction(tenant_id, _tenant_key(tenant_id)) as session:
+    """Open a transaction as one tenant: commit on success, roll back on error. LookupError for an unknown tenant.
+
+    Within a request or a job it has the limit of the caller to some meshes.
+    """
+    with _transaction(tenant_id, _tenant_key(tenant_id), mesh_limit.present()) as session:
         yield session
 
 
@@ -167,16 +179,43 @@ def system_session() -> Iterator[Session]:
         yield session
 
 
+@contextmanager
+def every_mesh(session: Session) -> Iterator[None]:
+    """Let statements see all rows of the tenant meanwhile, to compare a number with a limit of the tenant.
+
+    A limited caller must not be told more about them than that number.
+    """
+    session.flush()
+    with session.no_autoflush, _unlimited(session):
+        yield
+
+
+@contextmanager
+def _unlimited(session: Session) -> Iterator[None]:
+    limit: MeshLimit | None = session.info["mesh_limit"]
+    if limit is None:
+        yield
+        return
+    cursor = session.connection().connection.cursor()
+    cursor.execute(f"SELECT {_SET_MESHES}", mesh_limit.as_settings(None))
+    try:
+        yield
+    finally:
+        with suppress(InFailedSqlTransaction):  # its settings end with it
+            cursor.execute(f"SELECT {_SET_MESHES}", mesh_limit.as_settings(limit))
+
+
 async def open_session(request: Request) -> AsyncIterator[Session]:
     """Yield the transaction of a request as its tenant (`tenant_id`, `tenant_key` of the request's state).
 
-    Authentication sets both. A route without authentication fails here: it has no tenant.
+    Authentication sets both, and `mesh_limit`. A route without authentication fails here: it has no tenant.
     """
-    transaction = _transaction(request.state.tenant_id, request.state.tenant_key)
+    state = request.state
+    transaction = _transaction(state.tenant_id, state.tenant_key, getattr(state, "mesh_limit", None))
     # Entered on the event loop: a thread would have to be waited for. The end talks to the database on a separate
     # thread, since all threads of the pool may be waiting for the connection that it returns.
     session = transaction.__enter__()
-    request.state.session = session
+    state.session = session
 
     async def end(*error: Any) -> bool:
         handled = False
@@ -206,6 +245,7 @@ def _set_tenant(session: Session, transaction: SessionTransaction, connection: C
     values = (
         ALL_TENANTS if tenant_id is None else str(tenant_id),
         ALL_TENANTS if tenant_key is None else str(tenant_key),
+        *mesh_limit.as_settings(session.info["mesh_limit"]),
     )
     # By the driver: SQLAlchemy would add more to the time of a light read than the database needs.
     connection.connection.cursor().execute(_SET_TENANT, values)
@@ -219,6 +259,11 @@ def _confine(state: ORMExecuteState) -> None:
     state.statement = state.statement.options(
         with_loader_criteria(TenantOwned, lambda cls: cls.tenant_id == tenant_id, include_aliases=True)
     )
+    changes = state.is_insert or state.is_update or state.is_delete
+    if changes and state.session.info["mesh_limit"] is not None:
+        model = state.bind_mapper.class_ if state.bind_mapper is not None else None
+        if model is not None and issubclass(model, TenantOwned):
+            mesh_limit.refuse_whole_tenant(Base.metadata, model, new=state.is_insert)
 
 
 @event.listens_for(SessionMaker, "before_flush")
@@ -234,15 +279,27 @@ def _stamp(session: Session, *_: Any) -> None:
             elif row.tenant_id != tenant_id:
                 raise ValueError(f"{type(row).__name__} of tenant {row.tenant_id} in a session of {tenant_id}")
             new[type(row)] += 1
+    if session.info["mesh_limit"] is not None:
+        _refuse_whole_tenant(session)
     for model, rows in new.items():
         if model.rows_max is not None:
             _check_room(session, model, rows)
 
 
+def _refuse_whole_tenant(session: Session) -> None:
+    changed = [*session.deleted, *(row for row in session.dirty if session.is_modified(row))]
+    for row in changed:
+        if isinstance(row, TenantOwned):
+            mesh_limit.refuse_whole_tenant(Base.metadata, type(row), row)
+    for row in session.new:
+        if isinstance(row, TenantOwned):
+            mesh_limit.refuse_whole_tenant(Base.metadata, type(row), row, new=True)
+
+
 def _check_room(session: Session, model: type[TenantOwned], new: int) -> None:
     """Refuse rows beyond `rows_max`, so that one tenant cannot fill the database. ProductError `too_many_objects`."""
     most = model.rows_max or 0
-    with session.no_autoflush:
+    with session.no_autoflush, _unlimited(session):
         stored = session.scalar(select(func.count()).select_from(select(model.tenant_id).limit(most + 1).subquery()))
     if (stored or 0) + new > most:
         noun = str(getattr(model, "__tablename__", "")).replace("_", " ")

@@ -45,6 +45,7 @@ class OutgoingMail(Identified, TenantOwned, Base):
     """
 
     __tablename__ = "outgoing_mails"
+    limited_callers_change = True
     __table_args__ = (
         CheckConstraint("state IN ('waiting', 'sent', 'failed')", name="state"),
         CheckConstraint("(state = 'waiting') = (encrypted_content IS NOT NULL)", name="content"),

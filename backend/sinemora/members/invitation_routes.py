@@ -5,6 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Request
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
@@ -23,6 +24,7 @@ from sinemora.members.schemas import (
     InvitationToken,
 )
 from sinemora.tenants.access import Admin, PersonOnly, SignedIn, person_or_none
+from sinemora.tenants.mesh_limits import Names
 
 router = APIRouter(
     prefix="/v1/invitations",
@@ -38,21 +40,22 @@ public_router = APIRouter(prefix="/v1/invitations", route_class=BoundedRoute, ta
 def list_invitations(session: SessionDep, actor: Admin, page: Paging) -> Page[InvitationRead]:
     """List invitations, newest first. Those that ended are kept for 30 days."""
     rows = paginate(session, select(Invitation), page, Invitation.created_at, Invitation.id, descending=True)
-    return Page(items=[_read(row) for row in rows.items], next_cursor=rows.next_cursor)
+    names = Names.read(session)
+    return Page(items=[_read(row, names) for row in rows.items], next_cursor=rows.next_cursor)
 
 
-@router.post("", status_code=201, dependencies=[PersonOnly], responses=responses(409, 422))
+@router.post("", status_code=201, dependencies=[PersonOnly], responses=responses(404, 409, 422))
 @secret_once
 def create_invitation(body: InvitationCreate, session: SessionDep, actor: Admin) -> InvitationCreated:
     """Invite a person by e-mail, or by a link that only this response contains."""
-    return _created(*invitations.create(session, actor, body))
+    return _created(session, *invitations.create(session, actor, body))
 
 
 @router.post("/{invitation_id}/resend", dependencies=[PersonOnly], responses=responses(404, 409))
 @secret_once
 def resend_invitation(invitation_id: UUID, session: SessionDep, actor: Admin) -> InvitationCreated:
     """Send an invitation again, with a new link and a new term. The link before no longer works."""
-    return _created(*invitations.resend(session, actor, invitation_id))
+    return _created(session, *invitations.resend(session, actor, invitation_id))
 
 
 @router.delete("/{invitation_id}", status_code=204, dependencies=[PersonOnly], responses=responses(404, 409))
@@ -74,11 +77,12 @@ def accept_invitation(body: InvitationAccept, request: Request) -> InvitationAcc
     return InvitationAccepted(tenant_id=tenant.id, tenant_name=tenant.name, email=member.user.email, role=member.role)
 
 
-def _read(row: Invitation) -> InvitationRead:
+def _read(row: Invitation, names: Names) -> InvitationRead:
     return InvitationRead(
         id=row.id,
         email=row.email,
         role=row.role,
+        meshes=names.of(row.mesh_ids),
         delivery=row.delivery,
         state=invitations.state_of(row, datetime.now(UTC)),
         invited_by=row.invited_by,
@@ -90,5 +94,5 @@ def _read(row: Invitation) -> InvitationRead:
     )
 
 
-def _created(row: Invitation, link: str | None) -> InvitationCreated:
-    return InvitationCreated(**_read(row).model_dump(), link=link)
+def _created(session: Session, row: Invitation, link: str | None) -> InvitationCreated:
+    return InvitationCreated(**_read(row, Names.read(session)).model_dump(), link=link)

@@ -19,7 +19,7 @@ from sinemora.members import mails, queries
 from sinemora.members.models import Delivery, Invitation
 from sinemora.members.permissions import may_grant
 from sinemora.members.schemas import InvitationAccept, InvitationCreate, InvitationPreview, InvitationState
-from sinemora.tenants import audit
+from sinemora.tenants import audit, mesh_limits
 from sinemora.tenants import queries as tenants
 from sinemora.tenants.access import Actor
 from sinemora.tenants.models import Membership, Role, Tenant, User
@@ -40,8 +40,8 @@ def state_of(row: Invitation, now: datetime) -> InvitationState:
 def create(session: Session, actor: Actor, body: InvitationCreate) -> tuple[Invitation, str | None]:
     """Return a new invitation, and its link unless the product mails it.
 
-    ProductError `role_too_high` (403), `member_exists`, `invitation_exists`, `mail_unavailable` (409),
-    `too_many_mails` (429).
+    ProductError `role_too_high` (403), `mesh_unknown` (404), `member_exists`, `invitation_exists`,
+    `role_sees_all_meshes`, `mail_unavailable` (409), `too_many_mails` (429).
     """
     queries.lock(session, actor.tenant_key)
     _require_may_grant(actor, body.role)
@@ -57,6 +57,7 @@ def create(session: Session, actor: Actor, body: InvitationCreate) -> tuple[Invi
     row = Invitation(
         email=body.email,
         role=body.role,
+        mesh_ids=mesh_limits.checked(session, body.mesh_ids, body.role),
         delivery=body.delivery,
         secret_digest=digest(secret),
         invited_by=actor.name,
@@ -69,7 +70,14 @@ def create(session: Session, actor: Actor, body: InvitationCreate) -> tuple[Invi
     session.flush()
     session.refresh(row)
     audit.record(
-        session, actor, "invitation.created", row.id, row.email, role=str(row.role), delivery=str(row.delivery)
+        session,
+        actor,
+        "invitation.created",
+        row.id,
+        row.email,
+        role=str(row.role),
+        delivery=str(row.delivery),
+        meshes=mesh_limits.names_of(session, row.mesh_ids),
     )
     return row, link
 
@@ -157,7 +165,9 @@ def accept(body: InvitationAccept, person: Actor | None) -> tuple[Tenant, Member
         now = datetime.now(UTC)
         member = queries.membership(session, tenant.id, user.id)
         if member is None:
-            member = Membership(tenant_id=tenant.id, user_id=user.id, role=row.role, opened_at=now)
+            member = Membership(
+                tenant_id=tenant.id, user_id=user.id, role=row.role, mesh_ids=row.mesh_ids, opened_at=now
+            )
             session.add(member)
         row.accepted_at = now
         session.flush()

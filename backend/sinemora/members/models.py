@@ -4,8 +4,8 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, text
-from sqlalchemy.dialects.postgresql import TEXT
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Uuid, text
+from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.kit.db import Base, Identified, TenantOwned
@@ -21,7 +21,10 @@ class Delivery(StrEnum):
 
 
 class Invitation(Identified, TenantOwned, Base):
-    """Invitation of a person to a tenant, by a link that works once. Only a digest of its secret is stored."""
+    """Invitation of a person to a tenant, by a link that works once. Only a digest of its secret is stored.
+
+    `mesh_ids`: the meshes that the person will see, null for all.
+    """
 
     __tablename__ = "invitations"
     rows_max = 500
@@ -42,6 +45,7 @@ class Invitation(Identified, TenantOwned, Base):
 
     email: Mapped[str]
     role: Mapped[Role] = mapped_column(TEXT)
+    mesh_ids: Mapped[list[UUID] | None] = mapped_column(ARRAY(Uuid))
     delivery: Mapped[Delivery] = mapped_column(TEXT)
     secret_digest: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
     invited_by: Mapped[str]

@@ -13,13 +13,16 @@ from sinemora.members import own_tenants, service
 from sinemora.members.schemas import (
     Confirmation,
     MemberRead,
+    MeshesSet,
     OwnershipTransfer,
     OwnTenantRead,
     OwnTenants,
     RoleSet,
     TenantWrite,
 )
+from sinemora.tenants import mesh_limits
 from sinemora.tenants.access import SESSION_COOKIE, Admin, Confirmed, Owner, PersonOnly, SignedIn, Viewer, cookie_of
+from sinemora.tenants.mesh_limits import Names
 from sinemora.tenants.models import Membership
 
 router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
@@ -29,13 +32,22 @@ router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRou
 def list_members(session: SessionDep, actor: Viewer, page: Paging) -> Page[MemberRead]:
     """List the members of the tenant, oldest first."""
     members = paginate(session, select(Membership), page, Membership.created_at, Membership.user_id)
-    return Page(items=[_member(row) for row in members.items], next_cursor=members.next_cursor)
+    names = Names.read(session)
+    return Page(items=[_member(row, names) for row in members.items], next_cursor=members.next_cursor)
 
 
 @router.put("/members/{user_id}/role", tags=["members"], dependencies=[PersonOnly], responses=responses(404, 409, 422))
 def set_member_role(user_id: UUID, body: RoleSet, session: SessionDep, actor: Admin) -> MemberRead:
     """Change the role of a member. An administrator gives roles up to admin; only owners change owners."""
-    return _member(service.set_role(session, actor, user_id, body.role))
+    return _member(service.set_role(session, actor, user_id, body.role), Names.read(session))
+
+
+@router.put(
+    "/members/{user_id}/meshes", tags=["members"], dependencies=[PersonOnly], responses=responses(404, 409, 422)
+)
+def set_member_meshes(user_id: UUID, body: MeshesSet, session: SessionDep, actor: Admin) -> MemberRead:
+    """Limit a viewer or an editor to some meshes, or let them see all. It holds from their next request."""
+    return _member(service.set_meshes(session, actor, user_id, body.mesh_ids), Names.read(session))
 
 
 @router.delete(
@@ -63,7 +75,7 @@ def leave_tenant(body: Confirmation, session: SessionDep, actor: Viewer) -> None
 )
 def transfer_ownership(body: OwnershipTransfer, session: SessionDep, actor: Owner) -> MemberRead:
     """Make another member an owner and yourself an administrator. Return the new owner."""
-    return _member(service.transfer(session, actor, body))
+    return _member(service.transfer(session, actor, body), Names.read(session))
 
 
 @router.get("/tenants", tags=["tenants"])
@@ -102,7 +114,12 @@ def switch_tenant(tenant_id: UUID, request: Request, actor: Viewer) -> None:
     own_tenants.switch(actor, cookie_of(request, SESSION_COOKIE) or "", tenant_id)
 
 
-def _member(row: Membership) -> MemberRead:
+def _member(row: Membership, names: Names) -> MemberRead:
     return MemberRead(
-        id=row.user_id, email=row.user.email, name=row.user.name, role=row.role, created_at=row.created_at
+        id=row.user_id,
+        email=row.user.email,
+        name=row.user.name,
+        role=row.role,
+        meshes=names.of(mesh_limits.of_member(row)),
+        created_at=row.created_at,
     )

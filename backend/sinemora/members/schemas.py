@@ -13,7 +13,7 @@ from sinemora.kit.outbox import MailState
 from sinemora.kit.schemas import Read, Write
 from sinemora.members.models import Delivery
 from sinemora.tenants.models import Role
-from sinemora.tenants.schemas import PersonName
+from sinemora.tenants.schemas import MeshIds, PersonName, VisibleMesh
 
 
 def _address(text: str) -> str:
@@ -30,13 +30,23 @@ Token = Annotated[SecretStr, Field(min_length=20, max_length=100)]
 
 
 class MemberRead(Read):
-    """Member of the tenant: a person and their role. `name` is empty for a person who has given none."""
+    """Member of the tenant: a person and their role. `name` is empty for a person who has given none.
+
+    `meshes`: those that the person sees, null for all; only those that the caller sees too.
+    """
 
     id: UUID
     email: str
     name: str
     role: Role
+    meshes: list[VisibleMesh] | None
     created_at: datetime
+
+
+class MeshesSet(Write):
+    """Meshes that a viewer or an editor sees from now on; null for all."""
+
+    mesh_ids: MeshIds
 
 
 class RoleSet(Write):
@@ -67,20 +77,28 @@ class InvitationState(StrEnum):
 
 
 class InvitationCreate(Write):
-    """Person to invite. `email`: the product mails the link; `link`: the response contains it once."""
+    """Person to invite. `email`: the product mails the link; `link`: the response contains it once.
+
+    `mesh_ids` limits a viewer or an editor to some meshes.
+    """
 
     email: EmailAddress
     role: Role
+    mesh_ids: MeshIds = None
     delivery: Delivery = Delivery.email
     valid_days: Annotated[int, Field(ge=1, le=30, description="Days until the link expires")] = 7
 
 
 class InvitationRead(Read):
-    """Invitation without its secret. `mail_state` and `mail_answer` are null when no mail was sent."""
+    """Invitation without its secret. `mail_state` and `mail_answer` are null when no mail was sent.
+
+    `meshes`: those that the person will see, null for all.
+    """
 
     id: UUID
     email: str
     role: Role
+    meshes: list[VisibleMesh] | None
     delivery: Delivery
     state: InvitationState
     invited_by: str

@@ -3,6 +3,7 @@
 Changes of one tenant's members take turns (`queries.lock`), so that two owners cannot demote each other at once.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from sinemora.kit.mail import Mail
 from sinemora.members import mails, queries
 from sinemora.members.permissions import may_change, may_grant
 from sinemora.members.schemas import OwnershipTransfer
-from sinemora.tenants import audit
+from sinemora.tenants import audit, mesh_limits
 from sinemora.tenants.access import Actor
 from sinemora.tenants.models import Membership, Role
 
@@ -35,8 +36,25 @@ def set_role(session: Session, actor: Actor, user_id: UUID, role: Role) -> Membe
     if before == Role.owner:
         _require_other_owner(session, actor.tenant_id)
     member.role = role
+    _lift_limit(member)
     session.flush()
     audit.record(session, actor, "member.updated", user_id, member.user.email)
+    return member
+
+
+def set_meshes(session: Session, actor: Actor, user_id: UUID, mesh_ids: Sequence[UUID] | None) -> Membership:
+    """Limit a member to some meshes; None for all.
+
+    ProductError `member_unknown`, `mesh_unknown` (404), `role_too_high` (403), `role_sees_all_meshes` (409).
+    """
+    member, own = _locked(session, actor, user_id)
+    _require_may_change(own, member)
+    before, member.mesh_ids = member.mesh_ids, mesh_limits.checked(session, mesh_ids, Role(member.role))
+    if before == member.mesh_ids:
+        return member
+    meshes = mesh_limits.names_of(session, member.mesh_ids)
+    session.flush()
+    audit.record(session, actor, "member.updated", user_id, member.user.email, meshes=meshes)
     return member
 
 
@@ -71,6 +89,7 @@ def transfer(session: Session, actor: Actor, body: OwnershipTransfer) -> Members
     mine = queries.membership(session, actor.tenant_id, actor.id)
     assert mine is not None
     heir.role, mine.role = Role.owner, Role.admin
+    _lift_limit(heir)
     session.flush()
     audit.record(session, actor, "ownership.transferred", heir.user_id, heir.user.email)
     for email in sorted({actor.name, *(owner.user.email for owner in queries.owners(session, actor.tenant_id))}):
@@ -103,6 +122,12 @@ def _locked(session: Session, actor: Actor, user_id: UUID) -> tuple[Membership, 
     if member is None or own is None:
         raise NotFound("member")
     return member, Role(own.role)
+
+
+def _lift_limit(member: Membership) -> None:
+    """Forget the meshes of somebody who sees all of them now: a later demotion must not bring back an old list."""
+    if Role(member.role).rank >= Role.admin.rank:
+        member.mesh_ids = None
 
 
 def _require_may_change(own: Role, member: Membership) -> None:

@@ -6,6 +6,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from sinemora.inventory.models import Vm
+from sinemora.kit.db import every_mesh
 from sinemora.meshes.schemas import UsageItem, UsageRead
 from sinemora.meshes.strategies.load import paths_per_window
 from sinemora.meshes.strategies.strategy import Strategy, StrategyKind
@@ -27,9 +28,11 @@ def read(session: Session) -> UsageRead:
     """Return usage and limit of each quota; quotas of retention have only a limit."""
     limits = quotas.limits(session)
     paths, windows_per_s = _planned(session)
+    with every_mesh(session):
+        vms = session.scalar(select(func.count()).select_from(Vm)) or 0
     return UsageRead(
         items=[
-            UsageItem(resource=Resource.VMS, used=float(_vms(session)), limit=float(limits.vms)),
+            UsageItem(resource=Resource.VMS, used=float(vms), limit=float(limits.vms)),
             UsageItem(resource=Resource.PATHS, used=float(paths), limit=float(limits.paths)),
             UsageItem(resource=Resource.WINDOWS_PER_S, used=windows_per_s, limit=limits.windows_per_s),
             UsageItem(resource=Resource.RAW_DAYS, used=None, limit=float(limits.raw_days)),
@@ -38,21 +41,18 @@ def read(session: Session) -> UsageRead:
     )
 
 
-def _vms(session: Session) -> int:
-    return session.scalar(select(func.count()).select_from(Vm)) or 0
-
-
 def _planned(session: Session) -> tuple[int, float]:
     """Return the number of paths of all meshes, and of their windows per second in the mean of a period."""
-    rows = session.execute(
-        text(
-            "SELECT m.id, m.window_s, m.strategy, m.period_windows, m.representatives, count(v.id) AS vms"
-            " FROM meshes m JOIN mesh_vms mv ON mv.tenant_id = m.tenant_id AND mv.mesh_id = m.id"
-            " JOIN vms v ON v.tenant_id = mv.tenant_id AND v.id = mv.vm_id"
-            " WHERE m.tenant_id = :id GROUP BY m.id, v.zone_id ORDER BY m.id"
-        ),
-        {"id": session.info["tenant_id"]},
-    ).all()
+    with every_mesh(session):
+        rows = session.execute(
+            text(
+                "SELECT m.id, m.window_s, m.strategy, m.period_windows, m.representatives, count(v.id) AS vms"
+                " FROM meshes m JOIN mesh_vms mv ON mv.tenant_id = m.tenant_id AND mv.mesh_id = m.id"
+                " JOIN vms v ON v.tenant_id = mv.tenant_id AND v.id = mv.vm_id"
+                " WHERE m.tenant_id = :id GROUP BY m.id, v.zone_id ORDER BY m.id"
+            ),
+            {"id": session.info["tenant_id"]},
+        ).all()
     paths, windows_per_s = 0, 0.0
     for (_, window_s, kind, period, representatives), zones in groupby(rows, key=lambda row: row[:5]):
         sizes = [row.vms for row in zones]

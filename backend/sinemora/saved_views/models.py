@@ -11,6 +11,7 @@ class SavedView(Identified, TenantOwned, Base):
 
     __tablename__ = "saved_views"
     rows_max = 500
+    limited_callers_change = True
     __table_args__ = (UniqueConstraint("tenant_id", "name"),)
 
     name: Mapped[str]

@@ -16,13 +16,15 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import BaseRoute
 
+from sinemora.kit import mesh_limit
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http import rate_limit
 from sinemora.kit.http.routes import before_body
+from sinemora.kit.mesh_limit import MeshLimit
 from sinemora.kit.security import csrf_token, digest, equal
-from sinemora.tenants import queries
+from sinemora.tenants import mesh_limits, queries
 from sinemora.tenants.models import Role
 
 SESSION_COOKIE = "sinemora_session"
@@ -61,7 +63,8 @@ class Actor:
     """Caller of a request: a `user` (by cookie), an `api_key`, or the bearer of another kind of token.
 
     `name` is the e-mail address, or the name of the key or token. `session_id` is the browser session of a user, and
-    `authenticated_at` the time at which the user last proved who they are.
+    `authenticated_at` the time at which the user last proved who they are. `mesh_limit`: the meshes that the caller
+    sees, None for all.
     """
 
     tenant_id: UUID
@@ -74,6 +77,7 @@ class Actor:
     session_id: UUID | None = None
     authenticated_at: datetime | None = None
     second_factor_due: bool = False
+    mesh_limit: MeshLimit | None = None
 
 
 # Authenticates the bearer of a token for a request; it refuses requests that the token does not grant.
@@ -113,6 +117,7 @@ def authenticate(request: Request) -> Actor:
             rate_limit.limit_address(request)
         raise
     request.state.tenant_id, request.state.tenant_key = actor.tenant_id, actor.tenant_key
+    request.state.mesh_limit = actor.mesh_limit
     request.state.caller = f"{actor.kind}:{actor.id}"
     rate_limit.limit(request, request.state.caller, actor.tenant_key)
     request.state.actor = actor
@@ -127,12 +132,16 @@ def _actor_of(request: Request) -> Actor:
 
 
 def still_signed_in(request: Request) -> Callable[[], Awaitable[bool]]:
-    """Return a function that looks up whether the session or key of `request` is still valid, in the same tenant."""
-    tenant_id: UUID = request.state.tenant_id
+    """Return a function that looks up whether the session or key of `request` is still valid.
+
+    It must be in the same tenant and see the same meshes.
+    """
+    before: tuple[UUID, MeshLimit | None] = request.state.tenant_id, request.state.mesh_limit
 
     def look_up() -> bool:
         try:
-            return _actor_of(request).tenant_id == tenant_id
+            actor = _actor_of(request)
+            return (actor.tenant_id, actor.mesh_limit) == before
         except ProductError:
             return False
         except SQLAlchemyError:
@@ -154,7 +163,9 @@ async def signed_in(
 
 async def authenticate_early(request: Request) -> None:
     """Authenticate a request before its body is read."""
-    await run_in_threadpool(authenticate, request)
+    actor = await run_in_threadpool(authenticate, request)
+    # In the context of the request, for the sessions that it opens while it sends its response.
+    mesh_limit.set_present(actor.mesh_limit)
 
 
 before_body(signed_in, authenticate_early)
@@ -205,13 +216,15 @@ def refused_token() -> ProductError:
 
 
 def _by_cookie(request: Request, secret: str | None) -> Actor:
-    row = None
+    row, limit = None, None
     now = datetime.now(UTC)
     if secret:
         with system_session() as session:
             row = queries.signed_in(session, digest(secret), now)
-            if row is not None and now - row[0].last_used_at > _USED_AGAIN:
-                queries.mark_used(session, row[0].id, now)
+            if row is not None:
+                limit = mesh_limits.limit(session, row[2].id, mesh_limits.of_member(row[1]))
+                if now - row[0].last_used_at > _USED_AGAIN:
+                    queries.mark_used(session, row[0].id, now)
     if not secret or row is None:
         raise ProductError(
             "sign_in_required",
@@ -244,6 +257,7 @@ def _by_cookie(request: Request, secret: str | None) -> Actor:
         session_id=browser.id,
         authenticated_at=browser.authenticated_at,
         second_factor_due=due,
+        mesh_limit=limit,
     )
 
 

@@ -137,6 +137,8 @@ def _shown(values: Any, *, is_secret: bool) -> Any:
         return value.isoformat()
     if isinstance(value, bool | int | float):
         return value
+    if isinstance(value, list) and all(isinstance(one, UUID) for one in value):
+        value = [str(one) for one in value]
     if isinstance(value, dict | list | tuple):
         text = str(value)
         return value if len(text) <= _TEXT_MAX and _is_plain(value) else text[:_TEXT_MAX]

@@ -14,10 +14,11 @@ from sqlalchemy import (
     Identity,
     Index,
     LargeBinary,
+    Uuid,
     false,
     func,
 )
-from sqlalchemy.dialects.postgresql import TEXT
+from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.kit.db import Base, Identified, TenantOwned
@@ -93,15 +94,20 @@ class User(Identified, Base):
 
 
 class Membership(TenantOwned, Base):
-    """Membership of a user in a tenant. `opened_at`: when the user last switched to the tenant."""
+    """Membership of a user in a tenant. `opened_at`: when the user last switched to the tenant.
+
+    `mesh_ids`: the meshes that the user sees, null for all. Administrators and owners see all.
+    """
 
     __tablename__ = "memberships"
     rows_max = 2_000
+    limited_callers_change = True
     __table_args__ = (CheckConstraint("role IN ('viewer', 'editor', 'admin', 'owner')", name="role"),)
 
     tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
     role: Mapped[Role] = mapped_column(TEXT)
+    mesh_ids: Mapped[list[UUID] | None] = mapped_column(ARRAY(Uuid))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     opened_at: Mapped[datetime | None]
 
@@ -115,6 +121,7 @@ class BrowserSession(Identified, TenantOwned, Base):
     """
 
     __tablename__ = "sessions"
+    limited_callers_change = True
     __table_args__ = (
         ForeignKeyConstraint(
             ["tenant_id", "user_id"], ["memberships.tenant_id", "memberships.user_id"], ondelete="CASCADE"
@@ -141,6 +148,7 @@ class AuditEntry(Identified, TenantOwned, Base):
     """
 
     __tablename__ = "audit_entries"
+    limited_callers_change = True
     __table_args__ = (Index(None, "tenant_id", "created_at", "id"),)
 
     actor_kind: Mapped[str]

@@ -10,6 +10,16 @@ from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read
 
 PersonName = Annotated[Name, Field(examples=["Ada Byron"])]
+MeshIds = Annotated[
+    list[UUID] | None, Field(min_length=1, max_length=500, description="Meshes that are seen; null for all")
+]
+
+
+class VisibleMesh(Read):
+    """Mesh that a member, an invitation or an API key is limited to."""
+
+    id: UUID
+    name: str
 
 
 class AuditEntryRead(Read):

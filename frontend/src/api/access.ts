@@ -61,6 +61,7 @@ export interface ApiKeyInput {
   scopes: Scope[]
   expires_at: string
   service_account: boolean
+  mesh_ids: string[] | null
 }
 
 export const useCreateApiKey = () =>

@@ -24,6 +24,9 @@ export function grantable(own: Role | undefined): Role[] {
   return own === 'owner' ? [...ROLES] : own === 'admin' ? ROLES.filter((role) => role !== 'owner') : []
 }
 
+/** Return whether members with a role may be limited to some meshes; who manages members sees all. */
+export const isLimitable = (role: Role) => role === 'viewer' || role === 'editor'
+
 /** Return the role of the signed-in person; undefined while it loads. */
 export function useRole(): Role | undefined {
   return useQuery(sessionQuery).data?.role
@@ -50,6 +53,15 @@ export const useSetRole = () =>
     ({ id, role }: { id: string; role: Role }) =>
       unwrap(client.PUT('/v1/members/{user_id}/role', { params: { path: { user_id: id } }, body: { role } })),
     [['members'], ['session']],
+  )
+
+export const useSetMeshes = () =>
+  useAction(
+    ({ id, meshIds }: { id: string; meshIds: string[] | null }) =>
+      unwrap(
+        client.PUT('/v1/members/{user_id}/meshes', { params: { path: { user_id: id } }, body: { mesh_ids: meshIds } }),
+      ),
+    [['members']],
   )
 
 export const useRemoveMember = () =>

@@ -29,6 +29,7 @@ class IdempotencyKey(TenantOwned, Base):
     """Idempotency key of a caller, with the request and its response. `body` is null when the response had a secret."""
 
     __tablename__ = "idempotency_keys"
+    limited_callers_change = True
 
     tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True)
     caller: Mapped[str] = mapped_column(primary_key=True)

@@ -5,23 +5,26 @@ import {
   type Invitation,
   type InvitationInput,
   invitationsQuery,
+  isLimitable,
   type Role,
   useInvite,
   useResend,
   useRevoke,
 } from '~/api/members'
+import { meshesQuery } from '~/api/meshes'
 import { Problem } from '~/lib/problem'
 import { formatDay } from '~/lib/time'
 import { longest } from '~/ui/CheckedInput'
 import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
+import { limitOf, MeshChoice } from '~/ui/MeshChoice'
 import { NoRows, ToForm } from '~/ui/NoRows'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { type Status, StatusMark } from '~/ui/StatusMark'
-import { strings } from './strings'
+import { meshNames, strings } from './strings'
 
 const STATUS: Record<Invitation['state'], Status> = {
   pending: 'waiting',
@@ -43,6 +46,9 @@ export function Invitations({ roles }: { roles: readonly Role[] }) {
 function Invite({ roles }: { roles: readonly Role[] }) {
   const invite = useInvite()
   const [delivery, setDelivery] = useState<'email' | 'link'>('email')
+  const [role, setRole] = useState<Role>('viewer')
+  const [meshIds, setMeshIds] = useState<string[]>([])
+  const meshes = useQuery(meshesQuery)
   const field = (name: string) => (invite.error instanceof Problem ? invite.error.field(name) : undefined)
 
   function submit(event: FormEvent<HTMLFormElement>) {
@@ -51,11 +57,17 @@ function Invite({ roles }: { roles: readonly Role[] }) {
     const form = new FormData(element)
     const body: InvitationInput = {
       email: String(form.get('email')).trim(),
-      role: String(form.get('role')) as Role,
+      role,
+      mesh_ids: isLimitable(role) ? limitOf(meshIds) : null,
       delivery,
       valid_days: Number(form.get('days')),
     }
-    invite.mutate(body, { onSuccess: () => element.reset() })
+    invite.mutate(body, {
+      onSuccess: () => {
+        element.reset()
+        setMeshIds([])
+      },
+    })
   }
 
   return (
@@ -73,12 +85,23 @@ function Invite({ roles }: { roles: readonly Role[] }) {
           w={240}
         />
         <NativeSelect
-          name="role"
           label={strings.role}
-          data={roles.map((role) => ({ value: role, label: strings.roleName(role) }))}
-          defaultValue="viewer"
+          data={roles.map((value) => ({ value, label: strings.roleName(value) }))}
+          value={role}
+          onChange={({ currentTarget: { value } }) => setRole(value as Role)}
           w={120}
         />
+        {isLimitable(role) && (
+          <MeshChoice
+            label={strings.meshes}
+            all={strings.allMeshes}
+            meshes={meshes.data ?? []}
+            value={meshIds}
+            onChange={setMeshIds}
+            error={field('mesh_ids')}
+            width={220}
+          />
+        )}
         <NativeSelect
           label={strings.delivery}
           data={[
@@ -149,6 +172,7 @@ function InvitationList() {
           columns={[
             { title: strings.email, cell: ({ email }) => email, as: 'head' },
             { title: strings.role, cell: ({ role }) => strings.roleName(role) },
+            { title: strings.meshes, cell: (row) => meshNames(row.meshes), as: 'wrap' },
             { title: strings.status, cell: (row) => <StateCell row={row} />, as: 'wrap' },
             { title: strings.invitedBy, cell: ({ invited_by }) => invited_by },
             {

@@ -7,13 +7,28 @@ import { showPage } from '~/testing/render'
 import { MembersPage } from './MembersPage'
 
 const MEMBERS = [
-  { id: 'u1', email: 'owner@sinemora.example', name: '', role: 'owner', created_at: '2026-11-20T00:00:00Z' },
-  { id: 'u2', email: 'ada@example.com', name: 'Ada Byron', role: 'viewer', created_at: '2026-11-21T00:00:00Z' },
+  {
+    id: 'u1',
+    email: 'owner@sinemora.example',
+    name: '',
+    role: 'owner',
+    meshes: null,
+    created_at: '2026-11-20T00:00:00Z',
+  },
+  {
+    id: 'u2',
+    email: 'ada@example.com',
+    name: 'Ada Byron',
+    role: 'viewer',
+    meshes: null,
+    created_at: '2026-11-21T00:00:00Z',
+  },
 ]
 const INVITATION = {
   id: 'i1',
   email: 'bo@example.com',
   role: 'editor',
+  meshes: null,
   delivery: 'link',
   state: 'pending',
   invited_by: 'owner@sinemora.example',
@@ -82,7 +97,7 @@ test('a person is invited by a link that is shown once', async () => {
   await userEvent.click(screen.getByRole('button', { name: 'Create link' }))
   expect(await screen.findByText('https://x/invitation#token=smi_1')).toBeTruthy()
   expect(bodiesOf(sent, 'POST /v1/invitations')).toEqual([
-    { email: 'bo@example.com', role: 'viewer', delivery: 'link', valid_days: 7 },
+    { email: 'bo@example.com', role: 'viewer', mesh_ids: null, delivery: 'link', valid_days: 7 },
   ])
 })
 
@@ -117,4 +132,49 @@ test('an invitation is renewed and revoked, and a failed mail shows its reason',
   await userEvent.click(screen.getByRole('button', { name: 'Revoke the invitation of bo@example.com' }))
   await userEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Revoke' }))
   await expect.poll(() => bodiesOf(sent, 'DELETE /v1/invitations/i1')).toHaveLength(1)
+})
+
+const MESHES = [
+  { id: 'm1', name: 'production' },
+  { id: 'm2', name: 'staging' },
+]
+
+test('an invited person sees the chosen meshes only', async () => {
+  const sent = mockApi({
+    ...signedIn('owner'),
+    'GET /v1/members': MEMBERS,
+    'GET /v1/meshes': MESHES,
+    'GET /v1/invitations': [{ ...INVITATION, meshes: [MESHES[1]] }],
+    'POST /v1/invitations': () => reply(201, { ...INVITATION, link: null }),
+  })
+  await showPage(<MembersPage />)
+  expect(within(await screen.findByRole('row', { name: /bo@example.com/ })).getByText('staging')).toBeTruthy()
+  await userEvent.type(screen.getByLabelText('E-mail'), 'cy@example.com')
+  await userEvent.click(screen.getByRole('combobox', { name: 'Meshes' }))
+  await userEvent.click(await screen.findByRole('option', { name: 'staging' }))
+  await userEvent.click(screen.getByRole('button', { name: 'Send invitation' }))
+  await expect.poll(() => bodiesOf(sent, 'POST /v1/invitations')).toMatchObject([{ mesh_ids: ['m2'] }])
+  // An administrator sees all meshes, so there is nothing to choose.
+  await userEvent.selectOptions(screen.getByLabelText('Role'), 'Admin')
+  expect(screen.queryByRole('combobox', { name: 'Meshes' })).toBeNull()
+})
+
+test('a member is limited to some meshes, and sees all again', async () => {
+  const limited = { ...MEMBERS[1], meshes: [MESHES[0]] }
+  const sent = mockApi({
+    ...signedIn('owner'),
+    'GET /v1/members': [MEMBERS[0], limited],
+    'GET /v1/meshes': MESHES,
+    'GET /v1/invitations': [],
+    'PUT /v1/members/u2/meshes': () => reply(200, limited),
+  })
+  await showPage(<MembersPage />)
+  const row = within(await screen.findByRole('row', { name: /Ada Byron/ }))
+  await userEvent.click(row.getByRole('button', { name: 'Change the meshes of ada@example.com' }))
+  const dialog = within(screen.getByRole('dialog'))
+  await userEvent.click(dialog.getByRole('combobox', { name: 'Meshes' }))
+  await userEvent.click(await screen.findByRole('option', { name: 'production' }))
+  await userEvent.click(dialog.getByRole('button', { name: 'Save' }))
+  await expect.poll(() => bodiesOf(sent, 'PUT /v1/members/u2/meshes')).toEqual([{ mesh_ids: null }])
+  expect(screen.queryByRole('button', { name: 'Change the meshes of owner@sinemora.example' })).toBeNull()
 })

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { sessionQuery } from '~/api/access'
 import {
   grantable,
+  isLimitable,
   type Member,
   membersQuery,
   ROLES,
@@ -20,7 +21,8 @@ import { RecordList } from '~/ui/RecordList'
 import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Failed } from '~/ui/State'
 import { Invitations } from './Invitations'
-import { strings } from './strings'
+import { MemberMeshes } from './MemberMeshes'
+import { meshNames, strings } from './strings'
 
 /** Members of the tenant with their roles; administrators also invite, change and remove. */
 export function MembersPage() {
@@ -31,6 +33,7 @@ export function MembersPage() {
   const setRole = useSetRole()
   const remove = useRemoveMember()
   const [removing, setRemoving] = useState<Member | null>(null)
+  const [limiting, setLimiting] = useState<Member | null>(null)
   if (members.error && !members.data) {
     return <Failed what={strings.membersLower} error={members.error} retry={() => void members.refetch()} />
   }
@@ -68,6 +71,18 @@ export function MembersPage() {
             by: { key: 'role', value: ({ role }) => ROLES.indexOf(role) },
           },
           {
+            title: strings.meshes,
+            cell: (member) =>
+              manages(member) && isLimitable(member.role) ? (
+                <RowAction label={strings.changeMeshes(member.email)} onClick={() => setLimiting(member)}>
+                  {meshNames(member.meshes)}
+                </RowAction>
+              ) : (
+                meshNames(member.meshes)
+              ),
+            as: 'wrap',
+          },
+          {
             title: strings.since,
             cell: ({ created_at }) => formatDay(new Date(created_at), clock),
             by: { key: 'since', value: ({ created_at }) => timeOf(created_at) },
@@ -95,6 +110,7 @@ export function MembersPage() {
           ]}
         />
       </Panel>
+      <MemberMeshes member={limiting} onClose={() => setLimiting(null)} />
       <Confirm
         title={strings.removePerson(removing?.email ?? '')}
         action={strings.remove}

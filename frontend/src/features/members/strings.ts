@@ -21,6 +21,13 @@ export const strings = {
   email: 'E-mail',
   role: 'Role',
   since: 'Member since',
+  meshes: 'Meshes',
+  allMeshes: 'All meshes',
+  noMeshLeft: 'None',
+  meshesOf: (person: string) => `Meshes of ${person}`,
+  changeMeshes: (person: string) => `Change the meshes of ${person}`,
+  meshesHint:
+    'A person limited to some meshes sees nothing of the others: no VMs, incidents, applications or measurements. They cannot change what belongs to the whole tenant, such as zones, receivers and curves.',
   actions: 'Actions',
   you: '(you)',
   roleOf: (person: string) => `Role of ${person}`,
@@ -78,4 +85,10 @@ export const strings = {
     `This invitation is for ${invited}, and you are signed in as ${current}.`,
   signOutFirst: 'Sign out',
   join: 'Join',
+}
+
+/** Return the meshes that somebody sees by name. */
+export function meshNames(meshes: readonly { name: string }[] | null): string {
+  if (meshes === null) return strings.allMeshes
+  return meshes.length === 0 ? strings.noMeshLeft : meshes.map(({ name }) => name).join(', ')
 }

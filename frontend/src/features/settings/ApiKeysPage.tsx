@@ -58,6 +58,11 @@ export function ApiKeysPage() {
               cell: (key) => scopesText(key.scopes),
             },
             {
+              title: strings.meshes,
+              cell: (key) => key.meshes?.map(({ name }) => name).join(', ') ?? strings.allMeshes,
+              as: 'wrap',
+            },
+            {
               title: strings.keyOwner,
               cell: (key) => key.owner?.email ?? strings.serviceAccount,
               by: { key: 'owner', value: (key) => key.owner?.email },

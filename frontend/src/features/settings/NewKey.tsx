@@ -1,11 +1,14 @@
 import { Button, Checkbox, Group, NativeSelect, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type ApiKeyInput, useCreateApiKey } from '~/api/access'
 import { shownError, useConfirmation } from '~/api/confirmation'
+import { meshesQuery } from '~/api/meshes'
 import type { ApiKeyCreated, Scope } from '~/api/types'
 import { Problem } from '~/lib/problem'
 import { longest } from '~/ui/CheckedInput'
 import { CopyText } from '~/ui/CopyText'
+import { limitOf, MeshChoice } from '~/ui/MeshChoice'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ProofDialog } from '~/ui/ProofDialog'
 import { ActionError, Notice } from '~/ui/State'
@@ -27,6 +30,8 @@ export function NewKey() {
   const [isLimited, setLimited] = useState(false)
   const [families, setFamilies] = useState<string[]>([])
   const missing = useMissing({ families: isLimited && families.length === 0 ? strings.chooseResources : null })
+  const [meshIds, setMeshIds] = useState<string[]>([])
+  const meshes = useQuery(meshesQuery)
   const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
 
   function submit(event: FormEvent<HTMLFormElement>) {
@@ -41,11 +46,13 @@ export function NewKey() {
         scopes: isLimited ? families.flatMap((family) => access.map((one) => `${family}:${one}` as Scope)) : access,
         expires_at: new Date(Date.now() + Number(form.get('days')) * 86_400_000).toISOString(),
         service_account: form.get('service_account') !== null,
+        mesh_ids: limitOf(meshIds),
       },
       () => {
         element.reset()
         setLimited(false)
         setFamilies([])
+        setMeshIds([])
       },
     )
   }
@@ -89,6 +96,15 @@ export function NewKey() {
           value={isLimited ? 'some' : 'all'}
           onChange={(event) => setLimited(event.currentTarget.value === 'some')}
           w={170}
+        />
+        <MeshChoice
+          label={strings.meshes}
+          all={strings.allMeshes}
+          meshes={meshes.data ?? []}
+          value={meshIds}
+          onChange={setMeshIds}
+          error={field('mesh_ids')}
+          width={220}
         />
         <NativeSelect
           name="days"

@@ -52,6 +52,8 @@ export const strings = {
   serviceAccount: 'Service account',
   serviceAccountHint: 'Stays valid when its creator leaves',
   keyOwner: 'Owner',
+  meshes: 'Meshes',
+  allMeshes: 'All meshes',
   lastUsed: 'Last used',
   never: 'Never',
   rotate: 'Rotate',

@@ -1,0 +1,556 @@
+"""A caller who is limited to some meshes learns nothing of the others, whichever operation of the contract they call.
+
+`obscura` is a mesh with everything that a mesh can have. Members, keys and jobs that see another mesh only must find it
+as unknown as an id that was never given.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import Engine, select, text
+
+from sinemora import mesh_policies
+from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState, Severity
+from sinemora.artifacts.models import Artifact
+from sinemora.inventory.models import Zone
+from sinemora.jobs.models import Job, JobState, Queue
+from sinemora.kit import mesh_limit
+from sinemora.kit.db import tenant_session
+from sinemora.kit.errors import ProductError
+from sinemora.kit.mesh_limit import MeshLimit, limited_to
+from sinemora.measurements import tasks
+from sinemora.meshes.models import Mesh, OnDemandMeasurement
+from sinemora.recommendations.models import Recommendation
+from sinemora.tables import metadata
+from tests.callers import Caller, Member, MeshWorld, join
+from tests.expiry import in_a_month
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import simple
+from tests.test_every_route import operations
+
+HIDDEN = "obscura"
+# Parameters of paths that name what belongs to the whole tenant or to a person, and why a limited caller may know it.
+OF_THE_TENANT = {
+    "api_key_id": "credentials of the tenant",
+    "curve_id": "the catalogue of curves",
+    "digest": "the content of a block, which the caller already has",
+    "invitation_id": "administrators only",
+    "passkey_id": "the caller's own",
+    "price_list_id": "prices of the tenant",
+    "receiver_id": "receivers of the tenant",
+    "session_id": "the caller's own",
+    "simulation_id": "uploaded reports without a mesh",
+    "tenant_id": "the tenant itself",
+    "user_id": "members of the tenant",
+    "zone_id": "zones of the tenant",
+}
+# They end the caller's credential or membership, or stay open. What is about the caller alone is left out by its tag.
+NOT_SENT = {"/v1/api-keys/self", "/v1/members/self/leave", "/v1/meshes/{mesh_id}/live"}
+OF_THE_CALLER = {"account", "auth"}
+# Tables of tenants whose rows belong to no mesh.
+NO_MESH = {
+    "api_keys",
+    "artifact_blocks",
+    "audit_entries",
+    "curve_versions",
+    "curves",
+    "idempotency_keys",
+    "identities",
+    "invitations",
+    "memberships",
+    "one_time_tokens",
+    "outgoing_mails",
+    "passkeys",
+    "price_lists",
+    "receivers",
+    "recovery_codes",
+    "rosters",
+    "sessions",
+    "simulations",
+    "tenant_quotas",
+    "tenants",
+    "totp_secrets",
+    "users",
+    "zones",
+}
+
+
+@dataclass
+class World:
+    """A tenant with a mesh that is shown and one that is hidden; `ids` of the hidden one by parameter."""
+
+    owner: Member
+    shown: MeshWorld
+    hidden: MeshWorld
+    ids: dict[str, UUID]
+
+    def secrets(self) -> set[str]:
+        """Return what no answer may contain."""
+        return {HIDDEN, *(str(id) for id in self.ids.values())}
+
+
+@pytest.fixture
+def world(owner: Member, make_mesh: Callable[..., MeshWorld]) -> World:
+    shown, hidden = make_mesh(owner, 2, name="shown"), make_mesh(owner, 3, name=HIDDEN)
+    for mesh in (shown, hidden):
+        peers = {agent.vm_key: simple(80_000, 30_000) for agent in mesh.agents[1:]}
+        for minutes in (3, 2):
+            sent(mesh.agents[0], report_of(mesh.key, peers, window_start(minutes, 60)))
+        sent(mesh.agents[0], report_of(mesh.key, peers))
+    tasks.roll_up()
+    owner.created("/v1/alert-rules", rule(shown))
+    ids = {"mesh_id": hidden.id, "agent_id": hidden.agents[0].agent_id}
+    ids |= dict.fromkeys(("vm_id", "source_vm_id", "source_id"), hidden.agents[0].vm_id)
+    ids |= dict.fromkeys(("target_vm_id", "target_id"), hidden.agents[1].vm_id)
+    ids |= _made_by_api(owner, hidden)
+    ids |= _stored(owner, hidden)
+    return World(owner, shown, hidden, ids)
+
+
+def _made_by_api(owner: Member, hidden: MeshWorld) -> dict[str, UUID]:
+    mesh, vms = str(hidden.id), [str(agent.vm_id) for agent in hidden.agents]
+    hour = {"started_at": "2026-11-20T10:00:00Z", "ended_at": "2026-11-20T11:00:00Z"}
+    path = {"source_vm_id": vms[0], "target_vm_id": vms[1]}
+    tasks_of = [
+        {"name": f"{HIDDEN} root", "vm": f"{HIDDEN}-a-1", "root": True},
+        {"name": "leaf", "vm": f"{HIDDEN}-b-1"},
+    ]
+    bodies: dict[str, tuple[str, dict[str, Any]]] = {
+        "rule_id": ("/v1/alert-rules", rule(hidden)),
+        "pin_id": ("/v1/pins", {"mesh_id": mesh, "reason": HIDDEN, **hour}),
+        "annotation_id": ("/v1/annotations", {"kind": "note", "text": HIDDEN, "mesh_id": mesh}),
+        "link_id": ("/v1/embed-links", {"name": HIDDEN, "view": "heatmap", "mesh_id": mesh}),
+        "scenario_id": (
+            "/v1/scenarios",
+            {"name": HIDDEN, "mesh": HIDDEN, "changes": [{"kind": "drop_zone", "zone": "b"}]},
+        ),
+        "application_id": (
+            "/v1/applications",
+            {"name": HIDDEN, "mesh": HIDDEN, "curve": "memcached-server", "tasks": tasks_of},
+        ),
+        "metric_source_id": (
+            "/v1/metric-sources",
+            {"name": HIDDEN, "mesh_id": mesh, "metric": "duration", "unit": "ms", "paths": [path]},
+        ),
+        "view_id": ("/v1/saved-views", {"name": "A view", "address": f"/meshes/{mesh}?metric=loss"}),
+        "silence_id": (
+            "/v1/silences",
+            {
+                "comment": "Maintenance",
+                "matchers": [{"label": "mesh", "value": HIDDEN}],
+                "ends_at": in_a_month(),
+            },
+        ),
+    }
+    ids = {name: UUID(owner.created(route, body)["id"]) for name, (route, body) in bodies.items()}
+    tokens = owner.get("/v1/enrolment-tokens").json()["items"]
+    ids["token_id"] = UUID(next(one["id"] for one in tokens if one["mesh_id"] == mesh))
+    # About a VM of the mesh, in no mesh by itself.
+    owner.created("/v1/annotations", {"kind": "note", "text": f"{HIDDEN} VM", "scope": {"vm_ids": vms[:1]}})
+    return ids
+
+
+def rule(mesh: MeshWorld) -> dict[str, Any]:
+    """Return an alert rule of a mesh."""
+    above = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 1_000_000}
+    return {"mesh_id": str(mesh.id), "name": f"Slow in {mesh.name}", "condition": above}
+
+
+def _stored(owner: Member, hidden: MeshWorld) -> dict[str, UUID]:
+    """Store what otherwise takes a worker to make."""
+    now = datetime.now(UTC)
+    vms = [agent.vm_id for agent in hidden.agents]
+    receiver = owner.created("/v1/receivers", {"name": "r", "kind": "email", "settings": {"to": ["a@example.com"]}})
+    incident = Incident(
+        mesh_id=hidden.id,
+        state=IncidentState.open,
+        severity=Severity.CRITICAL,
+        title=f"{HIDDEN} is slow",
+        suspect="vm",
+        culprit={},
+        score=1.0,
+        evidence={},
+        paths=b"",
+        rules=[],
+        applications=[],
+        onset_at=now,
+        opened_at=now,
+        seen_at=now,
+        first_onset_at=now,
+    )
+    measurement = OnDemandMeasurement(
+        mesh_id=hidden.id,
+        source_vm_id=vms[0],
+        target_vm_id=vms[1],
+        client_vm_id=vms[0],
+        rate_hz=1,
+        source_ports=1,
+        loss_deadline_ms=100,
+        starts_at=now - timedelta(hours=1),
+        ends_at=now - timedelta(minutes=59, seconds=30),
+        requested_by=HIDDEN,
+    )
+    recommendation = Recommendation(
+        mesh_id=hidden.id, state="proposed", trigger="asked", requested_by=HIDDEN, question={}, answer={}, moves=[]
+    )
+    artifact = Artifact(
+        mesh_id=hidden.id,
+        name=HIDDEN,
+        release="1",
+        size_bytes=0,
+        chunking="fixed",
+        block_count=0,
+        root=b"",
+        manifest=b"",
+        everywhere=True,
+        published_by=HIDDEN,
+    )
+    job = Job(
+        kind="query",
+        title=HIDDEN,
+        queue=Queue.fast,
+        state=JobState.succeeded,
+        params={"mesh_id": str(hidden.id)},
+        requested_by=owner.email,
+        result={"mesh": HIDDEN},
+        finished_at=now,
+    )
+    with tenant_session(owner.tenant_id) as session:
+        session.add_all([incident, measurement, recommendation, artifact, job])
+        session.flush()
+        delivery = Delivery(
+            incident_id=incident.id,
+            receiver_id=UUID(receiver["id"]),
+            about="opened",
+            state=DeliveryState.failed,
+            due_at=now,
+            answer=HIDDEN,
+        )
+        session.add(delivery)
+        session.flush()
+        return {
+            "incident_id": incident.id,
+            "measurement_id": measurement.id,
+            "recommendation_id": recommendation.id,
+            "artifact_id": artifact.id,
+            "job_id": job.id,
+            "study_id": job.id,
+            "delivery_id": delivery.id,
+            "spike_id": uuid4(),  # has no row: its mesh decides
+        }
+
+
+def limit(owner: Member, member: Member, mesh_ids: list[UUID] | None) -> None:
+    body = {"mesh_ids": None if mesh_ids is None else [str(id) for id in mesh_ids]}
+    answer = owner.put(f"/v1/members/{member.user_id}/meshes", json=body)
+    assert answer.status_code == 200, answer.text
+
+
+def limited_key(owner: Member, mesh_ids: list[UUID], *scopes: str) -> Caller:
+    body = {"name": f"k{uuid4()}", "scopes": list(scopes), "expires_at": in_a_month(), "service_account": True}
+    made = owner.created("/v1/api-keys", body | {"mesh_ids": [str(id) for id in mesh_ids]})
+    return Caller(owner.http, {"Authorization": f"Bearer {made['secret']}"})
+
+
+@pytest.fixture(params=["editor", "key"])
+def limited(request: pytest.FixtureRequest, world: World) -> Caller:
+    """Return a caller who may change things, and sees the shown mesh only."""
+    if request.param == "key":
+        return limited_key(world.owner, [world.shown.id], "write")
+    editor = join(world.owner, "editor")
+    limit(world.owner, editor, [world.shown.id])
+    return editor
+
+
+def parameters(path: str) -> list[str]:
+    return [part[1:-1] for part in path.split("/") if part.startswith("{")]
+
+
+def replaced(value: Any, ids: dict[str, str]) -> Any:
+    """Return a body with the ids of its fields, however deep, replaced by these."""
+    if isinstance(value, list):
+        return [replaced(one, ids) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found = {}
+    for name, one in value.items():
+        if name == "name" and isinstance(one, str):
+            found[name] = str(uuid4())  # a name of before would be taken
+        elif name == "mesh" and isinstance(one, str):
+            found[name] = ids["mesh name"]
+        elif name in ids and isinstance(one, str):
+            found[name] = ids[name]
+        elif name.removesuffix("s") in ids and isinstance(one, list):  # vm_ids
+            found[name] = [ids[name.removesuffix("s")]]
+        else:
+            found[name] = replaced(one, ids)
+    return found
+
+
+def requests(world: World) -> Iterator[tuple[str, str, list[str], Any]]:
+    """Yield method, path, names of the parameters that it takes, and example body of each operation to try."""
+    for method, path, operation in operations():
+        if path in NOT_SENT or path.startswith("/v1/agents/self") or operation["x-required-role"] in ("none", "agent"):
+            continue
+        if OF_THE_CALLER & set(operation["tags"]):
+            continue
+        query = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
+        body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
+        yield method.upper(), path, query, body
+
+
+def differences(world: World, caller: Caller, *, sees_rows: bool = False) -> list[str]:
+    """Send each operation with the hidden ids and with unknown ones; return those whose answers differ.
+
+    `sees_rows`: the caller sees the hidden rows, some of which are not whole enough to be answered.
+    """
+    different = []
+    unknown = {name: str(uuid4()) for name in world.ids} | {"mesh name": "a mesh that never was"}
+    hidden = {name: str(id) for name, id in world.ids.items()} | {"mesh name": HIDDEN}
+    for method, path, query, body in requests(world):
+        answers = []
+        for ids in (hidden, unknown):
+            parts = [ids.get(part[1:-1], str(uuid4())) if part.startswith("{") else part for part in path.split("/")]
+            options: dict[str, Any] = {"headers": {"If-Match": "*"}}
+            if body is not None:
+                options["json"] = replaced(body, ids)
+            if named := [name for name in query if name in ids]:
+                options["params"] = {name: ids[name] for name in named}
+            answer = caller.request(method, "/".join(parts), **options)
+            assert sees_rows or answer.status_code < 500, (method, path, answer.text)
+            code = answer.json().get("code") if "problem" in answer.headers.get("content-type", "") else None
+            answers.append((answer.status_code, code))
+        if answers[0] != answers[1]:
+            different.append(f"{method} {path}: {answers[0]}, unknown ids {answers[1]}")
+    return different
+
+
+def test_every_parameter_is_of_a_mesh_or_of_the_tenant(world: World):
+    named = {name for _, path, _ in operations() for name in parameters(path)}
+    assert named == {name for name in world.ids if name in named} | OF_THE_TENANT.keys()
+    assert not world.ids.keys() & OF_THE_TENANT.keys()
+
+
+def test_of_a_hidden_mesh_every_operation_answers_as_of_an_unknown_one(world: World, limited: Caller):
+    assert differences(world, limited) == []
+
+
+def test_the_walk_would_notice_an_operation_that_tells(world: World):
+    """Without the limit, most operations about the same ids answer otherwise than about unknown ones."""
+    assert len(differences(world, join(world.owner, "viewer"), sees_rows=True)) >= 40
+
+
+def test_no_list_names_a_hidden_mesh(world: World, limited: Caller):
+    told = {}
+    for method, path, operation in operations():
+        if method != "get" or path in NOT_SENT or operation["x-required-role"] in ("none", "agent"):
+            continue
+        if parameters(path) not in ([], ["mesh_id"]) or path.startswith("/v1/agents/self"):
+            continue
+        answer = limited.get(path.replace("{mesh_id}", str(world.shown.id)))
+        assert answer.status_code < 500, (path, answer.text)
+        if found := [secret for secret in world.secrets() if secret.encode() in answer.content]:
+            told[path] = found
+    assert told == {}
+
+
+def test_lists_name_the_mesh_that_is_shown(world: World, limited: Caller):
+    items = {path: limited.get(f"/v1/{path}").json()["items"] for path in ("meshes", "vms", "agents", "alert-rules")}
+    assert [one["name"] for one in items["meshes"]] == ["shown"]
+    assert [one["name"] for one in items["vms"]] == ["shown-a-1", "shown-b-1"]
+    assert len(items["agents"]) == 2
+    assert {one["mesh_id"] for one in items["alert-rules"]} == {str(world.shown.id)}
+    assert limited.get(f"/v1/meshes/{world.shown.id}/matrix").status_code == 200
+    assert [mesh["name"] for mesh in limited.get("/v1/overview").json()["meshes"]] == ["shown"]
+
+
+def test_prometheus_and_grafana_see_the_shown_mesh_alone(world: World, limited: Caller):
+    base = "/v1/prometheus/api/v1"
+    for path, params in (
+        ("query", {"query": '{__name__=~".+"}'}),
+        ("series", {"match[]": '{__name__=~".+"}'}),
+        ("label/mesh/values", {}),
+        ("labels", {}),
+    ):
+        everything = world.owner.get(f"{base}/{path}", params=params)
+        answer = limited.get(f"{base}/{path}", params=params)
+        assert (everything.status_code, answer.status_code) == (200, 200), (path, answer.text)
+        assert HIDDEN not in answer.text, path
+        if path in ("label/mesh/values", "series"):
+            assert HIDDEN in everything.text
+            assert "shown" in answer.text
+
+
+def test_what_belongs_to_the_whole_tenant_is_not_changed(world: World, limited: Caller):
+    vm, zone = world.shown.agents[0].vm_id, limited.get("/v1/zones").json()["items"][0]["id"]
+    note = {"kind": "note", "text": "For all meshes"}
+    matchers = [{"label": "severity", "value": "critical"}]
+    silence = {"comment": "all", "matchers": matchers, "ends_at": in_a_month()}
+    tree = {"root": {"receivers": []}}
+    answers = [
+        limited.post("/v1/meshes", json={"name": "mine"}),
+        limited.post("/v1/zones", json={"provider": "p", "region": "r", "name": "z"}),
+        limited.patch(f"/v1/zones/{zone}", json={"name": "z"}),
+        limited.patch(f"/v1/vms/{vm}", json={"name": "renamed"}),
+        limited.delete(f"/v1/vms/{vm}"),
+        limited.post(f"/v1/agents/{world.shown.agents[0].agent_id}/revoke"),
+        limited.post("/v1/annotations", json=note),
+        limited.post("/v1/receivers", json={"name": "mine", "kind": "email", "settings": {"to": ["a@example.com"]}}),
+        limited.put("/v1/alert-routes", json=tree, headers={"If-Match": "*"}),
+        limited.post("/v1/silences", json=silence),
+    ]
+    refusals = [(answer.status_code, answer.json()["code"]) for answer in answers]
+    assert refusals == [(403, "all_meshes_required")] * len(answers), [answer.text for answer in answers]
+    assert len(limited.get("/v1/vms").json()["items"]) == 2
+
+
+def test_what_belongs_to_the_shown_mesh_is_changed(world: World, limited: Caller):
+    mesh = str(world.shown.id)
+    limited.created("/v1/annotations", {"kind": "note", "text": "Deploy", "mesh_id": mesh})
+    vms = [str(world.shown.agents[0].vm_id)]
+    scoped = {"kind": "note", "text": "Deploy", "mesh_id": mesh, "scope": {"vm_ids": vms}}
+    limited.created("/v1/annotations", scoped)
+    limited.created("/v1/saved-views", {"name": "Mine", "address": f"/meshes/{mesh}"})
+    assert limited.patch(f"/v1/meshes/{mesh}", json={"window_s": 20}).status_code == 200
+    roots = [{"name": "root", "vm": "shown-a-1", "root": True}, {"name": "leaf", "vm": "shown-b-1"}]
+    body = {"name": "app", "mesh": "shown", "curve": "memcached-server", "tasks": roots}
+    application = limited.created("/v1/applications", body)
+    assert limited.get(f"/v1/applications/{application['id']}/performance").status_code == 200
+    # A mesh of theirs takes no VM that they do not see.
+    answer = limited.put(f"/v1/meshes/{mesh}/vms/{world.hidden.agents[0].vm_id}")
+    assert (answer.status_code, answer.json()["code"]) == (404, "vm_unknown")
+
+
+def test_quotas_count_the_hidden_meshes_too(world: World, limited: Caller):
+    assert limited.get("/v1/usage").json() == world.owner.get("/v1/usage").json()
+
+
+def test_a_job_sees_what_its_caller_sees(world: World, limited: Caller):
+    with tenant_session(world.owner.tenant_id) as session:
+        keys = dict(session.execute(select(Mesh.id, Mesh.key)).all())
+    shown = MeshLimit(frozenset({world.shown.id}), frozenset({keys[world.shown.id]}))
+    with limited_to(shown), tenant_session(world.owner.tenant_id) as session:
+        job = Job(kind="query", title="mine", queue=Queue.fast, params={}, requested_by="x", mesh_ids=[world.shown.id])
+        session.add(job)
+        session.flush()
+        job_id = job.id
+    assert limited.get(f"/v1/jobs/{job_id}").status_code == 200
+    more = limited_key(world.owner, [world.shown.id, world.hidden.id], "read")
+    assert more.get(f"/v1/jobs/{job_id}").status_code == 200  # of a caller who sees less
+    other = limited_key(world.owner, [world.hidden.id], "read")
+    assert other.get(f"/v1/jobs/{job_id}").status_code == 404
+
+
+def test_a_limit_holds_from_the_next_request_and_is_recorded(world: World):
+    owner, viewer = world.owner, join(world.owner, "viewer")
+    path = f"/v1/meshes/{world.hidden.id}"
+    assert viewer.get(path).status_code == 200
+    limit(owner, viewer, [world.shown.id])
+    assert viewer.get(path).status_code == 404
+    member = next(one for one in owner.get("/v1/members").json()["items"] if one["id"] == str(viewer.user_id))
+    assert member["meshes"] == [{"id": str(world.shown.id), "name": "shown"}]
+    (entry,) = owner.get("/v1/audit-entries", params={"action": "member.updated"}).json()["items"]
+    assert entry["detail"]["meshes"] == ["shown"]
+    assert entry["detail"]["changes"] == {"mesh_ids": {"before": None, "after": [str(world.shown.id)]}}
+    limit(owner, viewer, None)
+    assert viewer.get(path).status_code == 200
+
+
+def test_members_show_a_limited_member_the_meshes_that_both_see(world: World):
+    owner, viewer, other = world.owner, join(world.owner, "viewer"), join(world.owner, "editor")
+    limit(owner, viewer, [world.shown.id])
+    limit(owner, other, [world.shown.id, world.hidden.id])
+    seen = {one["id"]: one["meshes"] for one in viewer.get("/v1/members").json()["items"]}
+    assert seen[str(other.user_id)] == [{"id": str(world.shown.id), "name": "shown"}]
+    assert seen[str(owner.user_id)] is None
+
+
+def test_who_manages_members_sees_all_meshes(world: World):
+    owner, member = world.owner, join(world.owner, "viewer")
+    limit(owner, member, [world.shown.id])
+    assert owner.put(f"/v1/members/{member.user_id}/role", json={"role": "admin"}).json()["meshes"] is None
+    assert member.get(f"/v1/meshes/{world.hidden.id}").status_code == 200
+    refused = owner.put(f"/v1/members/{member.user_id}/meshes", json={"mesh_ids": [str(world.shown.id)]})
+    assert (refused.status_code, refused.json()["code"]) == (409, "role_sees_all_meshes")
+    assert refused.json()["errors"][0]["pointer"] == "#/mesh_ids"
+    # Demoted again, the old list does not come back.
+    assert owner.put(f"/v1/members/{member.user_id}/role", json={"role": "viewer"}).json()["meshes"] is None
+
+
+def test_an_invitation_limits_the_person_who_accepts_it(world: World):
+    owner, shown = world.owner, str(world.shown.id)
+    body = {"email": "ada@example.com", "role": "viewer", "delivery": "link", "mesh_ids": [shown]}
+    made = owner.created("/v1/invitations", body)
+    assert made["meshes"] == [{"id": shown, "name": "shown"}]
+    assert owner.get("/v1/invitations").json()["items"][0]["meshes"] == made["meshes"]
+    for wrong, status, code in (
+        ({"email": "b@example.com", "mesh_ids": [str(uuid4())]}, 404, "mesh_unknown"),
+        ({"email": "b@example.com", "mesh_ids": []}, 422, "request_invalid"),
+        ({"email": "b@example.com", "role": "admin"}, 409, "role_sees_all_meshes"),
+    ):
+        answer = owner.post("/v1/invitations", json=body | wrong)
+        assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+    token = made["link"].partition("#token=")[2]
+    accept = {"token": token, "name": "Ada", "password": "correct horse battery"}
+    assert Caller(owner.http).post("/v1/invitations/accept", json=accept).status_code == 200
+    ada = next(one for one in owner.get("/v1/members").json()["items"] if one["email"] == "ada@example.com")
+    assert ada["meshes"] == made["meshes"]
+
+
+def test_a_key_sees_at_most_what_its_owner_sees(world: World):
+    owner, person = world.owner, join(world.owner, "admin")
+    body = {"name": "k", "scopes": ["read"], "expires_at": in_a_month()}
+    made = person.created("/v1/api-keys", body | {"mesh_ids": [str(world.shown.id), str(world.hidden.id)]})
+    assert [mesh["name"] for mesh in made["meshes"]] == [HIDDEN, "shown"]
+    key = Caller(owner.http, {"Authorization": f"Bearer {made['secret']}"})
+    assert len(key.get("/v1/meshes").json()["items"]) == 2
+    assert owner.put(f"/v1/members/{person.user_id}/role", json={"role": "viewer"}).status_code == 200
+    limit(owner, person, [world.shown.id])
+    assert [mesh["name"] for mesh in key.get("/v1/meshes").json()["items"]] == ["shown"]
+    assert owner.delete(f"/v1/meshes/{world.shown.id}").status_code == 204
+    assert key.get("/v1/meshes").json()["items"] == []  # a list of meshes that are gone is not no list
+    assert person.get("/v1/vms").json()["items"] == []
+
+
+def test_every_table_says_whose_its_rows_are(database: Engine):
+    """A new table of a tenant is bound to meshes by its columns or foreign keys, or is named here."""
+    with database.connect() as connection:
+        rows = connection.execute(text("SELECT tablename, policyname, permissive, roles::text FROM pg_policies")).all()
+        limited = {table for table, policy, permissive, _ in rows if (policy, permissive) == ("meshes", "RESTRICTIVE")}
+        assert {table for table, policy, _, _ in rows if policy == "tenant"} - limited == NO_MESH
+        assert limited == mesh_policies.conditions(connection, {table for table, *_ in rows}).keys()
+    assert {roles for _, policy, _, roles in rows if policy == "meshes"} == {"{sinemora_app}"}
+    # What the listeners let a limited caller change, the database binds to the caller's meshes.
+    assert mesh_limit.tables_of_meshes(metadata) - limited == set()
+
+
+def test_no_table_shows_a_row_of_a_hidden_mesh(world: World):
+    owner = world.owner
+    with tenant_session(owner.tenant_id) as session:
+        keys = dict(session.execute(select(Mesh.id, Mesh.key)).all())
+        names = session.scalars(text("SELECT tablename FROM pg_policies WHERE policyname = 'meshes'")).all()
+        counted = {name: session.scalar(text(f"SELECT count(*) FROM {name}")) for name in names}
+    nothing = MeshLimit(frozenset({uuid4()}), frozenset({0}))
+    both = MeshLimit(frozenset(keys), frozenset(keys.values()))
+    for seen, expected in ((nothing, dict.fromkeys(names, 0)), (both, counted)):
+        with limited_to(seen), tenant_session(owner.tenant_id) as session:
+            now = {name: session.scalar(text(f"SELECT count(*) FROM {name}")) for name in names}
+        now.pop("jobs"), now.pop("job_chunks")  # the job of somebody who sees all meshes
+        assert now == {name: count for name, count in expected.items() if name in now}
+    assert sum(count > 0 for count in counted.values()) >= 25, counted
+
+
+def test_rows_of_a_hidden_mesh_are_not_written_either(world: World):
+    key = world.shown.key
+    with limited_to(MeshLimit(frozenset({world.shown.id}), frozenset({key}))):
+        with tenant_session(world.owner.tenant_id) as session:
+            for statement in ("UPDATE pins SET reason = 'x'", "DELETE FROM alert_rules WHERE mesh_id <> :shown"):
+                assert session.execute(text(statement), {"shown": world.shown.id}).rowcount == 0  # type: ignore[attr-defined]
+        with pytest.raises(Exception, match="row-level security"), tenant_session(world.owner.tenant_id) as session:
+            session.execute(text("UPDATE alert_rules SET mesh_id = :hidden"), {"hidden": world.hidden.id})
+        with pytest.raises(ProductError, match="see some meshes"), tenant_session(world.owner.tenant_id) as session:
+            session.add(Zone(provider="p", region="r", name="n"))
