@@ -31,7 +31,7 @@ IMPORTED = {
     "archive": (_RECOVERY, "Archive WAL as it is written, and base backups, until Ctrl-C."),
     "recover": (_RECOVERY, "Restore an archive into a new cluster and stop it, ready to be put in place."),
     "drill": (_RECOVERY, "Restore the running database next to it, verify it, and measure RPO and RTO."),
-    "tenant": (_OPERATIONS, "Export or delete a tenant, change its quotas."),
+    "tenant": (_OPERATIONS, "Export or delete a tenant, change its plan and quotas."),
     "export": (_MEASUREMENTS, "Export measurements to a file (API key)."),
     "delay-tables": (
         _MEASUREMENTS,

@@ -24,13 +24,13 @@ from sinemora.artifacts.schemas import (
     SourceRead,
 )
 from sinemora.inventory.models import Vm
-from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.signing import public_keys
 from sinemora.meshes.service import get_mesh
 from sinemora.tenants import audit, quotas
 from sinemora.tenants.access import Actor
+from sinemora.tenants.quotas import Resource
 
 SEEN_FOR = timedelta(seconds=60)
 """Time after which an agent that does not ask any more counts as away."""
@@ -81,17 +81,11 @@ def store_block(session: Session, digest: str, data: bytes) -> None:
     if found != digest:
         raise ProductError("block_mismatch", 422, f"Block does not match: its SHA-256 is {found}, not {digest}.")
     quotas.lock(session)
-    limit = settings().quota_artifact_mib << 20
-    if queries.stored_bytes(session) + len(data) > limit:
+    limits = quotas.limits(session)
+    if queries.stored_bytes(session) + len(data) > limits.artifact_mib << 20:
         queries.delete_unused_blocks(session, queries.digests_in_use(session), _unpublished_before())
-        if queries.stored_bytes(session) + len(data) > limit:
-            raise ProductError(
-                "quota_exceeded",
-                403,
-                f"Quota exceeded: artifacts may take {settings().quota_artifact_mib:,} MiB. Delete some first.",
-                resource="artifact_mib",
-                limit=settings().quota_artifact_mib,
-            )
+        wanted = (queries.stored_bytes(session) + len(data)) / (1 << 20)
+        quotas.check(Resource.ARTIFACT_MIB, wanted, limits)
     queries.store_block(session, bytes.fromhex(digest), data)
 
 

@@ -144,4 +144,4 @@ def _check_vm_name(session: Session, name: str) -> None:
 def _check_vm_quota(session: Session) -> None:
     quotas.lock(session)
     used = session.scalar(select(func.count()).select_from(Vm)) or 0
-    quotas.check(Resource.VMS, used + 1, quotas.limits(session).vms)
+    quotas.check(Resource.VMS, used + 1, quotas.limits(session))

@@ -11,6 +11,8 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from sinemora.kit import special_networks
 from sinemora.kit.secret_files import SecretFiles
+from sinemora.kit.service_plans import Plans
+from sinemora.kit.service_plans import parse as parse_plans
 from sinemora.kit.special_networks import Network
 
 _POSTGRES = ("postgresql+psycopg",), "postgresql://USER:PASSWORD@HOST:5432/DATABASE"
@@ -120,6 +122,8 @@ class Settings(BaseSettings):
     quota_paths: int = Field(4_000_000, ge=0)
     quota_windows_per_s: float = Field(400_000, ge=0)
     quota_artifact_mib: int = Field(4096, ge=0)
+    service_plans: str = ""
+    quota_contact: str = Field("", max_length=200)
     metric_source_networks: str = ""
     receiver_networks: str = ""
     metrics_networks: str = "127.0.0.0/8 ::1/128"
@@ -172,6 +176,12 @@ class Settings(BaseSettings):
         special_networks.parse(networks)
         return networks
 
+    @field_validator("service_plans")
+    @classmethod
+    def _plans(cls, plans: str) -> str:
+        parse_plans(plans)
+        return plans
+
     @field_validator("embed_hosts")
     @classmethod
     def _hosts(cls, hosts: str) -> str:
@@ -207,6 +217,11 @@ class Settings(BaseSettings):
     def metrics_readers(self) -> tuple[Network, ...]:
         """Return the networks that may read /metrics."""
         return special_networks.parse(self.metrics_networks)
+
+    @property
+    def plans(self) -> Plans:
+        """Return the service plans: the quotas that each sets."""
+        return parse_plans(self.service_plans)
 
     @property
     def local_url(self) -> str:

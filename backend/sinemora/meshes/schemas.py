@@ -15,7 +15,7 @@ from sinemora.meshes.plan import (
     SPIKE_THRESHOLD_RANGE_NS,
 )
 from sinemora.meshes.strategies.strategy import FULL, PERIOD_WINDOWS_RANGE, REPRESENTATIVES_RANGE, StrategyKind
-from sinemora.tenants.quotas import Resource
+from sinemora.tenants.quotas import Origin, Resource
 
 Rate = Literal[1, 2, 4, 8, 16, 32, 64, 128]
 Window = Annotated[int, Field(ge=1, le=60)]
@@ -348,14 +348,20 @@ class PlanRead(Read):
 
 
 class UsageItem(Read):
-    """Quota. `used` is null for quotas of retention."""
+    """Quota. `used` is null for quotas of retention. `set_by`: for this tenant, by its plan or for the installation."""
 
     resource: Resource
     used: float | None
     limit: float
+    set_by: Origin
 
 
 class UsageRead(Read):
-    """Usage of the tenant and its quotas."""
+    """Usage of the tenant and its quotas.
 
+    `plan`: its service plan, null without one. `contact`: whom to ask for more, as the operator wrote it.
+    """
+
+    plan: str | None
+    contact: str | None
     items: list[UsageItem]

@@ -1,11 +1,13 @@
 """Usage of the tenant's quotas."""
 
 from itertools import groupby
+from typing import Any
 
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from sinemora.inventory.models import Vm
+from sinemora.kit.config import settings
 from sinemora.kit.db import every_mesh
 from sinemora.meshes.schemas import UsageItem, UsageRead
 from sinemora.meshes.strategies.load import paths_per_window
@@ -20,8 +22,8 @@ def check_growth(session: Session) -> None:
     session.flush()
     limits = quotas.limits(session)
     paths, windows_per_s = _planned(session)
-    quotas.check(Resource.PATHS, paths, limits.paths)
-    quotas.check(Resource.WINDOWS_PER_S, windows_per_s, limits.windows_per_s)
+    quotas.check(Resource.PATHS, paths, limits)
+    quotas.check(Resource.WINDOWS_PER_S, windows_per_s, limits)
 
 
 def read(session: Session) -> UsageRead:
@@ -30,15 +32,26 @@ def read(session: Session) -> UsageRead:
     paths, windows_per_s = _planned(session)
     with every_mesh(session):
         vms = session.scalar(select(func.count()).select_from(Vm)) or 0
+    stored = session.scalar(text("SELECT sum(size) FROM artifact_blocks WHERE tenant_id = :id"), _tenant(session)) or 0
+    used: dict[Resource, float] = {Resource.VMS: vms, Resource.PATHS: paths, Resource.WINDOWS_PER_S: windows_per_s}
+    used[Resource.ARTIFACT_MIB] = round(stored / (1 << 20), 1)
     return UsageRead(
+        plan=limits.plan,
+        contact=settings().quota_contact or None,
         items=[
-            UsageItem(resource=Resource.VMS, used=float(vms), limit=float(limits.vms)),
-            UsageItem(resource=Resource.PATHS, used=float(paths), limit=float(limits.paths)),
-            UsageItem(resource=Resource.WINDOWS_PER_S, used=windows_per_s, limit=limits.windows_per_s),
-            UsageItem(resource=Resource.RAW_DAYS, used=None, limit=float(limits.raw_days)),
-            UsageItem(resource=Resource.MINUTE_DAYS, used=None, limit=float(limits.minute_days)),
-        ]
+            UsageItem(
+                resource=resource,
+                used=float(used[resource]) if resource in used else None,
+                limit=float(getattr(limits, resource)),
+                set_by=limits.origins[resource],
+            )
+            for resource in Resource
+        ],
     )
+
+
+def _tenant(session: Session) -> dict[str, Any]:
+    return {"id": session.info["tenant_id"]}
 
 
 def _planned(session: Session) -> tuple[int, float]:
@@ -51,7 +64,7 @@ def _planned(session: Session) -> tuple[int, float]:
                 " JOIN vms v ON v.tenant_id = mv.tenant_id AND v.id = mv.vm_id"
                 " WHERE m.tenant_id = :id GROUP BY m.id, v.zone_id ORDER BY m.id"
             ),
-            {"id": session.info["tenant_id"]},
+            _tenant(session),
         ).all()
     paths, windows_per_s = 0, 0.0
     for (_, window_s, kind, period, representatives), zones in groupby(rows, key=lambda row: row[:5]):

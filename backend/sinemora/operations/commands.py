@@ -1,4 +1,4 @@
-"""The commands of an operator: `sinemora backup`, `restore`, `verify`, `tenant export`, `quota` and `delete`."""
+"""The commands of an operator: `sinemora backup`, `restore`, `verify`, `tenant export`, `quota`, `plans`, `delete`."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ from sinemora.operations.quota import QuotaError
 
 app = Typer(rich_markup_mode=None)
 of_tenant = Typer(rich_markup_mode=None)
-app.add_typer(of_tenant, name="tenant", help="Export or delete a tenant, change its quotas.")
+app.add_typer(of_tenant, name="tenant", help="Export or delete a tenant, change its plan and quotas.")
 
 Output = Annotated[str, Option(help="File to write; - for standard output.")]
 TenantName = Annotated[str, Argument(metavar="TENANT", help="Name or id of the tenant.")]
@@ -109,33 +109,58 @@ def export_tenant(name: TenantName, output: Output, as_json: ResultAsJson = Fals
 
 
 def _limit(name: str) -> Any:
-    return Option(help=f"{quota.NAMES[name]}; 'default' for that of the settings.", metavar="NUMBER")
+    return Option(help=f"{quota.NAMES[name]}; 'default' for that of the plan or the settings.", metavar="NUMBER")
 
 
 @of_tenant.command("quota")
 @_on_database()
 def change_quota(
     name: TenantName,
+    plan: Annotated[
+        str | None, Option(help="Service plan of SINEMORA_SERVICE_PLANS; 'default' for none.", metavar="PLAN")
+    ] = None,
     vms: Annotated[str | None, _limit("vms")] = None,
     paths: Annotated[str | None, _limit("paths")] = None,
     windows_per_s: Annotated[str | None, _limit("windows_per_s")] = None,
     raw_days: Annotated[str | None, _limit("raw_days")] = None,
     minute_days: Annotated[str | None, _limit("minute_days")] = None,
+    artifact_mib: Annotated[str | None, _limit("artifact_mib")] = None,
     as_json: ResultAsJson = False,
 ) -> None:
-    """Show or change a tenant's quotas."""
+    """Show or change a tenant's plan and quotas."""
     limits = {
+        "plan": plan,
         "vms": vms,
         "paths": paths,
         "windows_per_s": windows_per_s,
         "raw_days": raw_days,
         "minute_days": minute_days,
+        "artifact_mib": artifact_mib,
     }
     now = quota.change(name, {limit: value for limit, value in limits.items() if value is not None})
     if as_json:
         print_json(now)
     else:
-        print(table(("quota", "limit", "unit"), [(limit, now[limit], unit) for limit, unit in quota.NAMES.items()]))
+        print(f"plan: {now['plan'] or 'none'}")
+        rows = [(limit, now[limit], now["origins"][limit], unit) for limit, unit in quota.NAMES.items()]
+        print(table(("quota", "limit", "set by", "unit"), rows))
+
+
+@of_tenant.command("plans")
+@_on_database()
+def list_plans(as_json: ResultAsJson = False) -> None:
+    """List the service plans, their quotas and how many tenants have each."""
+    found = quota.plans()
+    if as_json:
+        print_json(found)
+    elif not found:
+        print("No plans. SINEMORA_SERVICE_PLANS names them, as in: Trial: vms=20 raw_days=1; Team: vms=500")
+    else:
+        columns = ("plan", "tenants", *quota.NAMES)
+        print(table(columns, [tuple("–" if one[name] is None else one[name] for name in columns) for one in found]))
+        for one in found:
+            if not one["is_known"]:
+                _say(f"{one['plan']} is not in SINEMORA_SERVICE_PLANS any more: its tenants have the default quotas.")
 
 
 @of_tenant.command("delete")

@@ -62,11 +62,11 @@ class Tenant(Identified, Base):
 
 
 class TenantQuota(TenantOwned, Base):
-    """Quotas of a tenant. Null means the value of the settings."""
+    """Service plan and own quotas of a tenant. Null means the value of the plan, else that of the settings."""
 
     __tablename__ = "tenant_quotas"
     __table_args__ = (
-        CheckConstraint("vms >= 0 AND paths >= 0 AND windows_per_s >= 0", name="growth"),
+        CheckConstraint("vms >= 0 AND paths >= 0 AND windows_per_s >= 0 AND artifact_mib >= 0", name="growth"),
         CheckConstraint("raw_days >= 1 AND minute_days >= 1", name="days"),
     )
 
@@ -76,6 +76,8 @@ class TenantQuota(TenantOwned, Base):
     windows_per_s: Mapped[float | None] = mapped_column(Double)
     raw_days: Mapped[int | None]
     minute_days: Mapped[int | None]
+    artifact_mib: Mapped[int | None]
+    plan: Mapped[str | None]
 
 
 class User(Identified, Base):

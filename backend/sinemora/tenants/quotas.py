@@ -1,4 +1,6 @@
-"""Quotas of a tenant: VMs, paths, windows per second, days of retention. The operator or the settings set them.
+"""Quotas of a tenant: VMs, paths, windows per second, days of retention, MiB of artifacts.
+
+The operator sets them for a tenant or by its service plan; else the settings of the installation hold.
 
 Growth is refused in the transaction that would grow. `lock` serialises these transactions of a tenant, so that two at
 once cannot exceed a limit together. When a quota is lowered, existing objects stay.
@@ -25,6 +27,7 @@ class Resource(StrEnum):
     WINDOWS_PER_S = "windows_per_s"
     RAW_DAYS = "raw_days"
     MINUTE_DAYS = "minute_days"
+    ARTIFACT_MIB = "artifact_mib"
 
 
 _UNITS = {
@@ -33,18 +36,30 @@ _UNITS = {
     Resource.WINDOWS_PER_S: "windows per second",
     Resource.RAW_DAYS: "days of windows",
     Resource.MINUTE_DAYS: "days of minutes",
+    Resource.ARTIFACT_MIB: "MiB of artifacts",
 }
+
+
+class Origin(StrEnum):
+    """Who set a quota: the operator for this tenant, the plan of the tenant, or the settings of the installation."""
+
+    TENANT = "tenant"
+    PLAN = "plan"
+    INSTALLATION = "installation"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one tenant."""
+    """Limits of one tenant, its service plan, and who set each limit."""
 
     vms: int
     paths: int
     windows_per_s: float
     raw_days: int
     minute_days: int
+    artifact_mib: int
+    plan: str | None
+    origins: dict[str, Origin]
 
 
 def limits(session: Session) -> Limits:
@@ -55,15 +70,30 @@ def limits(session: Session) -> Limits:
 
 
 def effective(quota: TenantQuota | None) -> Limits:
-    """Return the limits of a tenant from its quota and the settings."""
+    """Return the limits of a tenant: its own, else those of its plan, else those of the settings.
+
+    A plan that the settings do not have any more sets nothing.
+    """
     own = quota or TenantQuota()
-    return Limits(
-        vms=settings().quota_vms if own.vms is None else own.vms,
-        paths=settings().quota_paths if own.paths is None else own.paths,
-        windows_per_s=settings().quota_windows_per_s if own.windows_per_s is None else own.windows_per_s,
-        raw_days=min(own.raw_days or settings().retention_raw_days, settings().retention_raw_days),
-        minute_days=min(own.minute_days or settings().retention_1m_days, settings().retention_1m_days),
-    )
+    of_plan = settings().plans.get(own.plan or "", {})
+    values = {
+        "vms": settings().quota_vms,
+        "paths": settings().quota_paths,
+        "windows_per_s": settings().quota_windows_per_s,
+        "raw_days": settings().retention_raw_days,
+        "minute_days": settings().retention_1m_days,
+        "artifact_mib": settings().quota_artifact_mib,
+    }
+    longest = {name: values[name] for name in ("raw_days", "minute_days")}
+    origins = dict.fromkeys(values, Origin.INSTALLATION)
+    for name in values:
+        if (number := getattr(own, name)) is not None:
+            values[name], origins[name] = number, Origin.TENANT
+        elif name in of_plan:
+            values[name], origins[name] = of_plan[name], Origin.PLAN
+    for name, most in longest.items():
+        values[name] = min(values[name], most)
+    return Limits(**values, plan=own.plan, origins=origins)  # type: ignore[arg-type]
 
 
 def lock(session: Session) -> None:
@@ -73,15 +103,29 @@ def lock(session: Session) -> None:
     )
 
 
-def check(resource: Resource, requested: float, limit: float) -> None:
-    """Check that `requested` is within `limit`. ProductError `quota_exceeded` (403)."""
+def check(resource: Resource, requested: float, limits: Limits) -> None:
+    """Check that `requested` is within the limit. ProductError `quota_exceeded` (403)."""
+    limit: float = getattr(limits, resource)
     if requested > limit:
+        allowed = {
+            Origin.TENANT: f"{limit:,.6g} allowed for this tenant",
+            Origin.PLAN: f"{limit:,.6g} allowed by the plan {limits.plan}",
+            Origin.INSTALLATION: f"{limit:,.6g} allowed",
+        }[limits.origins[resource]]
+        more = "a larger plan" if limits.origins[resource] is Origin.PLAN else "a larger quota of this tenant"
         raise ProductError(
             "quota_exceeded",
             403,
-            f"Quota exceeded: {requested:,.6g} {_UNITS[resource]} in total with this change, {limit:,.6g} allowed."
-            " Remove unused ones, or ask the operator of this installation to raise the quota of this tenant.",
+            f"Quota exceeded: {requested:,.6g} {_UNITS[resource]} in total with this change, {allowed}."
+            f" Remove unused ones, or ask {operator()} for {more}.",
             resource=resource,
             limit=limit,
             wanted=requested,
+            plan=limits.plan,
         )
+
+
+def operator() -> str:
+    """Return whom a tenant asks for more, in a sentence."""
+    contact = settings().quota_contact
+    return f"the operator of this installation ({contact})" if contact else "the operator of this installation"

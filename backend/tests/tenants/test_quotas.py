@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from sinemora.cli import main
+from sinemora.kit import config, service_plans
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.ingest.rate_quota import RateQuotas
@@ -120,8 +121,104 @@ def test_the_operator_sets_a_quota_by_name(owner, capsys):
     assert usage(owner)["vms"] == (0, 7)
     assert usage(owner)["raw_days"] == (None, 3)  # not longer than the installation keeps anything
     assert main(["tenant", "quota", str(owner.tenant_id), "--vms", "default"]) == 0
-    assert ["vms", "2000", "VMs"] in [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["vms", "2000", "installation", "VMs"] in [line.split() for line in capsys.readouterr().out.splitlines()]
     assert usage(owner)["vms"] == (0, 2000)
     for wrong in (["--vms", "-1"], ["--vms", "many"]):
         assert main(["tenant", "quota", name, *wrong]) == 1
     assert main(["tenant", "quota", "nobody", "--vms", "1"]) == 1
+
+
+@pytest.fixture
+def plans(owner, monkeypatch):
+    """Name two plans; return a function that gives the tenant one."""
+    monkeypatch.setenv(
+        "SINEMORA_SERVICE_PLANS", "Trial: vms=2 raw_days=1 artifact_mib=1; Team: vms=5 windows_per_s=0.01"
+    )
+    monkeypatch.setenv("SINEMORA_QUOTA_CONTACT", "noc@example.com")
+    config.settings.cache_clear()
+    yield lambda name, *more: main(["tenant", "quota", str(owner.tenant_id), "--plan", name, *more])
+    monkeypatch.undo()
+    config.settings.cache_clear()
+
+
+def test_a_plan_sets_quotas_and_a_refusal_names_it(owner, make_mesh, plans, capsys):
+    mesh = make_mesh(owner, 2)
+    assert plans("Trial") == 0
+    assert "plan: Trial" in capsys.readouterr().out
+    read = owner.get("/v1/usage").json()
+    assert (read["plan"], read["contact"]) == ("Trial", "noc@example.com")
+    by = {item["resource"]: (item["used"], item["limit"], item["set_by"]) for item in read["items"]}
+    assert by["vms"] == (2, 2, "plan")
+    assert by["raw_days"] == (None, 1, "plan")
+    assert by["artifact_mib"] == (0, 1, "plan")
+    assert by["paths"][1:] == (4_000_000, "installation")
+    zone = owner.get("/v1/zones").json()["items"][0]["id"]
+    answer = owner.post("/v1/vms", json={"name": "more", "zone_id": zone})
+    refused(answer, "vms", 3, 2)
+    assert answer.json()["plan"] == "Trial"
+    assert answer.json()["detail"] == (
+        "Quota exceeded: 3 VMs in total with this change, 2 allowed by the plan Trial. Remove unused ones, or ask the"
+        " operator of this installation (noc@example.com) for a larger plan."
+    )
+    # A quota of the tenant itself comes before that of its plan.
+    assert plans("Trial", "--vms", "1") == 0
+    answer = owner.post("/v1/vms", json={"name": "more", "zone_id": zone})
+    assert "1 allowed for this tenant" in answer.json()["detail"]
+    assert plans("Team", "--vms", "default") == 0
+    assert usage(owner)["vms"] == (2, 5)
+    peers = {mesh.agents[1].vm_key: simple(50_000)}
+    for windows_ago in (3, 2):
+        answer = send(mesh.agents[0], report_of(mesh.key, peers, window_start(windows_ago)))
+    assert (answer.status_code, answer.json()["plan"]) == (429, "Team")
+    assert "noc@example.com" in answer.json()["detail"]
+
+
+def test_changes_of_plan_and_quotas_are_in_the_audit_log(owner, plans):
+    assert plans("Trial") == 0
+    assert plans("default", "--paths", "9") == 0
+    later, first = owner.get("/v1/audit-entries", params={"action": "quota.updated"}).json()["items"]
+    assert first["actor_name"] == "Operator"
+    assert first["detail"]["changes"]["plan"] == {"before": None, "after": "Trial"}
+    assert first["detail"]["changes"]["vms"] == {"before": 2000, "after": 2}
+    assert later["detail"]["changes"]["paths"] == {"before": 4_000_000, "after": 9}
+
+
+def test_plans_are_listed_with_their_tenants(owner, plans, capsys, monkeypatch):
+    assert plans("Trial") == 0
+    capsys.readouterr()
+    assert main(["tenant", "plans", "--json"]) == 0
+    listed = {one["plan"]: one for one in json.loads(capsys.readouterr().out)}
+    assert (listed["Trial"]["vms"], listed["Team"]["vms"], listed["Team"]["paths"]) == (2, 5, None)
+    assert listed["Trial"]["tenants"] >= 1
+    assert plans("Gold") == 1
+    assert "unknown plan: 'Gold'. Plans of SINEMORA_SERVICE_PLANS: Trial, Team" in capsys.readouterr().err
+    # A plan that was renamed sets nothing any more, and the operator is told.
+    monkeypatch.setenv("SINEMORA_SERVICE_PLANS", "Free: vms=1")
+    config.settings.cache_clear()
+    assert usage(owner)["vms"] == (0, 2000)
+    assert main(["tenant", "plans"]) == 0
+    assert "Trial is not in SINEMORA_SERVICE_PLANS any more" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Trial vms=20", "should have plans like"),
+        ("default: vms=20", "should have plans like"),
+        ("Trial: vms", "a plan sets vms, paths"),
+        ("Trial: cpus=2", "a plan sets vms, paths"),
+        ("Trial: vms=many", "vms is a number from 0"),
+        ("Trial: raw_days=0", "raw_days is a number from 1"),
+        ("Trial: vms=1; Trial: vms=2", "has the plan Trial twice"),
+    ],
+)
+def test_a_plan_that_cannot_be_read_is_named(text, why):
+    with pytest.raises(ValueError, match=why):
+        service_plans.parse(text)
+
+
+def test_plans_are_read_in_order():
+    assert service_plans.parse(" Trial: vms=20 windows_per_s=0.5 ;Team 2:;") == {
+        "Trial": {"vms": 20, "windows_per_s": 0.5},
+        "Team 2": {},
+    }

@@ -31,7 +31,7 @@ _GONE_KEPT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class TenantKeys:
-    """Meshes by key, the sorted keys of all VMs and the quota of a tenant, as read at `read_s` (monotonic).
+    """Meshes by key, the sorted keys of all VMs, quota and plan of a tenant, as read at `read_s` (monotonic).
 
     `gone_meshes` and `gone_vms` are keys named by reports that arrived before the read: it would have found them.
     """
@@ -42,6 +42,7 @@ class TenantKeys:
     windows_per_s: float
     gone_meshes: set[int] = field(default_factory=set)
     gone_vms: set[int] = field(default_factory=set)
+    plan: str | None = None
 
     def decides(self, mesh_keys: set[int], targets: list[Ints], arrived_s: float) -> bool:
         """Return True when each of these meshes and VMs is known or gone.
@@ -110,7 +111,8 @@ def _read(tenant_id: UUID) -> TenantKeys:
     read_s = time.monotonic()
     with tenant_session(tenant_id) as session:
         vm_keys = np.sort(np.array(session.scalars(select(Vm.key)).all(), np.int64))
-        return TenantKeys(read_s, _meshes(session), vm_keys, quotas.limits(session).windows_per_s)
+        limits = quotas.limits(session)
+        return TenantKeys(read_s, _meshes(session), vm_keys, limits.windows_per_s, plan=limits.plan)
 
 
 def _meshes(session: Session) -> dict[int, MeshRevision]:

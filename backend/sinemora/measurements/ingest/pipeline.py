@@ -123,7 +123,7 @@ class IngestPipeline:
         if isinstance(admitted, ProductError):
             raise admitted
         counted = 2 * sum(int(row.targets.size) for row in admitted.frames)
-        self._quotas.take(agent.tenant_id, counted, keys.windows_per_s, time.monotonic())
+        self._quotas.take(agent.tenant_id, counted, keys.windows_per_s, time.monotonic(), keys.plan)
         size = sum(len(row.stats) + len(row.sketch) for row in admitted.frames) + 1024
         await self._writer.write(Intake(admitted, decoded.note), size)
         return admitted.skipped

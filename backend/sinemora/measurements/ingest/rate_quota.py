@@ -10,6 +10,7 @@ from uuid import UUID
 from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
 from sinemora.kit.lru_cache import LruCache
+from sinemora.tenants.quotas import operator
 
 DEPTH_S = 120.0
 _TENANTS_KEPT = 10_000
@@ -22,7 +23,7 @@ class RateQuotas:
     def __init__(self) -> None:
         self._left: LruCache[UUID, tuple[float, float]] = LruCache(_TENANTS_KEPT)
 
-    def take(self, tenant_id: UUID, windows: int, per_s: float, now_s: float) -> None:
+    def take(self, tenant_id: UUID, windows: int, per_s: float, now_s: float, plan: str | None = None) -> None:
         """Take `windows` out of a tenant's bucket. ProductError `windows_too_many` (429) with `Retry-After`.
 
         A bucket that is not empty accepts any one report, so that no report is too large for ever.
@@ -36,9 +37,10 @@ class RateQuotas:
                 "windows_too_many",
                 429,
                 f"This tenant may report {per_s:,.6g} windows of paths a second, and has reported more."
-                f" Send this report again in {wait_s} s; the operator of this installation can raise the quota.",
+                f" Send this report again in {wait_s} s; {operator()} can raise the quota.",
                 headers={"Retry-After": str(wait_s)},
                 limit=per_s,
+                plan=plan,
             )
         self._left.put(tenant_id, (left - windows, now_s))
 

@@ -10,7 +10,7 @@ import { useClock } from '~/ui/clock'
 import { NoRows } from '~/ui/NoRows'
 import { LoadingPage, Page, Panel } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
-import { Failed, Loading } from '~/ui/State'
+import { Failed, Loading, Notice } from '~/ui/State'
 import styles from './settings.module.css'
 import { strings } from './strings'
 
@@ -20,6 +20,7 @@ const RESOURCES: Record<UsageItem['resource'], { name: string; what: string }> =
   windows_per_s: { name: strings.quotaWindows, what: strings.quotaWindowsHint },
   raw_days: { name: strings.quotaDays, what: strings.quotaDaysHint },
   minute_days: { name: strings.quotaMinutes, what: strings.quotaMinutesHint },
+  artifact_mib: { name: strings.quotaArtifacts, what: strings.quotaArtifactsHint },
 }
 
 const number = (value: number) => (Number.isInteger(value) ? formatCount(value) : value.toFixed(1))
@@ -31,17 +32,26 @@ export function UsagePage() {
     return <Failed what={strings.usage} error={usage.error} retry={() => void usage.refetch()} />
   }
   if (!usage.data) return <LoadingPage title={strings.usage} what={strings.usageLower} />
+  const { plan, contact, items } = usage.data
+  const nearlyUsed = items.filter(({ used, limit }) => used !== null && limit > 0 && used >= 0.9 * limit)
   return (
-    <Page title={strings.usage} lead={strings.usageLead}>
+    <Page title={strings.usage} lead={strings.usageLead(contact)}>
+      <p>{plan ? strings.planIs(plan) : strings.noPlan}</p>
+      {nearlyUsed.length > 0 && (
+        <Notice tone="warn" title={strings.nearlyUsed(nearlyUsed.map(({ resource }) => RESOURCES[resource].name))}>
+          {strings.nearlyUsedHint(contact)}
+        </Notice>
+      )}
       <Records
         label={strings.usage}
-        rows={usage.data.items}
+        rows={items}
         id={(item) => item.resource}
         columns={[
           { title: strings.quotaName, cell: ({ resource }) => <Quota {...RESOURCES[resource]} />, as: 'head' },
           { title: strings.used, cell: ({ used }) => (used === null ? '–' : number(used)) },
           { title: strings.limit, cell: ({ limit }) => number(limit) },
           { title: strings.share, cell: (item) => <Share item={item} /> },
+          { title: strings.setBy, cell: ({ set_by }) => strings.setByNames[set_by] },
         ]}
       />
       <KeptRanges />
