@@ -247,6 +247,15 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+def forwarding() -> dict[str, Any]:
+    """Return Uvicorn's options about `X-Forwarded-For` and `X-Forwarded-Proto`: only configured proxies are believed.
+
+    Uvicorn by itself believes every program of this machine.
+    """
+    proxies = [str(network) for network in settings().proxies]
+    return {"proxy_headers": bool(proxies), "forwarded_allow_ips": proxies}
+
+
 def server() -> Server:
     """Return the server of the API."""
     app = create_app()
@@ -257,6 +266,7 @@ def server() -> Server:
         access_log=False,
         log_config=None,
         server_header=False,
+        **forwarding(),
         # Event streams do not end on their own.
         timeout_graceful_shutdown=3,
         # Longer than the pause between two requests of a client: a request sent while the server closes is lost.

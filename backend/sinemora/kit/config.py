@@ -126,6 +126,7 @@ class Settings(BaseSettings):
     quota_contact: str = Field("", max_length=200)
     metric_source_networks: str = ""
     receiver_networks: str = ""
+    trusted_proxies: str = ""
     metrics_networks: str = "127.0.0.0/8 ::1/128"
     secret_key: SecretStr | None = None
     smtp_url: SecretStr | None = None
@@ -170,7 +171,7 @@ class Settings(BaseSettings):
             raise ValueError(f"should look like {example}")
         return url
 
-    @field_validator("metric_source_networks", "receiver_networks", "metrics_networks")
+    @field_validator("metric_source_networks", "receiver_networks", "metrics_networks", "trusted_proxies")
     @classmethod
     def _networks(cls, networks: str) -> str:
         special_networks.parse(networks)
@@ -212,6 +213,11 @@ class Settings(BaseSettings):
     def allowed_receivers(self) -> tuple[Network, ...]:
         """Return the networks that may have receivers besides the public internet."""
         return special_networks.parse(self.receiver_networks)
+
+    @property
+    def proxies(self) -> tuple[Network, ...]:
+        """Return the networks of the proxies whose `X-Forwarded-…` count."""
+        return special_networks.parse(self.trusted_proxies)
 
     @property
     def metrics_readers(self) -> tuple[Network, ...]:
