@@ -17,7 +17,8 @@ const precompress: Plugin = {
   apply: 'build',
   enforce: 'post',
   writeBundle({ dir = 'dist' }, bundle) {
-    for (const name of Object.keys(bundle).filter((file) => /\.(css|html|js|svg)$/.test(file))) {
+    // Not the page: each response of it has a nonce of its own.
+    for (const name of Object.keys(bundle).filter((file) => /\.(css|js|svg)$/.test(file))) {
       const content = readFileSync(join(dir, name))
       writeFileSync(join(dir, `${name}.br`), brotliCompressSync(content))
       writeFileSync(join(dir, `${name}.gz`), gzipSync(content, { level: 9 }))
@@ -62,6 +63,8 @@ export default defineConfig({
     documentation(fileURLToPath(new URL('../docs', import.meta.url)), HELP),
     precompress,
   ],
+  // The server puts the nonce of each response in its place, and allows style elements with it.
+  html: { cspNonce: 'nonce-of-the-response' },
   resolve: { alias: { '~': fileURLToPath(new URL('./src', import.meta.url)) } },
   server: {
     proxy: Object.fromEntries(['/v1', '/healthz', '/readyz'].map((path) => [path, { target: backend }])),

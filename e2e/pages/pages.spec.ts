@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
-import { test as base, expect, type Page } from '@playwright/test'
+import { test as base, type ConsoleMessage, expect, type Page } from '@playwright/test'
 import { COLOUR_RULES, expectAccessible } from '../support/accessibility'
 import { loadRecording } from '../support/recording'
-import { startReplay, VIEW, type View, viewsOf } from '../support/replay'
+import { STRICT, startReplay, VIEW, type View, viewsOf } from '../support/replay'
 
 const recording = loadRecording()
 const ORIGIN = 'http://localhost'
@@ -48,6 +48,20 @@ function stop(server: Server): Promise<void> {
   return new Promise((done) => server.close(() => done()))
 }
 
+/** Collect what the content policy of the page refused while `visit` runs. */
+async function refusedDuring(page: Page, visit: () => Promise<void>): Promise<string[]> {
+  const refused: string[] = []
+  const listen = (message: ConsoleMessage) => {
+    if (message.text().includes('Content Security Policy')) refused.push(message.text())
+  }
+  page.on('console', listen)
+  await page.context().addCookies([{ name: STRICT, value: 'yes', url: ORIGIN }])
+  await visit()
+  await page.context().clearCookies({ name: STRICT })
+  page.off('console', listen)
+  return refused
+}
+
 /** Load a page of the recording, light, in a window of a given width. */
 async function open(page: Page, address: string, view: View, width: number) {
   await page.context().addCookies([{ name: VIEW, value: view, url: ORIGIN }])
@@ -59,9 +73,12 @@ async function open(page: Page, address: string, view: View, width: number) {
 }
 
 for (const [name, address, view] of viewsOf(recording)) {
-  test(`${name} fits a narrow window`, async ({ shared: page }) => {
-    await open(page, address, view, 375)
-    await page.waitForLoadState('networkidle')
+  test(`${name} fits a narrow window and keeps to the content policy`, async ({ shared: page }) => {
+    const refused = await refusedDuring(page, async () => {
+      await open(page, address, view, 375)
+      await page.waitForLoadState('networkidle')
+    })
+    expect(refused).toEqual([])
     // The body is as wide as the window less the room of the scroll bar, which the root counts as its own.
     const hidden = await page.locator('html').evaluate((root) => root.scrollWidth - document.body.clientWidth)
     expect(hidden).toBe(0)

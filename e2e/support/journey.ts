@@ -31,6 +31,14 @@ interface Fixtures {
 export const test = base.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function needs from this pattern
   baseURL: async ({}, use) => use(required('SINEMORA_E2E_URL')),
+  page: async ({ page }, use) => {
+    const refused: string[] = []
+    page.on('console', (message) => {
+      if (message.text().includes('Content Security Policy')) refused.push(message.text())
+    })
+    await use(page)
+    expect(refused).toEqual([])
+  },
   inside: async ({ page }, use) => {
     const response = await page.request.post('/v1/auth/sign-in', { data: credentials() })
     expect(response.ok()).toBe(true)

@@ -94,6 +94,11 @@ window.addEventListener('vite:preloadError', () => {
   if (performance.now() > 10_000) location.reload()
 })
 
+// Libraries add style elements, which the content policy allows with the nonce of the response only. The scroll lock of
+// dialogs (get-nonce) reads it from this global variable.
+const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
+Object.assign(window, { __webpack_nonce__: nonce })
+
 // The page around a frame chooses the theme of the frame.
 const framed = location.pathname === '/embed' ? new URLSearchParams(location.search).get('theme') : null
 
@@ -106,6 +111,7 @@ function Themed({ children }: { children: ReactNode }) {
       defaultColorScheme="auto"
       {...((forced === 'dark' || forced === 'light') && { forceColorScheme: forced })}
       cssVariablesResolver={variables}
+      getStyleNonce={() => nonce}
     >
       {children}
     </MantineProvider>

@@ -1,12 +1,15 @@
 """The built front end, served together with the API. Hashed assets are cached forever; pages get `index.html`.
 
-The build writes compressed files next to the originals: `index.html.br`, `index.html.gz`.
+The build writes compressed files next to the originals: `index-abc.js.br`, `index-abc.js.gz`. The page itself is
+different in each response: it has the nonce that the response allows style elements with (CSP Level 3, §2.3.1).
 """
 
 import base64
+import gzip
 import hashlib
 import mimetypes
 import re
+import secrets
 from pathlib import Path
 
 from fastapi import FastAPI, Request
@@ -22,13 +25,17 @@ _INLINE_SCRIPT = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DO
 # The smallest first. Browsers accept Brotli only over HTTPS and from the machine itself.
 _CODINGS = (("br", ".br"), ("gzip", ".gz"))
 EMBED_PAGE = "embed"
+NONCE = "nonce-of-the-response"
+"""Stands in the built page where the nonce is to be (`vite.config.ts`)."""
+
 _RESERVED = ("v1/", "assets/", "packages/", "healthz", "readyz", "metrics")
 
 
-def content_policy(page: str, framed_by: str = "'none'") -> str:
+def content_policy(page: str, nonce: str, framed_by: str = "'none'") -> str:
     """Return the Content-Security-Policy of `page` (HTML): files of this origin, and inline scripts by their hash.
 
-    `framed_by`: the sources of pages that may show it in a frame.
+    Style elements, which the component kit adds, need the `nonce`; style attributes of HTML are refused. `framed_by`:
+    the sources of pages that may show it in a frame.
     """
     inline = [
         "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
@@ -38,7 +45,7 @@ def content_policy(page: str, framed_by: str = "'none'") -> str:
         [
             "default-src 'self'",
             " ".join(["script-src 'self'", *inline]),
-            "style-src 'self' 'unsafe-inline'",  # the component kit sets sizes and colours in style attributes
+            f"style-src 'self' 'nonce-{nonce}'",
             "img-src 'self' data: blob:",
             "object-src 'none'",
             "base-uri 'self'",
@@ -65,7 +72,7 @@ def serve_frontend(app: FastAPI, folder: Path, embed_hosts: str = "none") -> Non
         index = root / "index.html"
         if path.startswith(_RESERVED) or not index.is_file():
             raise HTTPException(404)
-        headers = {"Cache-Control": "no-cache"}
+        headers: dict[str, str] = {}
         if path.rstrip("/") == EMBED_PAGE:
             framed_by = "'none'" if embed_hosts == "none" else embed_hosts
             # X-Frame-Options cannot name hosts; browsers would obey it before they read the policy.
@@ -73,9 +80,7 @@ def serve_frontend(app: FastAPI, folder: Path, embed_hosts: str = "none") -> Non
             headers |= {"Referrer-Policy": "no-referrer"}
         else:
             framed_by = "'none'"
-        return _send(
-            request, index, {**headers, "Content-Security-Policy": content_policy(index.read_text(), framed_by)}
-        )
+        return _send_page(request, index.read_text("utf-8"), headers, framed_by)
 
     app.router.add_api_route(
         "/{path:path}", page, methods=["GET", "HEAD"], include_in_schema=False, route_class_override=_PageRoute
@@ -88,6 +93,21 @@ class _PageRoute(APIRoute):
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, child = super().matches(scope)
         return (Match.NONE, {}) if match is Match.PARTIAL else (match, child)
+
+
+def _send_page(request: Request, page: str, headers: dict[str, str], framed_by: str) -> Response:
+    """Send the page with a new nonce; without an entity tag, since a cached page has the nonce of another response."""
+    nonce = secrets.token_urlsafe(16)
+    headers = {
+        **headers,
+        "Cache-Control": "no-cache",
+        "Content-Security-Policy": content_policy(page, nonce, framed_by),
+        "Vary": "Accept-Encoding",
+    }
+    body = page.replace(NONCE, nonce).encode()
+    if accepts(request.headers.get("accept-encoding", ""), "gzip"):
+        body, headers = gzip.compress(body, 6), {**headers, "Content-Encoding": "gzip"}
+    return Response(body, media_type="text/html", headers=headers)
 
 
 def _send(request: Request, file: Path, headers: dict[str, str]) -> Response:
