@@ -201,6 +201,7 @@ class ApiKeyCreated(TypedDict):
     prefix: str
     scopes: list[ScopeOutput]
     owner: KeyOwner | None
+    meshes: list[VisibleMesh] | None
     expires_at: str
     previous_expires_at: str | None
     last_used_at: str | None
@@ -210,13 +211,14 @@ class ApiKeyCreated(TypedDict):
 
 
 class ApiKeyRead(TypedDict):
-    """API key without its secret. `owner` is null for a service account."""
+    """API key without its secret. `owner` is null for a service account, `meshes` for a key that is not limited."""
 
     id: str
     name: str
     prefix: str
     scopes: list[ScopeOutput]
     owner: KeyOwner | None
+    meshes: list[VisibleMesh] | None
     expires_at: str
     previous_expires_at: str | None
     last_used_at: str | None
@@ -893,7 +895,7 @@ class CurveAttached(TypedDict):
     """Curve version of an application; a larger `newest` means that a newer version exists."""
 
     id: str
-    origin: Origin
+    origin: sinemoracurvesschemasOrigin
     name: str
     number: int
     newest: int
@@ -921,7 +923,7 @@ class CurveDetail(TypedDict):
     """Curve with one of its versions; `newest` is the newest version number."""
 
     id: str
-    origin: Origin
+    origin: sinemoracurvesschemasOrigin
     name: str
     description: str
     metric: Literal["rate", "duration"]
@@ -946,7 +948,7 @@ class CurveRead(TypedDict):
     """Application in one configuration; `id` is the key of a published curve. `outline` suffices to draw it."""
 
     id: str
-    origin: Origin
+    origin: sinemoracurvesschemasOrigin
     name: str
     description: str
     metric: Literal["rate", "duration"]
@@ -1877,11 +1879,15 @@ Interval: TypeAlias = Literal["1m", "10m", "1h", "1d"]
 
 
 class InvitationRead(TypedDict):
-    """Invitation without its secret. `mail_state` and `mail_answer` are null when no mail was sent."""
+    """Invitation without its secret. `mail_state` and `mail_answer` are null when no mail was sent.
+
+    `meshes`: those that the person will see, null for all.
+    """
 
     id: str
     email: str
     role: Role
+    meshes: list[VisibleMesh] | None
     delivery: Delivery
     state: InvitationState
     invited_by: str
@@ -2161,12 +2167,16 @@ Mechanism: TypeAlias = Literal["policer", "shaper"]
 
 
 class MemberRead(TypedDict):
-    """Member of the tenant: a person and their role. `name` is empty for a person who has given none."""
+    """Member of the tenant: a person and their role. `name` is empty for a person who has given none.
+
+    `meshes`: those that the person sees, null for all; only those that the caller sees too.
+    """
 
     id: str
     email: str
     name: str
     role: Role
+    meshes: list[VisibleMesh] | None
     created_at: str
 
 
@@ -2721,7 +2731,7 @@ Order: TypeAlias = Literal["absolute", "percent"]
 """Order of movers: by difference or by percentage."""
 
 
-Origin: TypeAlias = Literal["published", "own"]
+OriginInput: TypeAlias = Literal["published", "own"]
 """Origin of a curve: published by others, or measured by the tenant."""
 
 
@@ -3720,7 +3730,7 @@ Resolution: TypeAlias = Literal["auto", "window", "1m", "15m", "1h", "1d"]
 """Length of a step of a series; `auto` selects the finest one that stays readable."""
 
 
-Resource: TypeAlias = Literal["vms", "paths", "windows_per_s", "raw_days", "minute_days"]
+Resource: TypeAlias = Literal["vms", "paths", "windows_per_s", "raw_days", "minute_days", "artifact_mib"]
 """Limited resource."""
 
 
@@ -4926,16 +4936,22 @@ class UnusualSince(TypedDict):
 
 
 class UsageItem(TypedDict):
-    """Quota. `used` is null for quotas of retention."""
+    """Quota. `used` is null for quotas of retention. `set_by`: for this tenant, by its plan or for the installation."""
 
     resource: Resource
     used: float | None
     limit: float
+    set_by: sinemoratenantsquotasOrigin
 
 
 class UsageRead(TypedDict):
-    """Usage of the tenant and its quotas."""
+    """Usage of the tenant and its quotas.
 
+    `plan`: its service plan, null without one. `contact`: whom to ask for more, as the operator wrote it.
+    """
+
+    plan: str | None
+    contact: str | None
     items: list[UsageItem]
 
 
@@ -5000,6 +5016,13 @@ class VerifiedOutcome(TypedDict):
     observed: GainInterval | None
     window: Span
     applications: list[ApplicationOutcome]
+
+
+class VisibleMesh(TypedDict):
+    """Mesh that a member, an invitation or an API key is limited to."""
+
+    id: str
+    name: str
 
 
 class VmClock(TypedDict):
@@ -5343,6 +5366,10 @@ sinemoraapplicationsschemasShape: TypeAlias = Literal["star", "graph"]
 """Communication pattern: all tasks with the root, or along edges."""
 
 
+sinemoracurvesschemasOrigin: TypeAlias = Literal["published", "own"]
+"""Origin of a curve: published by others, or measured by the tenant."""
+
+
 class sinemoralearningschemasReasonRead(TypedDict):
     """Reason why the data is insufficient."""
 
@@ -5356,3 +5383,7 @@ sinemorameasurementslatencybudgetreferenceVerdict: TypeAlias = Literal["below", 
 
 sinemorarecommendationscoreverdictVerdict: TypeAlias = Literal["held", "not_held", "cannot_tell"]
 """Outcome of applied moves."""
+
+
+sinemoratenantsquotasOrigin: TypeAlias = Literal["tenant", "plan", "installation"]
+"""Who set a quota: the operator for this tenant, the plan of the tenant, or the settings of the installation."""

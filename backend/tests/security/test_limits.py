@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from sinemora.alerts.notifications.service import BY_HAND_AN_HOUR
 from sinemora.kit.db import Base, TenantOwned
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.live import hub
@@ -163,3 +164,18 @@ def test_receivers_take_only_what_they_use(owner: Member, fields: dict[str, Any]
     answer = owner.post("/v1/receivers", json={"name": "r", **fields})
     assert (answer.status_code, answer.json()["code"]) == (422, "receiver_invalid"), answer.text
     assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+def test_a_tenant_does_not_mail_strangers_by_tests_without_end(owner: Member, other_owner: Member, redis: Any):
+    ids = {}
+    for caller in (owner, other_owner):
+        fields = {"name": "r", "kind": "email", "settings": {"to": ["stranger@example.com"]}}
+        ids[caller.email] = caller.created("/v1/receivers", fields)["id"]
+    path = f"/v1/receivers/{ids[owner.email]}/tests"
+    answers = [owner.post(path) for _ in range(BY_HAND_AN_HOUR + 1)]
+    assert [answer.status_code for answer in answers] == [201] * BY_HAND_AN_HOUR + [429]
+    assert answers[-1].json()["code"] == "notifications_too_many"
+    assert int(answers[-1].headers["Retry-After"]) > 0
+    delivery = owner.get("/v1/deliveries").json()["items"][0]["id"]
+    assert owner.post(f"/v1/deliveries/{delivery}/redeliver").status_code in (409, 429)  # it waits, or is one too many
+    assert other_owner.post(f"/v1/receivers/{ids[other_owner.email]}/tests").status_code == 201

@@ -866,6 +866,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/members/{user_id}/meshes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Member Meshes
+         * @description Limit a viewer or an editor to some meshes, or let them see all. It holds from their next request.
+         */
+        put: operations["set_member_meshes"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/members/{user_id}": {
         parameters: {
             query?: never;
@@ -4841,8 +4861,8 @@ export interface components {
          * ApiKeyCreate
          * @description API key to create. A scope to write includes the one to read.
          *
-         *     The key belongs to the person who creates it, may at most what they may, and ends with their membership. A service
-         *     account has no owner.
+         *     The key belongs to the person who creates it, may at most what they may, sees at most the meshes that they see, and
+         *     ends with their membership. A service account has no owner.
          */
         ApiKeyCreate: {
             /** Name */
@@ -4859,6 +4879,11 @@ export interface components {
              * @default false
              */
             service_account: boolean;
+            /**
+             * Mesh Ids
+             * @description Meshes that are seen; null for all
+             */
+            mesh_ids?: string[] | null;
         };
         /**
          * ApiKeyCreated
@@ -4877,6 +4902,8 @@ export interface components {
             /** Scopes */
             scopes: components["schemas"]["Scope-Output"][];
             owner: components["schemas"]["KeyOwner"] | null;
+            /** Meshes */
+            meshes: components["schemas"]["VisibleMesh"][] | null;
             /**
              * Expires At
              * Format: date-time
@@ -4898,7 +4925,7 @@ export interface components {
         };
         /**
          * ApiKeyRead
-         * @description API key without its secret. `owner` is null for a service account.
+         * @description API key without its secret. `owner` is null for a service account, `meshes` for a key that is not limited.
          */
         ApiKeyRead: {
             /**
@@ -4913,6 +4940,8 @@ export interface components {
             /** Scopes */
             scopes: components["schemas"]["Scope-Output"][];
             owner: components["schemas"]["KeyOwner"] | null;
+            /** Meshes */
+            meshes: components["schemas"]["VisibleMesh"][] | null;
             /**
              * Expires At
              * Format: date-time
@@ -6205,7 +6234,7 @@ export interface components {
         CurveAttached: {
             /** Id */
             id: string;
-            origin: components["schemas"]["Origin"];
+            origin: components["schemas"]["sinemora__curves__schemas__Origin"];
             /** Name */
             name: string;
             /** Number */
@@ -6268,7 +6297,7 @@ export interface components {
         CurveDetail: {
             /** Id */
             id: string;
-            origin: components["schemas"]["Origin"];
+            origin: components["schemas"]["sinemora__curves__schemas__Origin"];
             /** Name */
             name: string;
             /** Description */
@@ -6310,7 +6339,7 @@ export interface components {
         CurveRead: {
             /** Id */
             id: string;
-            origin: components["schemas"]["Origin"];
+            origin: components["schemas"]["sinemora__curves__schemas__Origin"];
             /** Name */
             name: string;
             /** Description */
@@ -8124,6 +8153,8 @@ export interface components {
         /**
          * InvitationCreate
          * @description Person to invite. `email`: the product mails the link; `link`: the response contains it once.
+         *
+         *     `mesh_ids` limits a viewer or an editor to some meshes.
          */
         InvitationCreate: {
             /**
@@ -8132,6 +8163,11 @@ export interface components {
              */
             email: string;
             role: components["schemas"]["Role"];
+            /**
+             * Mesh Ids
+             * @description Meshes that are seen; null for all
+             */
+            mesh_ids?: string[] | null;
             /** @default email */
             delivery: components["schemas"]["Delivery"];
             /**
@@ -8154,6 +8190,8 @@ export interface components {
             /** Email */
             email: string;
             role: components["schemas"]["Role"];
+            /** Meshes */
+            meshes: components["schemas"]["VisibleMesh"][] | null;
             delivery: components["schemas"]["Delivery"];
             state: components["schemas"]["InvitationState"];
             /** Invited By */
@@ -8202,6 +8240,8 @@ export interface components {
         /**
          * InvitationRead
          * @description Invitation without its secret. `mail_state` and `mail_answer` are null when no mail was sent.
+         *
+         *     `meshes`: those that the person will see, null for all.
          */
         InvitationRead: {
             /**
@@ -8212,6 +8252,8 @@ export interface components {
             /** Email */
             email: string;
             role: components["schemas"]["Role"];
+            /** Meshes */
+            meshes: components["schemas"]["VisibleMesh"][] | null;
             delivery: components["schemas"]["Delivery"];
             state: components["schemas"]["InvitationState"];
             /** Invited By */
@@ -8683,6 +8725,8 @@ export interface components {
         /**
          * MemberRead
          * @description Member of the tenant: a person and their role. `name` is empty for a person who has given none.
+         *
+         *     `meshes`: those that the person sees, null for all; only those that the caller sees too.
          */
         MemberRead: {
             /**
@@ -8695,6 +8739,8 @@ export interface components {
             /** Name */
             name: string;
             role: components["schemas"]["Role"];
+            /** Meshes */
+            meshes: components["schemas"]["VisibleMesh"][] | null;
             /**
              * Created At
              * Format: date-time
@@ -8888,6 +8934,17 @@ export interface components {
             period_windows?: number | null;
             /** Representatives */
             representatives?: number | null;
+        };
+        /**
+         * MeshesSet
+         * @description Meshes that a viewer or an editor sees from now on; null for all.
+         */
+        MeshesSet: {
+            /**
+             * Mesh Ids
+             * @description Meshes that are seen; null for all
+             */
+            mesh_ids: string[] | null;
         };
         /**
          * Method
@@ -9781,7 +9838,7 @@ export interface components {
          * @description Origin of a curve: published by others, or measured by the tenant.
          * @enum {string}
          */
-        Origin: "published" | "own";
+        "Origin-Input": "published" | "own";
         /**
          * OutdatedAgent
          * @description An agent of an older version.
@@ -11676,7 +11733,7 @@ export interface components {
          * @description Limited resource.
          * @enum {string}
          */
-        Resource: "vms" | "paths" | "windows_per_s" | "raw_days" | "minute_days";
+        Resource: "vms" | "paths" | "windows_per_s" | "raw_days" | "minute_days" | "artifact_mib";
         /**
          * Responder
          * @description Program that responds to probes on a VM: our agent, or a standard IEEE 1588 master without an agent.
@@ -14002,7 +14059,7 @@ export interface components {
         };
         /**
          * UsageItem
-         * @description Quota. `used` is null for quotas of retention.
+         * @description Quota. `used` is null for quotas of retention. `set_by`: for this tenant, by its plan or for the installation.
          */
         UsageItem: {
             resource: components["schemas"]["Resource"];
@@ -14010,12 +14067,19 @@ export interface components {
             used: number | null;
             /** Limit */
             limit: number;
+            set_by: components["schemas"]["sinemora__tenants__quotas__Origin"];
         };
         /**
          * UsageRead
          * @description Usage of the tenant and its quotas.
+         *
+         *     `plan`: its service plan, null without one. `contact`: whom to ask for more, as the operator wrote it.
          */
         UsageRead: {
+            /** Plan */
+            plan: string | null;
+            /** Contact */
+            contact: string | null;
             /** Items */
             items: components["schemas"]["UsageItem"][];
         };
@@ -14120,6 +14184,19 @@ export interface components {
             window: components["schemas"]["Span"];
             /** Applications */
             applications: components["schemas"]["ApplicationOutcome"][];
+        };
+        /**
+         * VisibleMesh
+         * @description Mesh that a member, an invitation or an API key is limited to.
+         */
+        VisibleMesh: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
         };
         /**
          * VmClock
@@ -14736,6 +14813,12 @@ export interface components {
          */
         sinemora__applications__schemas__Shape: "star" | "graph";
         /**
+         * Origin
+         * @description Origin of a curve: published by others, or measured by the tenant.
+         * @enum {string}
+         */
+        sinemora__curves__schemas__Origin: "published" | "own";
+        /**
          * ReasonRead
          * @description Reason why the data is insufficient.
          */
@@ -14782,6 +14865,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /**
+         * Origin
+         * @description Who set a quota: the operator for this tenant, the plan of the tenant, or the settings of the installation.
+         * @enum {string}
+         */
+        sinemora__tenants__quotas__Origin: "tenant" | "plan" | "installation";
     };
     responses: never;
     parameters: never;
@@ -18502,38 +18591,40 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "339984a3-74f4-47c1-bdb6-89f3c53dba2c",
-                     *           "name": "reads",
-                     *           "prefix": "sm_0iJN0yv",
+                     *           "id": "204a7026-d168-45b7-b9b8-4be56e3b6259",
+                     *           "name": "ci",
+                     *           "prefix": "sm__nsuqBS",
                      *           "scopes": [
-                     *             "read"
+                     *             "alerts:read"
                      *           ],
                      *           "owner": {
-                     *             "id": "8239625a-8edb-4f2a-b5d4-1d68d328c6dd",
+                     *             "id": "0c959a43-8ad4-4919-954f-c442d08c90cd",
                      *             "email": "owner@sinemora.example"
                      *           },
-                     *           "expires_at": "2026-12-26T08:49:51.601093Z",
+                     *           "meshes": null,
+                     *           "expires_at": "2026-12-26T13:04:11.315872Z",
                      *           "previous_expires_at": null,
-                     *           "last_used_at": "2026-11-26T09:15:22.696891Z",
-                     *           "last_used_from": "127.0.0.1",
-                     *           "created_at": "2026-11-26T09:15:21.143237Z"
+                     *           "last_used_at": null,
+                     *           "last_used_from": null,
+                     *           "created_at": "2026-11-26T13:04:51.363637Z"
                      *         },
                      *         {
-                     *           "id": "fbfd6ba8-4ab1-486a-b6ce-87455567d0b8",
-                     *           "name": "writes",
-                     *           "prefix": "sm_S-76Xju",
+                     *           "id": "21cd67d6-b516-448e-904d-214c816e168a",
+                     *           "name": "other",
+                     *           "prefix": "sm_ahipjB0",
                      *           "scopes": [
                      *             "write"
                      *           ],
                      *           "owner": {
-                     *             "id": "8239625a-8edb-4f2a-b5d4-1d68d328c6dd",
+                     *             "id": "0c959a43-8ad4-4919-954f-c442d08c90cd",
                      *             "email": "owner@sinemora.example"
                      *           },
-                     *           "expires_at": "2026-12-26T08:49:51.601093Z",
+                     *           "meshes": null,
+                     *           "expires_at": "2026-12-26T13:04:11.315872Z",
                      *           "previous_expires_at": null,
-                     *           "last_used_at": "2026-11-26T09:15:22.704927Z",
-                     *           "last_used_from": "127.0.0.1",
-                     *           "created_at": "2026-11-26T09:15:21.164302Z"
+                     *           "last_used_at": null,
+                     *           "last_used_from": null,
+                     *           "created_at": "2026-11-26T13:04:51.403660Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -18609,12 +18700,15 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "mine",
+                 *       "name": "nightly",
                  *       "scopes": [
                  *         "read"
                  *       ],
-                 *       "expires_at": "2026-11-27T08:53:25.326234+00:00",
-                 *       "service_account": false
+                 *       "expires_at": "2026-12-26T13:05:38.494523+00:00",
+                 *       "mesh_ids": [
+                 *         "65290d83-da47-4f92-9113-e7bb1398a081",
+                 *         "da53e1fb-a521-4c96-90bb-408322b927fb"
+                 *       ]
                  *     }
                  */
                 "application/json": components["schemas"]["ApiKeyCreate"];
@@ -18634,21 +18728,31 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "d08eb360-9a1c-4bae-b7bc-6b6c6e28064d",
-                     *       "name": "mine",
-                     *       "prefix": "sm_XcZxheh",
+                     *       "id": "fa7bf779-f052-4fd5-bb50-f58c4c604b0b",
+                     *       "name": "nightly",
+                     *       "prefix": "sm_kUju9h1",
                      *       "scopes": [
                      *         "read"
                      *       ],
                      *       "owner": {
-                     *         "id": "a9ea33b5-b34a-4cf2-89f5-bf123bfc9952",
+                     *         "id": "79268222-1c6b-48d2-9c31-e16c8ae58d3b",
                      *         "email": "owner@sinemora.example"
                      *       },
-                     *       "expires_at": "2026-11-27T08:53:25.326234Z",
+                     *       "meshes": [
+                     *         {
+                     *           "id": "da53e1fb-a521-4c96-90bb-408322b927fb",
+                     *           "name": "staging"
+                     *         },
+                     *         {
+                     *           "id": "65290d83-da47-4f92-9113-e7bb1398a081",
+                     *           "name": "production"
+                     *         }
+                     *       ],
+                     *       "expires_at": "2026-12-26T13:05:38.494523Z",
                      *       "previous_expires_at": null,
                      *       "last_used_at": null,
                      *       "last_used_from": null,
-                     *       "created_at": "2026-11-26T08:53:25.330839Z",
+                     *       "created_at": "2026-11-26T13:05:38.501076Z",
                      *       "secret": "sm_example"
                      *     }
                      */
@@ -18668,6 +18772,19 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18783,21 +18900,22 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "b46847af-847f-48db-a1ef-2cc797f4908e",
-                     *       "name": "k",
-                     *       "prefix": "sm_gZHS4kr",
+                     *       "id": "9979a253-d593-461d-92ee-dabfee66d08c",
+                     *       "name": "nightly",
+                     *       "prefix": "sm_Hs9AhXX",
                      *       "scopes": [
                      *         "read"
                      *       ],
                      *       "owner": {
-                     *         "id": "c2beb3ff-13a9-43a8-ad4d-1685674c131a",
+                     *         "id": "d87d3f8f-9725-44eb-85b1-d511bb0ac0f5",
                      *         "email": "owner@sinemora.example"
                      *       },
-                     *       "expires_at": "2026-12-26T08:49:51.378328Z",
+                     *       "meshes": null,
+                     *       "expires_at": "2026-12-26T13:04:11.315872Z",
                      *       "previous_expires_at": null,
-                     *       "last_used_at": "2026-11-26T08:56:43.859233Z",
+                     *       "last_used_at": "2026-11-26T13:04:50.958330Z",
                      *       "last_used_from": "127.0.0.1",
-                     *       "created_at": "2026-11-26T08:56:43.830346Z",
+                     *       "created_at": "2026-11-26T13:04:50.866476Z",
                      *       "secret": "sm_example"
                      *     }
                      */
@@ -19210,6 +19328,16 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19742,32 +19870,38 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "8239625a-8edb-4f2a-b5d4-1d68d328c6dd",
+                     *           "id": "8440466c-cf60-4527-acda-680c5bb3149f",
                      *           "email": "owner@sinemora.example",
                      *           "name": "",
                      *           "role": "owner",
-                     *           "created_at": "2026-11-26T09:15:20.668884Z"
+                     *           "meshes": null,
+                     *           "created_at": "2026-11-26T13:05:33.911644Z"
                      *         },
                      *         {
-                     *           "id": "5606b0f3-f217-462c-aeff-93d2751162e9",
+                     *           "id": "681f3d0a-c948-456f-9ec3-277641d417f1",
                      *           "email": "owner@sinemora.example",
                      *           "name": "A person",
                      *           "role": "viewer",
-                     *           "created_at": "2026-11-26T09:15:21.267797Z"
+                     *           "meshes": [
+                     *             {
+                     *               "id": "571112c7-d105-4f96-8202-ec1b3e867332",
+                     *               "name": "production"
+                     *             }
+                     *           ],
+                     *           "created_at": "2026-11-26T13:05:34.787592Z"
                      *         },
                      *         {
-                     *           "id": "6a3bd0ae-6f30-44d4-8ad7-85bc841b4c0b",
+                     *           "id": "3571843d-2170-400a-8dca-fadb83b20e36",
                      *           "email": "owner@sinemora.example",
                      *           "name": "A person",
                      *           "role": "editor",
-                     *           "created_at": "2026-11-26T09:15:21.470186Z"
-                     *         },
-                     *         {
-                     *           "id": "1000cc5a-da4c-4758-821f-a618364a11d9",
-                     *           "email": "owner@sinemora.example",
-                     *           "name": "A person",
-                     *           "role": "admin",
-                     *           "created_at": "2026-11-26T09:15:21.613591Z"
+                     *           "meshes": [
+                     *             {
+                     *               "id": "571112c7-d105-4f96-8202-ec1b3e867332",
+                     *               "name": "production"
+                     *             }
+                     *           ],
+                     *           "created_at": "2026-11-26T13:05:34.896261Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -19861,11 +19995,172 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "1a5cf4aa-887a-4b52-a7ab-9bbf523ef7e9",
+                     *       "id": "744ae4d3-734c-4967-8044-0cbc02f23289",
                      *       "email": "owner@sinemora.example",
                      *       "name": "A person",
                      *       "role": "admin",
-                     *       "created_at": "2026-11-26T08:53:24.050719Z"
+                     *       "meshes": null,
+                     *       "created_at": "2026-11-26T13:04:42.261343Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MemberRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    set_member_meshes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "mesh_ids": [
+                 *         "571112c7-d105-4f96-8202-ec1b3e867332",
+                 *         "c11c79fd-1f93-4712-a0f4-af40f3e22dc9"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["MeshesSet"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3571843d-2170-400a-8dca-fadb83b20e36",
+                     *       "email": "owner@sinemora.example",
+                     *       "name": "A person",
+                     *       "role": "editor",
+                     *       "meshes": [
+                     *         {
+                     *           "id": "c11c79fd-1f93-4712-a0f4-af40f3e22dc9",
+                     *           "name": "staging"
+                     *         },
+                     *         {
+                     *           "id": "571112c7-d105-4f96-8202-ec1b3e867332",
+                     *           "name": "production"
+                     *         }
+                     *       ],
+                     *       "created_at": "2026-11-26T13:05:34.896261Z"
                      *     }
                      */
                     "application/json": components["schemas"]["MemberRead"];
@@ -20229,7 +20524,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "user_id": "fe30da38-ca3c-495a-a283-d7a7087da914",
+                 *       "user_id": "080d1356-0667-43b8-8ddb-f5e5293d70f8",
                  *       "tenant_name": "Example"
                  *     }
                  */
@@ -20250,11 +20545,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "fe30da38-ca3c-495a-a283-d7a7087da914",
+                     *       "id": "080d1356-0667-43b8-8ddb-f5e5293d70f8",
                      *       "email": "owner@sinemora.example",
                      *       "name": "A person",
                      *       "role": "owner",
-                     *       "created_at": "2026-11-26T08:53:25.552004Z"
+                     *       "meshes": null,
+                     *       "created_at": "2026-11-26T13:04:45.234703Z"
                      *     }
                      */
                     "application/json": components["schemas"]["MemberRead"];
@@ -20388,19 +20684,19 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "490225ec-de37-47bf-8047-5d76a0e8b486",
-                     *           "key": 638,
-                     *           "name": "Example",
-                     *           "role": "owner",
-                     *           "is_current": true,
-                     *           "deletion_at": null
-                     *         },
-                     *         {
-                     *           "id": "32e5a3f7-0232-4d68-a846-296735d25044",
-                     *           "key": 639,
+                     *           "id": "bd0251ea-36b4-44c0-bf75-724e2b8b0ac1",
+                     *           "key": 44,
                      *           "name": "Example",
                      *           "role": "viewer",
                      *           "is_current": false,
+                     *           "deletion_at": null
+                     *         },
+                     *         {
+                     *           "id": "4b71a9cc-bffe-4c14-9bb9-74add3300615",
+                     *           "key": 43,
+                     *           "name": "Example",
+                     *           "role": "owner",
+                     *           "is_current": true,
                      *           "deletion_at": null
                      *         }
                      *       ],
@@ -20477,7 +20773,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "New 58a45c7e"
+                 *       "name": "New c3bbc290"
                  *     }
                  */
                 "application/json": components["schemas"]["TenantWrite"];
@@ -20497,9 +20793,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "f548348b-f5a6-40c9-850f-ccc46c077642",
-                     *       "key": 645,
-                     *       "name": "New 58a45c7e",
+                     *       "id": "c04c183f-7d13-495b-80b3-6398d3312e17",
+                     *       "key": 50,
+                     *       "name": "New c3bbc290",
                      *       "role": "owner",
                      *       "is_current": false,
                      *       "deletion_at": null
@@ -20623,8 +20919,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "71f6f85e-e180-4e9d-af6c-5eea7d52950c",
-                     *       "key": 640,
+                     *       "id": "774e2868-c56b-4ed1-aa11-7199772a5752",
+                     *       "key": 45,
                      *       "name": "Example",
                      *       "role": "owner",
                      *       "is_current": true,
@@ -20713,7 +21009,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "Renamed 499c3e5a"
+                 *       "name": "Renamed 1b13f3d1"
                  *     }
                  */
                 "application/json": components["schemas"]["TenantWrite"];
@@ -20732,9 +21028,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "b933268d-0c50-4b6d-90f7-bfcac76764aa",
-                     *       "key": 642,
-                     *       "name": "Renamed 499c3e5a",
+                     *       "id": "68cdb820-fb51-49b9-a868-2bb21bff1a3f",
+                     *       "key": 47,
+                     *       "name": "Renamed 1b13f3d1",
                      *       "role": "owner",
                      *       "is_current": true,
                      *       "deletion_at": null
@@ -20981,10 +21277,10 @@ export interface operations {
                     /**
                      * @example {
                      *       "tenant_name": "Example",
-                     *       "email": "9a915fec@example.com",
+                     *       "email": "a6bdff7e@example.com",
                      *       "role": "editor",
                      *       "invited_by": "owner@sinemora.example",
-                     *       "expires_at": "2026-12-03T08:53:12.159206Z",
+                     *       "expires_at": "2026-12-03T13:04:38.782882Z",
                      *       "has_account": false
                      *     }
                      */
@@ -21066,7 +21362,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "token": "example-token-of-an-e-mail",
-                 *       "name": "Ada Byron",
+                 *       "name": "Ada",
                  *       "password": "correct horse battery"
                  *     }
                  */
@@ -21083,10 +21379,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "tenant_id": "19c417f4-c180-447d-8811-0db33a6f919f",
+                     *       "tenant_id": "e562dea9-0913-4867-958a-f19035182d16",
                      *       "tenant_name": "Example",
-                     *       "email": "9a915fec@example.com",
-                     *       "role": "editor"
+                     *       "email": "ada@example.com",
+                     *       "role": "viewer"
                      *     }
                      */
                     "application/json": components["schemas"]["InvitationAccepted"];
@@ -21204,41 +21500,21 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "7e927426-5e03-430e-9fcd-581526ea71b9",
-                     *           "email": "owner@sinemora.example",
-                     *           "role": "admin",
-                     *           "delivery": "link",
-                     *           "state": "accepted",
-                     *           "invited_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T09:15:21.594580Z",
-                     *           "sent_at": "2026-11-26T09:15:21.596359Z",
-                     *           "expires_at": "2026-12-03T09:15:21.596359Z",
-                     *           "mail_state": null,
-                     *           "mail_answer": null
-                     *         },
-                     *         {
-                     *           "id": "f4a4902a-6129-4572-95b1-ee4c13d5fdd3",
-                     *           "email": "owner@sinemora.example",
-                     *           "role": "editor",
-                     *           "delivery": "link",
-                     *           "state": "accepted",
-                     *           "invited_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T09:15:21.446509Z",
-                     *           "sent_at": "2026-11-26T09:15:21.448583Z",
-                     *           "expires_at": "2026-12-03T09:15:21.448583Z",
-                     *           "mail_state": null,
-                     *           "mail_answer": null
-                     *         },
-                     *         {
-                     *           "id": "53a0336e-50f8-47ba-880a-dba51f444966",
-                     *           "email": "owner@sinemora.example",
+                     *           "id": "077b3487-8650-4cd8-9b0e-a39a2a98a943",
+                     *           "email": "ada@example.com",
                      *           "role": "viewer",
+                     *           "meshes": [
+                     *             {
+                     *               "id": "0097d737-d48d-432d-841f-b296eb96b4be",
+                     *               "name": "production"
+                     *             }
+                     *           ],
                      *           "delivery": "link",
-                     *           "state": "accepted",
+                     *           "state": "pending",
                      *           "invited_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T09:15:21.176646Z",
-                     *           "sent_at": "2026-11-26T09:15:21.178397Z",
-                     *           "expires_at": "2026-12-03T09:15:21.178397Z",
+                     *           "created_at": "2026-11-26T13:05:37.338782Z",
+                     *           "sent_at": "2026-11-26T13:05:37.340114Z",
+                     *           "expires_at": "2026-12-03T13:05:37.340114Z",
                      *           "mail_state": null,
                      *           "mail_answer": null
                      *         }
@@ -21318,7 +21594,10 @@ export interface operations {
                  * @example {
                  *       "email": "ada@example.com",
                  *       "role": "viewer",
-                 *       "delivery": "email"
+                 *       "delivery": "link",
+                 *       "mesh_ids": [
+                 *         "0097d737-d48d-432d-841f-b296eb96b4be"
+                 *       ]
                  *     }
                  */
                 "application/json": components["schemas"]["InvitationCreate"];
@@ -21338,18 +21617,24 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "7293d12c-6fce-4d52-87c4-53c0685572de",
+                     *       "id": "077b3487-8650-4cd8-9b0e-a39a2a98a943",
                      *       "email": "ada@example.com",
                      *       "role": "viewer",
-                     *       "delivery": "email",
+                     *       "meshes": [
+                     *         {
+                     *           "id": "0097d737-d48d-432d-841f-b296eb96b4be",
+                     *           "name": "production"
+                     *         }
+                     *       ],
+                     *       "delivery": "link",
                      *       "state": "pending",
                      *       "invited_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T08:59:18.262887Z",
-                     *       "sent_at": "2026-11-26T08:59:18.266067Z",
-                     *       "expires_at": "2026-12-03T08:59:18.266067Z",
-                     *       "mail_state": "waiting",
-                     *       "mail_answer": "",
-                     *       "link": null
+                     *       "created_at": "2026-11-26T13:05:37.338782Z",
+                     *       "sent_at": "2026-11-26T13:05:37.340114Z",
+                     *       "expires_at": "2026-12-03T13:05:37.340114Z",
+                     *       "mail_state": null,
+                     *       "mail_answer": null,
+                     *       "link": "https://sinemora.example/invitation#token=example"
                      *     }
                      */
                     "application/json": components["schemas"]["InvitationCreated"];
@@ -21368,6 +21653,19 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -21474,15 +21772,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "793ceb78-2cfa-4ce1-a962-5491f4c0b6ba",
-                     *       "email": "ca740f77@example.com",
+                     *       "id": "8c9e6b9b-220d-4ff9-8577-acddd960a510",
+                     *       "email": "53f39886@example.com",
                      *       "role": "editor",
+                     *       "meshes": null,
                      *       "delivery": "email",
                      *       "state": "pending",
                      *       "invited_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T08:53:13.084260Z",
-                     *       "sent_at": "2026-11-26T08:53:13.115208Z",
-                     *       "expires_at": "2026-12-03T08:53:13.115208Z",
+                     *       "created_at": "2026-11-26T13:04:40.585199Z",
+                     *       "sent_at": "2026-11-26T13:04:40.642241Z",
+                     *       "expires_at": "2026-12-03T13:04:40.642241Z",
                      *       "mail_state": "waiting",
                      *       "mail_answer": "",
                      *       "link": null
@@ -25950,16 +26249,20 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "plan": "Team",
+                     *       "contact": "noc@example.com",
                      *       "items": [
                      *         {
                      *           "resource": "vms",
                      *           "used": 2,
-                     *           "limit": 2
+                     *           "limit": 5,
+                     *           "set_by": "plan"
                      *         },
                      *         {
                      *           "resource": "paths",
                      *           "used": 2,
-                     *           "limit": 4000000
+                     *           "limit": 4000000,
+                     *           "set_by": "installation"
                      *         }
                      *       ]
                      *     }
@@ -35466,7 +35769,7 @@ export interface operations {
     list_curves: {
         parameters: {
             query?: {
-                origin?: components["schemas"]["Origin"] | null;
+                origin?: components["schemas"]["Origin-Input"] | null;
                 /** @description Items per page */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. Opaque; valid for the same list with the same filters. Any other text is refused: 422 `cursor_invalid` */

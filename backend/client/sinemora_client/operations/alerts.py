@@ -264,7 +264,8 @@ class AlertsOperations(Calls):
         """Send a delivery that was sent or has failed once more, with its first id (`webhook-id`) and present facts.
 
         POST /v1/deliveries/{delivery_id}/redeliver, role editor. Raises `ApiError` with `conflict`,
-        `delivery_unknown`, `delivery_waits`, `receiver_unknown`, `secret_key_missing`, `secret_unreadable`.
+        `delivery_unknown`, `delivery_waits`, `notifications_too_many`, `receiver_unknown`, `secret_key_missing`,
+        `secret_unreadable`.
         """
         answer: models.DeliveryRead = self._json("POST", f"/v1/deliveries/{segment(delivery_id)}/redeliver", idempotency_key=idempotency_key)
         return answer
@@ -306,8 +307,8 @@ class AlertsOperations(Calls):
     def test_receiver(self, receiver_id: str | UUID, *, idempotency_key: str | None = None) -> models.DeliveryRead:
         """Send a test notification; its result is in the log of deliveries.
 
-        POST /v1/receivers/{receiver_id}/tests, role editor. Raises `ApiError` with `conflict`, `receiver_unknown`,
-        `secret_key_missing`, `secret_unreadable`.
+        POST /v1/receivers/{receiver_id}/tests, role editor. Raises `ApiError` with `conflict`,
+        `notifications_too_many`, `receiver_unknown`, `secret_key_missing`, `secret_unreadable`.
         """
         answer: models.DeliveryRead = self._json("POST", f"/v1/receivers/{segment(receiver_id)}/tests", idempotency_key=idempotency_key)
         return answer

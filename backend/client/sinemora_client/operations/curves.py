@@ -65,7 +65,7 @@ class CurvesOperations(Calls):
         """
         return self._items(f"/v1/curves/{segment(curve_id)}/versions", {})
 
-    def list_curves(self, *, origin: models.Origin | None = None) -> Iterator[models.CurveRead]:
+    def list_curves(self, *, origin: models.OriginInput | None = None) -> Iterator[models.CurveRead]:
         """List the tenant's own curves by name, then the published ones, each with an outline to draw.
 
         GET /v1/curves, role viewer.

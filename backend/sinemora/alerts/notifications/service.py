@@ -11,13 +11,19 @@ from sinemora.alerts.notifications import dispatch
 from sinemora.alerts.notifications.schemas import DeliveryRead
 from sinemora.alerts.receivers.service import get_receiver
 from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.http import rate_limit
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
+BY_HAND_AN_HOUR = 60
+"""Most tests and repeated deliveries of a tenant in an hour."""
+_HOUR_S = 3600
+
 
 def test_receiver(session: Session, actor: Actor, receiver_id: UUID) -> DeliveryRead:
-    """Send a test notification to a receiver. ProductError `receiver_unknown`."""
+    """Send a test notification to a receiver. ProductError `receiver_unknown`, `notifications_too_many` (429)."""
     row = get_receiver(session, receiver_id)
+    _count_by_hand(session)
     delivery = dispatch.send(session, row.id, None, "test")
     session.refresh(delivery)
     audit.record(session, actor, "receiver.tested", row.id, row.name)
@@ -25,16 +31,32 @@ def test_receiver(session: Session, actor: Actor, receiver_id: UUID) -> Delivery
 
 
 def redeliver(session: Session, actor: Actor, delivery_id: UUID) -> DeliveryRead:
-    """Send an ended delivery once more. ProductError `delivery_unknown`, `delivery_waits`."""
+    """Send an ended delivery once more.
+
+    ProductError `delivery_unknown`, `delivery_waits`, `notifications_too_many` (429).
+    """
     row = session.get(Delivery, delivery_id, with_for_update=True)
     if row is None:
         raise NotFound("delivery")
     if row.state == DeliveryState.waiting:
         raise ProductError("delivery_waits", 409, "Delivery waits: it is sent without a request, at `due_at`.")
+    _count_by_hand(session)
     dispatch.resend(session, row)
     receiver = get_receiver(session, row.receiver_id)
     audit.record(session, actor, "delivery.repeated", row.id, receiver.name)
     return delivery_read(session, row, receiver.name)
+
+
+def _count_by_hand(session: Session) -> None:
+    """Count a notification that somebody asks for: without a limit, a tenant could mail strangers through it."""
+    if rate_limit.count(f"notifications:{session.info['tenant_key']}", _HOUR_S) > BY_HAND_AN_HOUR:
+        raise ProductError(
+            "notifications_too_many",
+            429,
+            f"Too many notifications by hand: a tenant tests receivers and repeats deliveries {BY_HAND_AN_HOUR} times"
+            " an hour. Incidents are told all the same.",
+            headers={"Retry-After": "600"},
+        )
 
 
 def deliveries_read(session: Session, rows: Sequence[Delivery]) -> list[DeliveryRead]:
