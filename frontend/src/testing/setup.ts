@@ -1,17 +1,31 @@
 /** Browser features that jsdom lacks, for every test that renders; runs before each file. */
 
-import { afterEach, vi } from 'vitest'
+import { afterEach, expect, vi } from 'vitest'
 
 afterEach(() => {
   vi.unstubAllGlobals()
   vi.useRealTimers()
 })
 
+/** Return the names of the sections, navigations and forms of the page, a list of landmarks. */
+function landmarks() {
+  return [...document.querySelectorAll('section, aside, nav, form')].flatMap((element) => {
+    const heading = document.getElementById(element.getAttribute('aria-labelledby') ?? '')
+    const name = element.getAttribute('aria-label') ?? heading?.textContent
+    return name ? [`${element.tagName.toLowerCase()} “${name.toLowerCase()}”`] : []
+  })
+}
+
 if (typeof window !== 'undefined') {
   const { cleanup, configure } = await import('@testing-library/react')
   configure({ asyncUtilTimeout: 20_000 })
   // Files share a window: each begins with an empty one.
-  afterEach(cleanup)
+  afterEach(() => {
+    const names = landmarks()
+    cleanup()
+    // Two landmarks of one name cannot be told apart (axe: landmark-unique).
+    expect(names).toEqual([...new Set(names)])
+  })
   localStorage.clear()
   sessionStorage.clear()
   document.body.replaceChildren()

@@ -5,7 +5,7 @@ import { pageStyles } from './Page'
 import { Records } from './Records'
 
 const strings = {
-  label: 'Findings of the advisors',
+  label: 'Findings and the rules that fired',
   none: 'No findings: the network is shared evenly, no metric shows a retransmission timeout, and no path needs another transport.',
   noneOfPath: 'No findings about the most affected path.',
   about: 'About',
