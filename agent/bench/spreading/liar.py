@@ -1,4 +1,4 @@
-"""A peer that sends every block with one wrong bit: `liar.py ADDRESS BACKEND TOKEN ARTIFACT`.
+"""A peer that sends every block with one wrong bit: `liar.py ADDRESS BACKEND TOKEN ARTIFACT NAME`.
 
 It enrols like an agent, says that it has a complete copy, and serves blocks as in agent/agent/src/artifacts/server.rs.
 """
@@ -12,7 +12,7 @@ import time
 import urllib.request
 from typing import Any
 
-ADDRESS, BACKEND, TOKEN, ARTIFACT = sys.argv[1:]
+ADDRESS, BACKEND, TOKEN, ARTIFACT, NAME = sys.argv[1:]
 _ENTRY_BYTES = 36
 
 
@@ -21,7 +21,7 @@ class Backend:
 
     def __init__(self) -> None:
         zone = {"provider": "lab", "region": "west", "name": "west"}
-        body = {"token": TOKEN, "hostname": "liar", "zone": zone, "probe_address": ADDRESS, "event_port": 319}
+        body = {"token": TOKEN, "hostname": NAME, "zone": zone, "probe_address": ADDRESS, "event_port": 319}
         body |= {"general_port": 320, "agent_version": "0.1.0", "description": {}}
         self.credential = ""
         self.credential = json.loads(self.ask("/v1/agents/enrol", body))["credential"]
