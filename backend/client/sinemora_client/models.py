@@ -1075,7 +1075,7 @@ Delivery: TypeAlias = Literal["email", "link"]
 class DeliveryRead(TypedDict):
     """One notice to one receiver; `title` is that of its incident, null of a test.
 
-    `held`: it waits until `due_at`, or was sent, with other notices about single paths.
+    `held`: it waits until `due_at`, or was sent, with other notices below critical.
     """
 
     id: str
@@ -3794,8 +3794,8 @@ class RouteInput(TypedDict):
     """A route: matching incidents go to its receivers, or to those of its first matching child route.
 
     With `continue_`, later siblings are tried as well. Without matchers all incidents match. `repeat_s`, `resolved`
-    and `hold_s` are inherited where they are null. `hold_s`: longest time for which notices about single paths are
-    held and sent together; 0 sends each by itself.
+    and `hold_s` are inherited where they are null. `hold_s`: longest time for which notices below critical are held
+    and sent together; 0 sends each by itself.
     """
 
     matchers: NotRequired[list[Matcher]]
@@ -3811,8 +3811,8 @@ class RouteOutput(TypedDict):
     """A route: matching incidents go to its receivers, or to those of its first matching child route.
 
     With `continue_`, later siblings are tried as well. Without matchers all incidents match. `repeat_s`, `resolved`
-    and `hold_s` are inherited where they are null. `hold_s`: longest time for which notices about single paths are
-    held and sent together; 0 sends each by itself.
+    and `hold_s` are inherited where they are null. `hold_s`: longest time for which notices below critical are held
+    and sent together; 0 sends each by itself.
     """
 
     matchers: NotRequired[list[Matcher]]

@@ -1,7 +1,7 @@
 """Notices of incidents, and the notifications that a receiver with default settings gets of them.
 
 Follows `alerts/incidents/store.py` and `alerts/notifications`: begin, return, a higher severity and the end of an
-incident are notices; those about single paths are grouped.
+incident are notices; those about the network are grouped unless they are critical.
 """
 
 from collections.abc import Callable, Iterable
@@ -85,4 +85,5 @@ def count(notices: Iterable[Notice], lasts: Callable[[Notice, int], bool]) -> in
 
 
 def _notice(track: Track, severity: Severity, at_s: int, *, begins: bool) -> Notice:
-    return Notice(at_s, track.id, track.culprit.suspect, group_key("", track.symptoms), severity, begins)
+    suspect = track.culprit.suspect
+    return Notice(at_s, track.id, suspect, group_key("", track.symptoms, suspect), severity, begins)

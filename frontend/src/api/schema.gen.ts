@@ -6557,7 +6557,7 @@ export interface components {
          * DeliveryRead
          * @description One notice to one receiver; `title` is that of its incident, null of a test.
          *
-         *     `held`: it waits until `due_at`, or was sent, with other notices about single paths.
+         *     `held`: it waits until `due_at`, or was sent, with other notices below critical.
          */
         DeliveryRead: {
             /**
@@ -11844,7 +11844,7 @@ export interface components {
          * @description A route: matching incidents go to its receivers, or to those of its first matching child route.
          *
          *     With `continue_`, later siblings are tried as well. Without matchers all incidents match. `repeat_s`, `resolved` and
-         *     `hold_s` are inherited where they are null. `hold_s`: longest time for which notices about single paths are held and
+         *     `hold_s` are inherited where they are null. `hold_s`: longest time for which notices below critical are held and
          *     sent together; 0 sends each by itself.
          */
         "Route-Input": {
@@ -11871,7 +11871,7 @@ export interface components {
          * @description A route: matching incidents go to its receivers, or to those of its first matching child route.
          *
          *     With `continue_`, later siblings are tried as well. Without matchers all incidents match. `repeat_s`, `resolved` and
-         *     `hold_s` are inherited where they are null. `hold_s`: longest time for which notices about single paths are held and
+         *     `hold_s` are inherited where they are null. `hold_s`: longest time for which notices below critical are held and
          *     sent together; 0 sends each by itself.
          */
         "Route-Output": {

@@ -232,11 +232,12 @@ def _seen(
     session.refresh(row)
     before = row.silenced_by
     apply_silences(session, row, mesh, now)
+    is_resolved_by_person = change.transition is Transition.REOPENED and notice_at is None
     if change.transition is Transition.REOPENED and (notice_at is None or notice_at <= at):
         about = "returned"  # receivers have heard that it ended
     else:
         about = "opened" if rose or (before and not row.silenced_by) else "repeated"
-    dispatch.notify(session, row, mesh, about, now)
+    dispatch.notify(session, row, mesh, about, now, at_once=is_resolved_by_person)
     dispatch.release_if_lasting(session, row, at)
     return announce or before != row.silenced_by
 

@@ -20,13 +20,20 @@ from sinemora.meshes.plan import MeshState
 
 
 def notify(
-    session: Session, row: Incident, mesh: MeshState, about: str, at: datetime, *, due_at: datetime | None = None
+    session: Session,
+    row: Incident,
+    mesh: MeshState,
+    about: str,
+    at: datetime,
+    *,
+    due_at: datetime | None = None,
+    at_once: bool = False,
 ) -> None:
     """Notify the receivers of an incident, at once or when due.
 
     `about`: opened, returned (after its end was told), repeated, resolved, or late (found after its end). PagerDuty
-    receivers get no late notifications: no one is paged for the past. Notices about single paths are grouped
-    (`grouping`), except the end that a person decided.
+    receivers get no late notifications: no one is paged for the past. Notices below critical are grouped
+    (`grouping`), except the end that a person decided and those to send `at_once`.
     """
     if row.silenced_by is not None or (about == "resolved" and row.notified_at is None):
         return
@@ -50,11 +57,12 @@ def notify(
         receivers = {
             name: destination for name, destination in receivers.items() if destination.kind != ReceiverKind.pagerduty
         }
-    grouped = is_grouped(Suspect(row.suspect), Severity(row.severity)) and about != "late"
+    suspect = Suspect(row.suspect)
+    grouped = is_grouped(suspect, Severity(row.severity)) and about != "late" and not at_once
     unheard: set[UUID] = set()
     if about == "resolved" and due_at is None:
         grouped, unheard = False, queries.withdraw_held(session, row.id)
-    key = group_key(mesh.id, row.evidence.get("symptoms", ())) if grouped else None
+    key = group_key(mesh.id, row.evidence.get("symptoms", ()), suspect) if grouped else None
     for destination in destinations:
         receiver = receivers.get(destination.receiver)
         if receiver is None or receiver.id in unheard:

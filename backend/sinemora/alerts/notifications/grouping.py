@@ -1,6 +1,6 @@
 """Grouping of notifications: when the next notification of a group is sent. Pure.
 
-Notices about single paths that come in numbers are one notification in a while instead of one each. The first of a
+Notices about the network that come in numbers are one notification in a while instead of one each. The first of a
 group is sent at once. Those that follow within the hold are sent together when it ends, and the next hold is twice as
 long, up to the longest. Without notices it becomes shorter again, by half for each hold that passed. Chronic trouble
 is therefore a notification every few hours, and a new one is told at once (cf. `group_interval` of Alertmanager).
@@ -9,13 +9,14 @@ is therefore a notification every few hours, and a new one is told at once (cf. 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sinemora.alerts.evaluation.root_cause import OF_PAIR, Suspect
+from sinemora.alerts.evaluation.root_cause import OF_PAIR, OF_ZONES, Suspect
 from sinemora.alerts.evaluation.rule import Severity, Symptom
 
-FIRST_HOLD_S = 900
+FIRST_HOLD_S = 1800
 """The shortest hold, after the first notification of a group."""
 LASTS_S = 900
 """An incident that lasts this long is no spike: its notice is no longer held."""
+_OF_NETWORK = (*OF_PAIR, *OF_ZONES, Suspect.EGRESS, Suspect.INGRESS, Suspect.VM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +28,17 @@ class Sending:
 
 
 def is_grouped(suspect: Suspect, severity: Severity) -> bool:
-    """Return whether notices of an incident are grouped: it is about a single path or pair, and not critical."""
-    return suspect in OF_PAIR and severity is not Severity.CRITICAL
+    """Return whether notices of an incident are grouped: the network is suspected, and it is not critical."""
+    return suspect in _OF_NETWORK and severity is not Severity.CRITICAL
 
 
-def group_key(mesh_id: object, symptoms: Iterable[Symptom | str]) -> str:
-    """Return the name of a group: incidents of a mesh with the same symptoms."""
-    return f"{mesh_id} {'+'.join(sorted(map(str, symptoms)))}"
+def group_key(mesh_id: object, symptoms: Iterable[Symptom | str], suspect: Suspect) -> str:
+    """Return the name of a group: incidents of a mesh with the same symptoms.
+
+    Those about more than a pair are a group of their own: single paths that spike all day do not hold back the first
+    notice about a VM or a zone.
+    """
+    return f"{mesh_id} {'+'.join(sorted(map(str, symptoms)))}{'' if suspect in OF_PAIR else ' broad'}"
 
 
 def next_sending(last: Sending | None, at_s: int, longest_s: int) -> Sending:

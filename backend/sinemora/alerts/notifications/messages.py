@@ -86,7 +86,7 @@ class Notification:
         shown = sorted(self.incidents, key=lambda one: one.ended_at is not None)[:_LINES_MAX]
         lines = [f"{one.severity.capitalize()}, {_NEWS[one.about]}: {one.title}. {one.times()}" for one in shown]
         more = len(self.incidents) - len(shown)
-        return [*lines, *([f"{more} more."] if more else []), "Notices about single paths are sent together."]
+        return [*lines, *([f"{more} more."] if more else []), "Notices below critical are sent together."]
 
     def times(self) -> str:
         """Return when it began and ended, and how it recurs."""
@@ -113,10 +113,10 @@ def digest(notices: Sequence[Notification]) -> Notification:
         id=notices[0].id,
         incident_id=None,
         about="digest",
-        title=f"{len(incidents)} incidents about single paths: {news}",
+        title=f"{len(incidents)} incidents below critical: {news}",
         severity=str(severity),
         mesh=first.mesh,
-        suspect="path",
+        suspect=first.suspect,
         rules=_each_once(one.rules for one in incidents),
         paths=sum(one.paths for one in incidents),
         onset_at=min(one.onset_at for one in incidents),

@@ -49,7 +49,7 @@ class Route(Write):
     """A route: matching incidents go to its receivers, or to those of its first matching child route.
 
     With `continue_`, later siblings are tried as well. Without matchers all incidents match. `repeat_s`, `resolved` and
-    `hold_s` are inherited where they are null. `hold_s`: longest time for which notices about single paths are held and
+    `hold_s` are inherited where they are null. `hold_s`: longest time for which notices below critical are held and
     sent together; 0 sends each by itself.
     """
 

@@ -49,6 +49,6 @@ def receiver(owner: Member, kind: str, hooks: Hooks) -> dict[str, Any]:
     return owner.created("/v1/receivers", {"name": kind, "kind": kind, "settings": settings, "secret": secret})
 
 
-def route(owner: Member, *names: str) -> None:
-    answer = owner.put("/v1/alert-routes", json={"root": {"receivers": list(names)}})
+def route(owner: Member, *names: str, hold_s: int | None = None) -> None:
+    answer = owner.put("/v1/alert-routes", json={"root": {"receivers": list(names), "hold_s": hold_s}})
     assert answer.status_code == 200, answer.text

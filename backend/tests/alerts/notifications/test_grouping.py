@@ -1,4 +1,4 @@
-"""Notices about single paths: the first at once, those that follow together, with real receivers."""
+"""Notices below critical: the first at once, those that follow together, with real receivers."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -24,14 +24,14 @@ MIN, HOUR = 60, 3600
 @pytest.mark.parametrize(
     ("last", "at_s", "sending"),
     [
-        (None, 0, (0, 15 * MIN)),  # the first is sent at once
-        ((0, 15 * MIN), 5 * MIN, (15 * MIN, 30 * MIN)),  # the next one waits for the end of the hold
-        ((15 * MIN, 30 * MIN), 8 * MIN, (15 * MIN, 30 * MIN)),  # and a third joins it
+        (None, 0, (0, 30 * MIN)),  # the first is sent at once
+        ((0, 30 * MIN), 5 * MIN, (30 * MIN, HOUR)),  # the next one waits for the end of the hold
+        ((30 * MIN, HOUR), 8 * MIN, (30 * MIN, HOUR)),  # and a third joins it
         ((0, 4 * HOUR), 5, (4 * HOUR, 4 * HOUR)),  # never held for longer than the route allows
-        ((0, 15 * MIN), 16 * MIN, (16 * MIN, 15 * MIN)),  # none for a whole hold: at once
+        ((0, 30 * MIN), 31 * MIN, (31 * MIN, 30 * MIN)),  # none for a whole hold: at once
         ((0, 4 * HOUR), 5 * HOUR, (5 * HOUR, 2 * HOUR)),  # the hold halves …
         ((0, 4 * HOUR), 9 * HOUR, (9 * HOUR, HOUR)),  # … for each that passed
-        ((0, 4 * HOUR), 40 * HOUR, (40 * HOUR, 15 * MIN)),
+        ((0, 4 * HOUR), 40 * HOUR, (40 * HOUR, 30 * MIN)),
     ],
 )
 def test_a_group_sends_the_first_notice_at_once_and_then_less_and_less_often(
@@ -55,12 +55,15 @@ def test_a_notice_a_minute_for_a_week_is_some_dozen_notifications():
         (Suspect.PATH, Severity.WARNING, True),
         (Suspect.PAIR, Severity.INFO, True),
         (Suspect.PATH, Severity.CRITICAL, False),
-        (Suspect.EGRESS, Severity.WARNING, False),
-        (Suspect.ZONE_PAIR, Severity.INFO, False),
+        (Suspect.EGRESS, Severity.WARNING, True),
+        (Suspect.ZONE_PAIR, Severity.INFO, True),
+        (Suspect.ZONE, Severity.CRITICAL, False),
+        (Suspect.AGENT, Severity.WARNING, False),
+        (Suspect.CLOCK, Severity.WARNING, False),
         (Suspect.APPLICATION, Severity.WARNING, False),
     ],
 )
-def test_only_single_paths_that_are_not_critical_are_grouped(suspect: Suspect, severity: Severity, grouped: bool):
+def test_notices_about_the_network_that_are_not_critical_are_grouped(suspect: Suspect, severity: Severity, grouped: bool):
     assert is_grouped(suspect, severity) is grouped
 
 
@@ -117,11 +120,11 @@ def test_notices_that_follow_are_one_notification(noisy: Watched, hooks: Hooks):
     first = min(row["created_at"] for row in noisy.owner.get("/v1/deliveries").json()["items"])
     assert {row["due_at"] for row in held} == {max(row["due_at"] for row in held)}
     wait = datetime.fromisoformat(held[0]["due_at"]) - datetime.fromisoformat(first)
-    assert abs(wait - timedelta(minutes=15)) < timedelta(seconds=10)
+    assert abs(wait - timedelta(minutes=30)) < timedelta(seconds=10)
     end_of_hold()
     assert heard(hooks) == [("opened", 0), ("digest", 2)]
     digest = bodies(hooks, "/hook")[-1]
-    assert digest["title"] == "2 incidents about single paths: 2 new"
+    assert digest["title"] == "2 incidents below critical: 2 new"
     assert {one["incident_id"] for one in digest["incidents"]} < {one["id"] for one in noisy.incidents()}
     assert len(pages(hooks)) == 3  # each is an alert of its own, since both continue
     assert waiting(noisy) == []
@@ -163,14 +166,23 @@ def test_an_incident_that_lasts_is_told_by_itself(noisy: Watched, hooks: Hooks):
     assert waiting(noisy) == []
 
 
-def test_broad_faults_and_routes_without_a_hold_are_told_at_once(noisy: Watched, hooks: Hooks):
+def test_single_paths_hold_no_broader_fault_back_but_broad_ones_that_follow_are_held(noisy: Watched, hooks: Hooks):
     noisy.slow |= egress(noisy, 3)
     noisy.windows(3)
     assert heard(hooks)[1:] == [("opened", 0)]
+    noisy.slow |= egress(noisy, 5)
+    noisy.windows(3)
+    assert heard(hooks)[2:] == []
+    end_of_hold()
+    assert heard(hooks)[2:] == [("opened", 0)]
+    assert bodies(hooks, "/hook")[-1]["suspect"] == "egress"
+
+
+def test_a_route_without_a_hold_tells_each_at_once(noisy: Watched, hooks: Hooks):
     route(noisy, 0)
     noisy.slow |= {(4, 5): SLOW_NS}
     noisy.windows(3)
-    assert heard(hooks)[2:] == [("opened", 0)]
+    assert heard(hooks)[1:] == [("opened", 0)]
 
 
 def test_a_person_who_resolves_a_held_incident_withdraws_it(noisy: Watched, hooks: Hooks):

@@ -39,7 +39,7 @@ KINDS = ("webhook", "slack", "teams", "pagerduty", "email")
 def test_each_receiver_is_notified_once_of_start_and_end(local: None, watched: Watched, hooks: Hooks, mailbox: Mailbox):
     for kind in KINDS:
         assert "secret" not in receiver(watched.owner, kind, hooks)
-    route(watched.owner, *KINDS)
+    route(watched.owner, *KINDS, hold_s=0)
     watched.slow = egress(watched, 2)
     watched.windows(4)
     tasks.deliver_due()
@@ -84,7 +84,7 @@ def test_a_return_is_no_news_before_its_end_was_told_and_one_notification_after(
     local: None, watched: Watched, hooks: Hooks
 ):
     receiver(watched.owner, "webhook", hooks)
-    route(watched.owner, "webhook")
+    route(watched.owner, "webhook", hold_s=0)
 
     def seen_once_more() -> None:
         watched.slow = egress(watched, 2)

@@ -78,7 +78,7 @@ export function BranchEditor({ branch, isNew, receivers, saving, changes, onRead
           </div>
           <NativeSelect
             name="hold"
-            label={strings.groupSinglePaths}
+            label={strings.groupBelowCritical}
             description={strings.groupHelp}
             defaultValue={String(branch.hold_s ?? '')}
             data={withPresent(HOLDS, branch.hold_s, strings.atMostSeconds)}

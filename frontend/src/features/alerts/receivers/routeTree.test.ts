@@ -25,9 +25,9 @@ test('the text of a branch has matchers and options', () => {
   expect(takes(NEW_BRANCH)).toBe('severity is critical')
   expect(takes({ ...NEW_BRANCH, matchers: [] })).toBe('All incidents')
   expect(terms(NEW_BRANCH)).toBe('')
-  expect(terms({ ...NEW_BRANCH, hold_s: 0 })).toBe('single paths not grouped')
-  expect(terms({ ...NEW_BRANCH, hold_s: 14400 })).toBe('single paths grouped for at most 4 h')
-  expect(terms({ ...NEW_BRANCH, hold_s: 7200 })).toBe('single paths grouped for at most 7200 s')
+  expect(terms({ ...NEW_BRANCH, hold_s: 0 })).toBe('notices not grouped')
+  expect(terms({ ...NEW_BRANCH, hold_s: 14400 })).toBe('notices grouped for at most 4 h')
+  expect(terms({ ...NEW_BRANCH, hold_s: 7200 })).toBe('notices grouped for at most 7200 s')
   expect(terms({ ...NEW_BRANCH, repeat_s: 3600, resolved: false, continue_: true })).toBe(
     'repeats every hour; no notification when resolved; continues with the next route',
   )

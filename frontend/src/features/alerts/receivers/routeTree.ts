@@ -104,7 +104,7 @@ export function terms({ repeat_s, resolved, hold_s, continue_ }: Route): string 
   const parts = [
     repeat_s ? strings.repeats(repeat.toLowerCase()) : '',
     resolved === false ? strings.resolvedSilent : resolved ? strings.resolvedNotified : '',
-    hold_s === 0 ? strings.singlePathsAtOnce : hold_s ? strings.groups(hold.toLowerCase()) : '',
+    hold_s === 0 ? strings.eachAtOnce : hold_s ? strings.groups(hold.toLowerCase()) : '',
     continue_ ? strings.continues : '',
   ].filter(Boolean)
   return parts.join('; ')
