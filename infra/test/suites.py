@@ -272,7 +272,8 @@ def report(results: dict[str, Tally]) -> int:
     if not_run := [line for tally in results.values() for line in tally.not_run]:
         print("\nnot run:")
         print(*(f"    {line}" for line in not_run), sep="\n")
-    if listed := running.listed_tests():
+    # Checks alone have no test that might.
+    if slowest and (listed := running.listed_tests()):
         print("\nmay run again when they fail (infra/test/rerun.toml):")
         print(*(f"    {name}: {reason}" for name, reason in listed.items()), sep="\n")
     # Last, since the end of a long output is what is kept of it.

@@ -63,7 +63,9 @@ def test_a_notice_a_minute_for_a_week_is_some_dozen_notifications():
         (Suspect.APPLICATION, Severity.WARNING, False),
     ],
 )
-def test_notices_about_the_network_that_are_not_critical_are_grouped(suspect: Suspect, severity: Severity, grouped: bool):
+def test_notices_about_the_network_that_are_not_critical_are_grouped(
+    suspect: Suspect, severity: Severity, grouped: bool
+):
     assert is_grouped(suspect, severity) is grouped
 
 
