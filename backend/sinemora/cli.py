@@ -19,6 +19,7 @@ _RECEIVERS = "sinemora.alerts.receivers.command"
 _EMBEDDED = "sinemora.embedded.commands"
 _RECOVERY = "sinemora.recovery.commands"
 _LOGIN = "sinemora.device_login.command"
+_TOKEN_BUCKETS = "sinemora.measurements.token_buckets.command"
 
 # The module of each further command, whose `app` has a command of this name, and its help.
 IMPORTED = {
@@ -42,6 +43,11 @@ IMPORTED = {
         "Show where measured delays come from: base delay, propagation, queueing (API key).",
     ),
     "measure": ("sinemora.measurements.on_demand.command", "Measure one pair now and print each second (API key)."),
+    "traffic": (_TOKEN_BUCKETS, "Show the traffic of a VM in the last hour (API key)."),
+    "token-buckets": (
+        _TOKEN_BUCKETS,
+        "State the token buckets of VMs; show tokens left and when they will be empty (API key).",
+    ),
     "import": (_MEASUREMENTS, "Import a trace measured elsewhere into a mesh (API key)."),
     "applications": (
         "sinemora.applications.command",

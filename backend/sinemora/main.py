@@ -58,6 +58,7 @@ from sinemora.measurements.on_demand import routes as on_demand
 from sinemora.measurements.pins import routes as pins
 from sinemora.measurements.prometheus import routes as prometheus
 from sinemora.measurements.store import backlog_metrics
+from sinemora.measurements.token_buckets import routes as token_buckets
 from sinemora.members import invitation_routes as invitations
 from sinemora.members import routes as members
 from sinemora.meshes import routes as meshes
@@ -105,6 +106,7 @@ ROUTERS = (
     prometheus.router,
     query_routes.router,
     query_routes.vm_router,
+    token_buckets.router,
     curves.router,
     applications.router,
     recommendations.router,

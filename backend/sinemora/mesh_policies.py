@@ -2,7 +2,8 @@
 
 `sinemora.mesh_ids` and `sinemora.mesh_keys` list what the transaction sees, between commas; empty for every mesh. A
 policy restricts, in addition to that of the tenant, each table whose rows belong to a mesh: by its column `mesh_id` or
-`mesh_key`, or by the foreign keys that lead to such a table. VMs are seen through the meshes that they are members of.
+`mesh_key`, or by the foreign keys that lead to such a table. VMs are seen through the meshes that they are members of,
+and what is about a VM alone with it.
 Text that people wrote about the tenant is hidden when it names what is hidden.
 
 Each condition reads a setting once in a statement and calls its function only for limited callers. It ends in `<> 0`,
@@ -34,6 +35,12 @@ _FUNCTIONS = (
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
 BEGIN
     RETURN (SELECT count(*) FROM mesh_vms m WHERE m.tenant_id = tenant AND m.vm_id = vm);
+END $$""",
+    # The same by the key of a VM in time series: of `vms` row-level security shows no others.
+    """CREATE OR REPLACE FUNCTION sees_vm_key(listed text, vm integer) RETURNS bigint
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+    RETURN (SELECT count(*) FROM vms v WHERE v.key = vm);
 END $$""",
     # An annotation about hidden things alone is hidden. As the owner, since a new one has no targets yet.
     """CREATE OR REPLACE FUNCTION sees_target(listed text, tenant uuid, annotation uuid) RETURNS bigint
@@ -105,6 +112,8 @@ def conditions(connection: Connection, tables: Iterable[str]) -> dict[str, str]:
             found[table] = _not_zero(f"strpos({_IDS}, mesh_id::text)")
         elif "mesh_key" in columns[table]:
             found[table] = _not_zero(f"strpos({_KEYS}, ',' || mesh_key || ',')")
+        elif "vm_key" in columns[table]:
+            found[table] = _not_zero(f"sees_vm_key({_IDS}, vm_key)")
     found["annotations"] += f" AND (NOT scoped OR {_not_zero(f'sees_target({_IDS}, tenant_id, id)')})"
     return found | _through_foreign_keys(connection, known, found)
 

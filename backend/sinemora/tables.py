@@ -17,6 +17,7 @@ from sinemora.learning import models as learning
 from sinemora.measurements import models as measurements
 from sinemora.measurements.on_demand import models as on_demand
 from sinemora.measurements.pins import models as pins
+from sinemora.measurements.token_buckets import models as token_buckets
 from sinemora.members import models as members
 from sinemora.meshes import models as meshes
 from sinemora.recommendations import models as recommendations
@@ -39,6 +40,7 @@ FEATURES = (
     measurements,
     on_demand,
     pins,
+    token_buckets,
     artifacts,
     curves,
     applications,

@@ -22,7 +22,7 @@ from sinemora.recommendations.schemas import VerifiedOutcome
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0040_service_plans"
+NEWEST = "0041_vm_traffic"
 
 
 @dataclass

@@ -26,6 +26,7 @@ mod standard_clients;
 pub mod state_dir;
 pub mod stop;
 pub mod timestamp;
+pub mod traffic;
 pub mod window;
 
 pub use sinemora_wire as wire;

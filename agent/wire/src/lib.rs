@@ -35,6 +35,33 @@ pub struct Report {
     pub windows: Vec<MeshWindow>,
     #[prost(message, optional, tag = "5")]
     pub health: Option<Health>,
+    /// What passed this VM's network interface, oldest first; empty if the agent does not count.
+    #[prost(message, repeated, tag = "6")]
+    pub traffic: Vec<TrafficWindow>,
+}
+
+/// Bytes and packets of one network interface in `[started_at_s, started_at_s + window_s)`, as the kernel counts them:
+/// nothing about their content, ends or ports.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct TrafficWindow {
+    /// Unix seconds, a multiple of `window_s`.
+    #[prost(int64, tag = "1")]
+    pub started_at_s: i64,
+    #[prost(uint32, tag = "2")]
+    pub window_s: u32,
+    /// Time between the two readings of the counters: `window_s` and the lateness of timers.
+    #[prost(uint64, tag = "3")]
+    pub elapsed_ns: u64,
+    #[prost(string, tag = "4")]
+    pub interface: String,
+    #[prost(uint64, tag = "5")]
+    pub bytes_sent: u64,
+    #[prost(uint64, tag = "6")]
+    pub packets_sent: u64,
+    #[prost(uint64, tag = "7")]
+    pub bytes_received: u64,
+    #[prost(uint64, tag = "8")]
+    pub packets_received: u64,
 }
 
 /// One window of one mesh: everything this agent measured as client, all peers.

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use prost::Message;
 use serde_json::{Value, json};
-use sinemora_wire::{Columns, Evidence, FlowColumns, Health, MeshWindow, NOT_KNOWN, Report};
+use sinemora_wire::{
+    Columns, Evidence, FlowColumns, Health, MeshWindow, NOT_KNOWN, Report, TrafficWindow,
+};
 
 fn golden(name: &str) -> (Vec<u8>, Value) {
     let stem = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -19,7 +21,14 @@ fn golden(name: &str) -> (Vec<u8>, Value) {
 
 #[test]
 fn bytes_and_json_of_every_golden_file_say_the_same() {
-    for name in ["report", "empty", "extremes", "flows", "window_time"] {
+    for name in [
+        "report",
+        "empty",
+        "extremes",
+        "flows",
+        "window_time",
+        "traffic",
+    ] {
         let (bytes, text) = golden(name);
         let report = Report::decode(bytes.as_slice()).unwrap();
         assert_eq!(as_json(&report), text, "{name}");
@@ -61,6 +70,7 @@ fn as_json(report: &Report) -> Value {
             "health",
             report.health.as_ref().map_or(Value::Null, health_json),
         ),
+        ("traffic", report.traffic.iter().map(traffic_json).collect()),
     ])
 }
 
@@ -140,6 +150,19 @@ fn health_json(h: &Health) -> Value {
         ("timestamp_source", json!(h.timestamp_source)),
         ("clock_source", json!(h.clock_source)),
         ("window_time_error_ns", long(h.window_time_error_ns)),
+    ])
+}
+
+fn traffic_json(window: &TrafficWindow) -> Value {
+    object([
+        ("started_at_s", long(window.started_at_s)),
+        ("window_s", json!(window.window_s)),
+        ("elapsed_ns", long(window.elapsed_ns)),
+        ("interface", json!(window.interface)),
+        ("bytes_sent", long(window.bytes_sent)),
+        ("packets_sent", long(window.packets_sent)),
+        ("bytes_received", long(window.bytes_received)),
+        ("packets_received", long(window.packets_received)),
     ])
 }
 

@@ -617,6 +617,16 @@ class BlockWrite(TypedDict):
     size: int
 
 
+class BucketEvidence(TypedDict):
+    """Token bucket of a VM when the incident opened: its tokens and the use above its rate, which empties it."""
+
+    rate_mbit: float
+    use_mbit: float
+    burst_kb: float
+    tokens_kb: float
+    empty_in_s: float | None
+
+
 class BucketRead(TypedDict):
     """Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket."""
 
@@ -803,6 +813,8 @@ class ConditionModel(TypedDict):
     timescale: NotRequired[Timescale]
     # Of `loss`: time over which packets are counted
     over_s: NotRequired[int]
+    # Of `tokens`: time within which a token bucket will be empty
+    within_s: NotRequired[int]
 
 
 class CopiesRead(TypedDict):
@@ -1170,6 +1182,10 @@ class DeviationsRead(TypedDict):
     items: list[UnusualRead]
     losing: int
     losses: list[LosingPath]
+
+
+Direction: TypeAlias = Literal["sent", "received"]
+"""Traffic that takes tokens: what the VM sends, or what it receives."""
 
 
 class DirectionRead(TypedDict):
@@ -1966,10 +1982,11 @@ class KeyOwner(TypedDict):
     email: str
 
 
-Kind: TypeAlias = Literal["threshold", "baseline", "loss", "spike", "silent", "performance"]
+Kind: TypeAlias = Literal["threshold", "baseline", "loss", "spike", "silent", "performance", "tokens"]
 """Comparison of a rule: a value with a number, a value with the baseline of its path, the packets lost over many
-windows with a ratio, the largest delay of a window with its median, an agent's last report with the clock, or an
-application's predicted performance with its objective.
+windows with a ratio, the largest delay of a window with its median, an agent's last report with the clock, an
+application's predicted performance with its objective, or the time until the token bucket of a VM is empty with a
+limit.
 """
 
 
@@ -2023,6 +2040,10 @@ class LearningRead(TypedDict):
     unlearnt_paths: int
     learnt_s: int
     baseline_s: int
+
+
+Level: TypeAlias = Literal["empty", "full", "draining", "filling", "steady"]
+"""State of a bucket: empty with a use at its rate or above, full, draining, filling, or neither."""
 
 
 class LinkPerformance(TypedDict):
@@ -3011,6 +3032,14 @@ class PageSpikeRead(TypedDict):
     next_cursor: str | None
 
 
+class PageTokenBucketRead(TypedDict):
+    """PageTokenBucketRead."""
+
+    items: list[TokenBucketRead]
+    # Cursor of the next page; null on the last one
+    next_cursor: str | None
+
+
 class PageVmRead(TypedDict):
     """PageVmRead."""
 
@@ -3502,7 +3531,7 @@ Reason: TypeAlias = Literal["too_few_packets", "one_rate", "unsteady_rate", "no_
 """Reason for no finding."""
 
 
-ReasonCode: TypeAlias = Literal["one_way_up", "reverse_up", "reverse_unchanged", "reverse_down", "round_trip_changed", "round_trip_unchanged", "loss", "spikes", "clock_error", "silent", "delays_usual", "no_usual", "objective_missed", "applications_lose", "applications_unaffected", "applications_unknown", "no_applications"]
+ReasonCode: TypeAlias = Literal["one_way_up", "reverse_up", "reverse_unchanged", "reverse_down", "round_trip_changed", "round_trip_unchanged", "loss", "spikes", "clock_error", "silent", "bucket_empties", "delays_usual", "no_usual", "objective_missed", "applications_lose", "applications_unaffected", "applications_unknown", "no_applications"]
 """Kind of a reason; `verdict_of` says when each holds."""
 
 
@@ -4405,6 +4434,10 @@ class SortWrite(TypedDict):
     skew: NotRequired[float]
 
 
+Source: TypeAlias = Literal["stated", "detected"]
+"""Origin of rate and depth: stated by a person, as from a provider's documents, or detected from bursts."""
+
+
 class SourceRead(TypedDict):
     """Bytes that a copy took from one VM, or from the backend where `vm_id` is null."""
 
@@ -4761,6 +4794,50 @@ Timescale: TypeAlias = Literal["short", "long", "weekly"]
 """Memory of a baseline: the last half hour, days, or this hour of the week in the last weeks."""
 
 
+class TokenBucketRead(TypedDict):
+    """Token bucket of a VM. `forecast` is null while its agent has reported no traffic for two minutes."""
+
+    vm_id: str
+    vm_name: str
+    direction: Direction
+    rate_mbit: float
+    burst_kb: float
+    source: Source
+    updated_at: str
+    forecast: TokenForecastRead | None
+
+
+class TokenBucketWrite(TypedDict):
+    """Token bucket of a VM. `rate_mbit` is its refill in Mbit/s, `burst_kb` its depth in 1,000 bytes."""
+
+    rate_mbit: float
+    # Depth, 1,000 bytes
+    burst_kb: float
+    direction: NotRequired[Direction]
+    source: NotRequired[Source]
+
+
+class TokenForecastRead(TypedDict):
+    """Tokens of a bucket at `at`, the end of the VM's newest window of traffic, and what follows at its present use.
+
+    `tokens_kb` takes the bytes of windows as evenly spread; `tokens_min_kb` and `tokens_max_kb` are the least and
+    the most possible. `use_mbit`: mean of the last ten seconds. `empty_in_s`: 0 when empty, null when this use
+    never empties it; `empty_in_min_s` and `empty_in_max_s` by the least and the most tokens. `full_in_s`: null for
+    never.
+    """
+
+    at: str
+    use_mbit: float
+    level: Level
+    tokens_kb: float
+    tokens_min_kb: float
+    tokens_max_kb: float
+    empty_in_s: float | None
+    empty_in_min_s: float | None
+    empty_in_max_s: float | None
+    full_in_s: float | None
+
+
 Topology: TypeAlias = Literal["star", "two_rack", "four_rack", "zones"]
 """Network between the hosts: one switch, racks of equal size in the order of the hosts, or the zones of the VMs."""
 
@@ -4991,8 +5068,10 @@ class VariabilityRead(TypedDict):
     items: list[VariabilityItem]
 
 
-VerdictKind: TypeAlias = Literal["network", "clock", "agent", "application", "undecided"]
-"""Cause of an incident. `undecided`: no usual values are known yet, or delays are usual."""
+VerdictKind: TypeAlias = Literal["network", "clock", "agent", "application", "shaping", "undecided"]
+"""Cause of an incident. `shaping`: a token bucket runs empty. `undecided`: no usual values are known yet, or delays
+are usual.
+"""
 
 
 class VerdictRead(TypedDict):
@@ -5177,6 +5256,27 @@ class VmRead(TypedDict):
     agent: AgentSummary | None
 
 
+class VmTrafficRead(TypedDict):
+    """Traffic of a VM's network interface in a range, by the kernel's counters of bytes and packets.
+
+    `points_at` are the starts of the steps of `resolution_s` seconds. Rates are means over the windows of a step,
+    peaks the largest window of it; null in a step without windows. Bytes include headers from Ethernet up.
+    `interface` is that of the newest window, null without one in the range.
+    """
+
+    vm_id: str
+    window: Span
+    interface: str | None
+    resolution_s: int
+    points_at: list[str]
+    sent_bit_per_s: list[float | None]
+    received_bit_per_s: list[float | None]
+    sent_packets_per_s: list[float | None]
+    received_packets_per_s: list[float | None]
+    peak_sent_bit_per_s: list[float | None]
+    peak_received_bit_per_s: list[float | None]
+
+
 class VmTypeWrite(TypedDict):
     """VM type. Without `price_per_hour`, the price of this name in `price_list_id`."""
 
@@ -5333,7 +5433,10 @@ class sinemoraadvisorstransportschemasEvidenceRead(TypedDict):
 
 
 class sinemoraalertsincidentsschemasEvidenceRead(TypedDict):
-    """Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths."""
+    """Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
+
+    `token_bucket`: the one that the incident is about, null of others.
+    """
 
     hypotheses: list[HypothesisRead]
     heatmap: HeatmapRead
@@ -5341,6 +5444,7 @@ class sinemoraalertsincidentsschemasEvidenceRead(TypedDict):
     rise_ns: int | None
     impact: ImpactRead | None
     loss: float | None
+    token_bucket: BucketEvidence | None
 
 
 class sinemoraalertsincidentsschemasReasonRead(TypedDict):

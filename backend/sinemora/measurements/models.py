@@ -16,6 +16,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     SmallInteger,
+    String,
     Table,
     UniqueConstraint,
     func,
@@ -168,6 +169,25 @@ spikes = Table(
     Column("max_ns", BigInteger, nullable=False),
     Column("median_ns", BigInteger, nullable=False),
     Column("evidence", LargeBinary, nullable=False),
+    **_BY_TIME,
+)
+
+# Bytes and packets of a VM's network interface in one window, counted over `elapsed_ms`.
+vm_traffic = Table(
+    "vm_traffic",
+    Base.metadata,
+    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
+    Column("vm_key", Integer, primary_key=True, autoincrement=False),
+    Column("started_at", _AT, primary_key=True),
+    Column("window_s", SmallInteger, nullable=False),
+    Column("elapsed_ms", Integer, nullable=False),
+    Column("bytes_sent", BigInteger, nullable=False),
+    Column("packets_sent", BigInteger, nullable=False),
+    Column("bytes_received", BigInteger, nullable=False),
+    Column("packets_received", BigInteger, nullable=False),
+    Column("interface", String, nullable=False),
+    CheckConstraint("window_s BETWEEN 1 AND 60", name="window_s"),
+    CheckConstraint("elapsed_ms > 0", name="elapsed_ms"),
     **_BY_TIME,
 )
 

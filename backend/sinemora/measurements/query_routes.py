@@ -46,11 +46,13 @@ from sinemora.measurements.query.responses import (
     VariabilityRead,
     VmClocksRead,
     VmPathsRead,
+    VmTrafficRead,
 )
 from sinemora.measurements.query.tables import MEDIA_TYPES, Format
 from sinemora.measurements.query.unusual import most_unusual
 from sinemora.measurements.query.vm_clocks import vm_clocks
 from sinemora.measurements.query.vm_paths import vm_paths
+from sinemora.measurements.query.vm_traffic import vm_traffic
 from sinemora.measurements.schemas import By, MatrixRead, TraceTimes
 from sinemora.tenants.access import Actor, Editor, SignedIn, Viewer
 
@@ -164,6 +166,19 @@ def list_vm_clock_errors(
 ) -> VmClocksRead:
     """Return the clock errors of a VM over time in each of its meshes, from those of its outbound paths."""
     return vm_clocks(session, vm_id, from_, to, points)
+
+
+@vm_router.get("/traffic", responses=responses(422))
+def list_vm_traffic(
+    vm_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    from_: Annotated[datetime | None, Query(alias="from", description="Default: an hour before `to`")] = None,
+    to: Annotated[datetime | None, Query(description="Default: now")] = None,
+    points: Annotated[int, Query(ge=2, le=1_000, description="Maximum number of steps")] = 360,
+) -> VmTrafficRead:
+    """Return the rates of a VM's network interface over time, by its agent's counters of bytes and packets."""
+    return vm_traffic(session, vm_id, from_, to, points)
 
 
 @router.get("/comparison", response_model=ComparisonRead, responses=_responses())

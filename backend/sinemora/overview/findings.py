@@ -1,6 +1,7 @@
 """Findings of the advisors: what the same measurements say beyond incidents, each with its measurement and its rule."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from uuid import UUID
 
 from sqlalchemy import select
@@ -15,6 +16,7 @@ from sinemora.alerts.models import Incident
 from sinemora.applications.schemas import Named
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.percent import percent
+from sinemora.measurements.token_buckets import service as token_buckets
 from sinemora.meshes.models import Mesh
 from sinemora.overview import queries
 from sinemora.overview.schemas import Advisor, AdvisorFinding
@@ -22,6 +24,8 @@ from sinemora.overview.schemas import Advisor, AdvisorFinding
 _MINUTES = 60
 _TAIL_MINUTES = 1_440
 _PATHS_MAX = 5
+_EMPTY_WITHIN_S = 600
+_MBIT_OF_BYTES = 8e-6
 _MEMBERS = {
     FairnessOf.VMS: "VMs",
     FairnessOf.APPLICATIONS: "applications",
@@ -34,11 +38,13 @@ _NO_RULE = "R15"
 def findings(session: Session) -> list[AdvisorFinding]:
     """Return the findings about all meshes of the tenant, those about open incidents first."""
     found: list[AdvisorFinding] = []
+    now = datetime.now(UTC)
     for mesh in session.scalars(select(Mesh).order_by(Mesh.name)).all():
         for incident in queries.worst_incidents(session, mesh.id, _PATHS_MAX):
             found += _of_incident(session, mesh, incident)
         found += _fairness(session, mesh)
         found += _tails(session, mesh)
+        found += _buckets(session, mesh, now)
     return sorted(found, key=lambda one: one.incident_id is None)
 
 
@@ -117,3 +123,26 @@ def _tails(session: Session, mesh: Mesh) -> Iterator[AdvisorFinding]:
                 of=None,
                 incident_id=None,
             )
+
+
+def _buckets(session: Session, mesh: Mesh, now: datetime) -> Iterator[AdvisorFinding]:
+    """Yield the VMs of a mesh whose token bucket is empty, or soon will be at their present use."""
+    for row in token_buckets.of_mesh(session, mesh.id):
+        forecast = token_buckets.forecast_of(session, row, now)
+        if forecast is None or forecast.empty_in_s is None or forecast.empty_in_s > _EMPTY_WITHIN_S:
+            continue
+        rate, use = row.rate_bytes_per_s * _MBIT_OF_BYTES, forecast.use * _MBIT_OF_BYTES
+        left = percent(forecast.tokens.expected / row.depth_bytes, 0)
+        when = f"empty in {forecast.empty_in_s:.0f} s at this rate" if forecast.empty_in_s else "empty"
+        yield AdvisorFinding(
+            advisor=Advisor.shaping,
+            mesh=Named(id=mesh.id, name=mesh.name),
+            about=row.vm.name,
+            measurement=f"token bucket {when}: {left} left, {row.direction} {use:.3g} Mbit/s",
+            rule=f"use above the rate of {rate:.3g} Mbit/s, empty within {_EMPTY_WITHIN_S // 60} min",
+            advice="Send less until it has refilled, or rent a VM with a higher rate",
+            source=None,
+            target=None,
+            of=None,
+            incident_id=None,
+        )

@@ -54,6 +54,30 @@ def add_window(
     return window
 
 
+def add_traffic(
+    report: Report, started_at_s: int, bytes_sent: int, bytes_received: int = 0, elapsed_s: float = 10.0
+) -> None:
+    """Add a window of traffic to a report, in packets of 1,000 bytes."""
+    report.traffic.add(
+        started_at_s=started_at_s,
+        window_s=10,
+        elapsed_ns=round(elapsed_s * 1e9),
+        interface="eth0",
+        bytes_sent=bytes_sent,
+        packets_sent=bytes_sent // 1_000,
+        bytes_received=bytes_received,
+        packets_received=bytes_received // 1_000,
+    )
+
+
+def traffic_of(windows: dict[int, int], bytes_received: int = 0) -> Report:
+    """Return a report without peers: bytes sent by start of the window."""
+    report = Report(sequence=1, made_at_ns=time.time_ns(), agent_version="0.1.0")
+    for started_at_s, bytes_sent in windows.items():
+        add_traffic(report, started_at_s, bytes_sent, bytes_received)
+    return report
+
+
 def _add(columns: Columns, direction: int, raw: Raw) -> None:
     delays = raw.delays_ns[direction]
     columns.count.append(len(delays))

@@ -8,6 +8,7 @@ from sinemora.learning import service as learning
 from sinemora.learning.schemas import MetricPointWrite
 from tests.alerts.conftest import Watched, egress, watched  # noqa: F401 (a fixture)
 from tests.callers import Member
+from tests.measurements.reports import sent, traffic_of, window_start
 
 
 def findings(owner: Member) -> list[dict[str, Any]]:
@@ -66,3 +67,15 @@ def test_uneven_shares_and_a_retransmission_tail_are_findings(watched: Watched):
     assert found["fairness"]["rule"] == "Jain's index below 0.883"
     assert found["shaping"]["about"] == "checkout p99"
     assert "minutes in 195 to 235 ms" in found["shaping"]["measurement"]
+
+
+def test_a_token_bucket_that_runs_empty_is_a_finding(watched: Watched):  # noqa: F811
+    agent, newest = watched.world.agents[1], window_start()
+    body = {"rate_mbit": 100, "burst_kb": 125_000}
+    assert watched.owner.put(f"/v1/vms/{agent.vm_id}/token-bucket", json=body).status_code == 200
+    windows = {newest - 10 * back: 0 if back else 150_000_000 for back in range(4)}
+    sent(agent, traffic_of(windows))
+    (finding,) = findings(watched.owner)
+    assert (finding["advisor"], finding["about"]) == ("shaping", "b-1")
+    assert finding["measurement"] == "token bucket empty in 40 s at this rate: 80 % left, sent 120 Mbit/s"
+    assert finding["rule"] == "use above the rate of 100 Mbit/s, empty within 10 min"

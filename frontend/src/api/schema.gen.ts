@@ -2553,6 +2553,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/vms/{vm_id}/traffic": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Vm Traffic
+         * @description Return the rates of a VM's network interface over time, by its agent's counters of bytes and packets.
+         */
+        get: operations["list_vm_traffic"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/token-buckets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Token Buckets
+         * @description List the token buckets of the tenant's VMs, newest first, each with the tokens left and when it will be empty.
+         */
+        get: operations["list_token_buckets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vms/{vm_id}/token-bucket": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Token Bucket
+         * @description Return the token bucket of a VM, the tokens left by its traffic, and when it will be empty at its present use.
+         */
+        get: operations["read_token_bucket"];
+        /**
+         * Put Token Bucket
+         * @description Set the token bucket that shapes a VM: from its provider's documents, or as detected from bursts.
+         */
+        put: operations["put_token_bucket"];
+        post?: never;
+        /**
+         * Delete Token Bucket
+         * @description Delete the token bucket of a VM. Its traffic is still counted.
+         */
+        delete: operations["delete_token_bucket"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/curves": {
         parameters: {
             query?: never;
@@ -5737,6 +5805,22 @@ export interface components {
             is_current: boolean;
         };
         /**
+         * BucketEvidence
+         * @description Token bucket of a VM when the incident opened: its tokens and the use above its rate, which empties it.
+         */
+        BucketEvidence: {
+            /** Rate Mbit */
+            rate_mbit: number;
+            /** Use Mbit */
+            use_mbit: number;
+            /** Burst Kb */
+            burst_kb: number;
+            /** Tokens Kb */
+            tokens_kb: number;
+            /** Empty In S */
+            empty_in_s: number | null;
+        };
+        /**
          * BucketRead
          * @description Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket.
          */
@@ -6064,6 +6148,12 @@ export interface components {
              * @default 0
              */
             over_s: number;
+            /**
+             * Within S
+             * @description Of `tokens`: time within which a token bucket will be empty
+             * @default 0
+             */
+            within_s: number;
         };
         /**
          * CopiesRead
@@ -6833,6 +6923,12 @@ export interface components {
             /** Device Code */
             device_code: string;
         };
+        /**
+         * Direction
+         * @description Traffic that takes tokens: what the VM sends, or what it receives.
+         * @enum {string}
+         */
+        Direction: "sent" | "received";
         /**
          * DirectionRead
          * @description One direction of a path, or its round trip, in one window. Counts are null when unknown.
@@ -8409,11 +8505,12 @@ export interface components {
         /**
          * Kind
          * @description Comparison of a rule: a value with a number, a value with the baseline of its path, the packets lost over many
-         *     windows with a ratio, the largest delay of a window with its median, an agent's last report with the clock, or an
-         *     application's predicted performance with its objective.
+         *     windows with a ratio, the largest delay of a window with its median, an agent's last report with the clock, an
+         *     application's predicted performance with its objective, or the time until the token bucket of a VM is empty with a
+         *     limit.
          * @enum {string}
          */
-        Kind: "threshold" | "baseline" | "loss" | "spike" | "silent" | "performance";
+        Kind: "threshold" | "baseline" | "loss" | "spike" | "silent" | "performance" | "tokens";
         /**
          * LatencyBudgetItem
          * @description Latency budget of a selection; of several paths, each figure is the lower median over the `paths` with delays.
@@ -8488,6 +8585,12 @@ export interface components {
             /** Baseline S */
             baseline_s: number;
         };
+        /**
+         * Level
+         * @description State of a bucket: empty with a use at its rate or above, full, draining, filling, or neither.
+         * @enum {string}
+         */
+        Level: "empty" | "full" | "draining" | "filling" | "steady";
         /**
          * LinkPerformance
          * @description Performance of one link: round trip (ns, null while unknown), state and performance.
@@ -10221,6 +10324,16 @@ export interface components {
              */
             next_cursor: string | null;
         };
+        /** Page[TokenBucketRead] */
+        Page_TokenBucketRead_: {
+            /** Items */
+            items: components["schemas"]["TokenBucketRead"][];
+            /**
+             * Next Cursor
+             * @description Cursor of the next page; null on the last one
+             */
+            next_cursor: string | null;
+        };
         /** Page[VmRead] */
         Page_VmRead_: {
             /** Items */
@@ -11325,7 +11438,7 @@ export interface components {
          * @description Kind of a reason; `verdict_of` says when each holds.
          * @enum {string}
          */
-        ReasonCode: "one_way_up" | "reverse_up" | "reverse_unchanged" | "reverse_down" | "round_trip_changed" | "round_trip_unchanged" | "loss" | "spikes" | "clock_error" | "silent" | "delays_usual" | "no_usual" | "objective_missed" | "applications_lose" | "applications_unaffected" | "applications_unknown" | "no_applications";
+        ReasonCode: "one_way_up" | "reverse_up" | "reverse_unchanged" | "reverse_down" | "round_trip_changed" | "round_trip_unchanged" | "loss" | "spikes" | "clock_error" | "silent" | "bucket_empties" | "delays_usual" | "no_usual" | "objective_missed" | "applications_lose" | "applications_unaffected" | "applications_unknown" | "no_applications";
         /**
          * ReceiverFields
          * @description A receiver of notifications.
@@ -13106,6 +13219,12 @@ export interface components {
             skew: number;
         };
         /**
+         * Source
+         * @description Origin of rate and depth: stated by a person, as from a provider's documents, or detected from bursts.
+         * @enum {string}
+         */
+        Source: "stated" | "detected";
+        /**
          * SourceRead
          * @description Bytes that a copy took from one VM, or from the backend where `vm_id` is null.
          */
@@ -13712,6 +13831,80 @@ export interface components {
          */
         Timescale: "short" | "long" | "weekly";
         /**
+         * TokenBucketRead
+         * @description Token bucket of a VM. `forecast` is null while its agent has reported no traffic for two minutes.
+         */
+        TokenBucketRead: {
+            /**
+             * Vm Id
+             * Format: uuid
+             */
+            vm_id: string;
+            /** Vm Name */
+            vm_name: string;
+            direction: components["schemas"]["Direction"];
+            /** Rate Mbit */
+            rate_mbit: number;
+            /** Burst Kb */
+            burst_kb: number;
+            source: components["schemas"]["Source"];
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            forecast: components["schemas"]["TokenForecastRead"] | null;
+        };
+        /**
+         * TokenBucketWrite
+         * @description Token bucket of a VM. `rate_mbit` is its refill in Mbit/s, `burst_kb` its depth in 1,000 bytes.
+         */
+        TokenBucketWrite: {
+            /** Rate Mbit */
+            rate_mbit: number;
+            /**
+             * Burst Kb
+             * @description Depth, 1,000 bytes
+             */
+            burst_kb: number;
+            /** @default sent */
+            direction: components["schemas"]["Direction"];
+            /** @default stated */
+            source: components["schemas"]["Source"];
+        };
+        /**
+         * TokenForecastRead
+         * @description Tokens of a bucket at `at`, the end of the VM's newest window of traffic, and what follows at its present use.
+         *
+         *     `tokens_kb` takes the bytes of windows as evenly spread; `tokens_min_kb` and `tokens_max_kb` are the least and the
+         *     most possible. `use_mbit`: mean of the last ten seconds. `empty_in_s`: 0 when empty, null when this use never
+         *     empties it; `empty_in_min_s` and `empty_in_max_s` by the least and the most tokens. `full_in_s`: null for never.
+         */
+        TokenForecastRead: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Use Mbit */
+            use_mbit: number;
+            level: components["schemas"]["Level"];
+            /** Tokens Kb */
+            tokens_kb: number;
+            /** Tokens Min Kb */
+            tokens_min_kb: number;
+            /** Tokens Max Kb */
+            tokens_max_kb: number;
+            /** Empty In S */
+            empty_in_s: number | null;
+            /** Empty In Min S */
+            empty_in_min_s: number | null;
+            /** Empty In Max S */
+            empty_in_max_s: number | null;
+            /** Full In S */
+            full_in_s: number | null;
+        };
+        /**
          * Topology
          * @description Network between the hosts: one switch, racks of equal size in the order of the hosts, or the zones of the VMs.
          * @enum {string}
@@ -14154,10 +14347,11 @@ export interface components {
         };
         /**
          * VerdictKind
-         * @description Cause of an incident. `undecided`: no usual values are known yet, or delays are usual.
+         * @description Cause of an incident. `shaping`: a token bucket runs empty. `undecided`: no usual values are known yet, or delays
+         *     are usual.
          * @enum {string}
          */
-        VerdictKind: "network" | "clock" | "agent" | "application" | "undecided";
+        VerdictKind: "network" | "clock" | "agent" | "application" | "shaping" | "undecided";
         /**
          * VerdictRead
          * @description Verdict: the network, a clock, an agent or an application is at fault, with the reasons.
@@ -14456,6 +14650,40 @@ export interface components {
              */
             created_at: string;
             agent: components["schemas"]["AgentSummary"] | null;
+        };
+        /**
+         * VmTrafficRead
+         * @description Traffic of a VM's network interface in a range, by the kernel's counters of bytes and packets.
+         *
+         *     `points_at` are the starts of the steps of `resolution_s` seconds. Rates are means over the windows of a step, peaks
+         *     the largest window of it; null in a step without windows. Bytes include headers from Ethernet up. `interface` is
+         *     that of the newest window, null without one in the range.
+         */
+        VmTrafficRead: {
+            /**
+             * Vm Id
+             * Format: uuid
+             */
+            vm_id: string;
+            window: components["schemas"]["Span"];
+            /** Interface */
+            interface: string | null;
+            /** Resolution S */
+            resolution_s: number;
+            /** Points At */
+            points_at: string[];
+            /** Sent Bit Per S */
+            sent_bit_per_s: (number | null)[];
+            /** Received Bit Per S */
+            received_bit_per_s: (number | null)[];
+            /** Sent Packets Per S */
+            sent_packets_per_s: (number | null)[];
+            /** Received Packets Per S */
+            received_packets_per_s: (number | null)[];
+            /** Peak Sent Bit Per S */
+            peak_sent_bit_per_s: (number | null)[];
+            /** Peak Received Bit Per S */
+            peak_received_bit_per_s: (number | null)[];
         };
         /**
          * VmTypeWrite
@@ -14758,6 +14986,8 @@ export interface components {
         /**
          * EvidenceRead
          * @description Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
+         *
+         *     `token_bucket`: the one that the incident is about, null of others.
          */
         sinemora__alerts__incidents__schemas__EvidenceRead: {
             /** Hypotheses */
@@ -14770,6 +15000,7 @@ export interface components {
             impact: components["schemas"]["ImpactRead"] | null;
             /** Loss */
             loss: number | null;
+            token_bucket: components["schemas"]["BucketEvidence"] | null;
         };
         /**
          * ReasonRead
@@ -35699,6 +35930,494 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["VmClocksRead"];
                 };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_vm_traffic: {
+        parameters: {
+            query?: {
+                /** @description Default: an hour before `to` */
+                from?: string | null;
+                /** @description Default: now */
+                to?: string | null;
+                /** @description Maximum number of steps */
+                points?: number;
+            };
+            header?: never;
+            path: {
+                vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VmTrafficRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_token_buckets: {
+        parameters: {
+            query?: {
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. Opaque; valid for the same list with the same filters. Any other text is refused: 422 `cursor_invalid` */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_TokenBucketRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_token_bucket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenBucketRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_token_bucket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenBucketWrite"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenBucketRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_token_bucket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Unauthorized */
             401: {

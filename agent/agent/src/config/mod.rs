@@ -13,7 +13,7 @@ pub use file::write_settings;
 pub use layers::{Layers, RawValue, Source};
 pub use settings::{DEFAULT_CONFIG_FILE, ENV_PREFIX, SETTINGS, Setting, find};
 pub use trust::Trust;
-pub use values::{BackendUrl, LogFormat, Zone};
+pub use values::{BackendUrl, LogFormat, TrafficChoice, Zone};
 
 use crate::cloud::METADATA_URL;
 use crate::hardware::ClockChoice;
@@ -42,6 +42,7 @@ pub struct Config {
     pub hardware_clock: ClockChoice,
     /// Error bound of that clock, from the operator.
     pub hardware_clock_error_ns: Option<u64>,
+    pub traffic_counters: TrafficChoice,
     pub state_dir: PathBuf,
     pub spool_cap_bytes: u64,
     pub artifacts: bool,
@@ -151,6 +152,8 @@ impl Config {
                 values::clock_error,
             )?
             .flatten(),
+            traffic_counters: values::get(layers, "traffic_counters", values::traffic_counters)?
+                .unwrap_or(TrafficChoice::Auto),
             state_dir: values::get(layers, "state_dir", values::path)?
                 .unwrap_or("/var/lib/sinemora-agent".into()),
             spool_cap_bytes: values::get(layers, "spool_cap", values::size)?.unwrap_or(256 << 20),

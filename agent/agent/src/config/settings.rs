@@ -129,6 +129,14 @@ pub static SETTINGS: &[Setting] = &[
         is_switch: false,
     },
     Setting {
+        key: "traffic_counters",
+        value_name: "INTERFACE",
+        default: Some("auto"),
+        help: "Network interface whose bytes and packets are counted and reported: auto (that of the address of probes), \
+               off, or a name such as eth0. Totals only, nothing of a packet",
+        is_switch: false,
+    },
+    Setting {
         key: "state_dir",
         value_name: "DIR",
         default: Some("/var/lib/sinemora-agent"),

@@ -71,6 +71,11 @@ fn every_wrong_value_names_its_setting_and_what_would_be_right() {
             "--token must be an enrolment token, which starts with sme_",
         ),
         ("token", "sme_x", "--token is not complete: copy all of"),
+        (
+            "traffic_counters",
+            "eth0/1",
+            "--traffic-counters must be auto, off, or the name of a network interface",
+        ),
         ("name", "", "--name must be 1 to 100 printable characters"),
         (
             "name",

@@ -28,6 +28,15 @@ pub enum LogFormat {
     Json,
 }
 
+/// The network interface whose bytes and packets are counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrafficChoice {
+    /// That of the address that probes leave from.
+    Auto,
+    None,
+    Interface(String),
+}
+
 /// URL of the backend without a trailing slash; plain HTTP only to this machine, unless allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackendUrl {
@@ -167,6 +176,19 @@ pub fn hardware_clock(text: &str) -> Result<ClockChoice, String> {
         "off" => Ok(ClockChoice::None),
         _ if text.starts_with('/') => Ok(ClockChoice::Device(text.into())),
         _ => Err("must be auto, off, or a device such as /dev/ptp0".to_owned()),
+    }
+}
+
+/// Parse `auto`, `off`, or the name of an interface: at most 15 characters, as the kernel's.
+pub fn traffic_counters(text: &str) -> Result<TrafficChoice, String> {
+    let is_name = |c: char| c.is_ascii_graphic() && c != '/' && c != ':';
+    match text {
+        "auto" => Ok(TrafficChoice::Auto),
+        "off" => Ok(TrafficChoice::None),
+        _ if (1..=15).contains(&text.len()) && text.chars().all(is_name) => {
+            Ok(TrafficChoice::Interface(text.to_owned()))
+        }
+        _ => Err("must be auto, off, or the name of a network interface such as eth0".to_owned()),
     }
 }
 

@@ -11,6 +11,7 @@ use super::{Sequence, Spool};
 use crate::counters::{Counters, EventKind};
 use crate::log_throttle::LogThrottle;
 use crate::plan::BackendClock;
+use crate::traffic::TrafficQueue;
 use crate::wire::{Health, MeshWindow, Report};
 
 /// Time after the first closed window in which others join its report: windows of several meshes end together.
@@ -31,6 +32,8 @@ pub struct Batcher {
     pub sequence: Sequence,
     pub backend_clock: Arc<BackendClock>,
     pub counters: Arc<Counters>,
+    /// Windows of traffic, which join the next report.
+    pub traffic: Arc<TrafficQueue>,
 }
 
 impl Batcher {
@@ -67,6 +70,7 @@ impl Batcher {
             agent_version: env!("CARGO_PKG_VERSION").to_owned(),
             windows,
             health: Some(self.health(started_at_ns)),
+            traffic: self.traffic.take(),
         };
         let bytes = match zstd::bulk::compress(&report.encode_to_vec(), ZSTD_LEVEL) {
             Ok(bytes) => bytes,
@@ -186,6 +190,8 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
+    use crate::wire::TrafficWindow;
+
     fn window(mesh_key: u32, started_at_s: i64) -> MeshWindow {
         MeshWindow {
             mesh_key,
@@ -201,6 +207,15 @@ mod tests {
         windows: Vec<MeshWindow>,
         counters: &Arc<Counters>,
     ) -> Vec<Report> {
+        batched_with(folder, windows, counters, &Arc::default())
+    }
+
+    fn batched_with(
+        folder: &std::path::Path,
+        windows: Vec<MeshWindow>,
+        counters: &Arc<Counters>,
+        traffic: &Arc<TrafficQueue>,
+    ) -> Vec<Report> {
         let spool = Arc::new(Spool::open(&folder.join("spool"), 64 << 20).unwrap());
         let sequence = Sequence::open(&folder.join("sequence"), spool.newest(), 0).unwrap();
         let (sender, receiver) = mpsc::channel();
@@ -212,6 +227,7 @@ mod tests {
             sequence,
             backend_clock,
             counters: Arc::clone(counters),
+            traffic: Arc::clone(traffic),
         }
         .run(&receiver);
         std::iter::from_fn(|| {
@@ -236,6 +252,32 @@ mod tests {
         assert_eq!(reports[0].health.as_ref().unwrap().packets_sent, 7);
         let again = batched(folder.path(), vec![window(1, 110)], &counters);
         assert_eq!(again[0].sequence, 2, "numbers rise over restarts");
+    }
+
+    #[test]
+    fn windows_of_traffic_join_one_report_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let traffic = Arc::new(TrafficQueue::default());
+        let counted = TrafficWindow {
+            started_at_s: 90,
+            bytes_sent: 1_500,
+            ..TrafficWindow::default()
+        };
+        traffic.push(counted.clone());
+        let reports = batched_with(
+            folder.path(),
+            vec![window(1, 100)],
+            &Arc::default(),
+            &traffic,
+        );
+        assert_eq!(reports[0].traffic, [counted]);
+        let reports = batched_with(
+            folder.path(),
+            vec![window(1, 110)],
+            &Arc::default(),
+            &traffic,
+        );
+        assert!(reports[0].traffic.is_empty());
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::backend::{Client, Verdict};
 use crate::backoff::{Backoff, random};
 use crate::calendar;
 use crate::check::socket_hint;
-use crate::config::{BackendUrl, Config, ConfigError};
+use crate::config::{BackendUrl, Config, ConfigError, TrafficChoice};
 use crate::counters::Counters;
 use crate::enrol::{SelfDescription, refresh};
 use crate::hardware;
@@ -30,6 +30,7 @@ use crate::plan::{BackendClock, PlanCache, PollPace, Poller};
 use crate::report::{Batcher, OnDemandUploader, Pace, RefusedReports, Sequence, Spool, Uploader};
 use crate::state_dir::{SEQUENCE_FILE, StateDir};
 use crate::stop::Stop;
+use crate::traffic::{TrafficQueue, TrafficWorker, interface_of};
 
 /// Time limit for the packet loop to report its windows after the stop signal.
 const LAST_WINDOWS_LIMIT: Duration = Duration::from_secs(2);
@@ -126,12 +127,23 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         windows: on_demand_windows,
         stop: stop.clone(),
     };
+    let traffic = Arc::new(TrafficQueue::default());
     let batcher = Batcher {
         spool,
         sequence,
         backend_clock: Arc::clone(&backend_clock),
         counters: Arc::clone(&counters),
+        traffic: Arc::clone(&traffic),
     };
+    if let Some(interface) = counted_interface(config, &listen, probe_address) {
+        let worker = TrafficWorker {
+            interface,
+            backend_clock: Arc::clone(&backend_clock),
+            windows: traffic,
+            stop: stop.clone(),
+        };
+        spawn("traffic", move || worker.run())?;
+    }
 
     let address_lost = Arc::new(AtomicBool::new(false));
     // An address that is set is the operator's to change.
@@ -247,6 +259,31 @@ fn addresses(config: &Config, backend: &BackendUrl, stop: &Stop) -> Option<(List
         stop.wait(Duration::from_secs(5));
     }
     None
+}
+
+/// Returns the interface whose bytes and packets are counted; `None` if the settings say so, or with a reason in the log.
+fn counted_interface(config: &Config, listen: &Listen, probe_address: IpAddr) -> Option<String> {
+    let address = match &config.traffic_counters {
+        TrafficChoice::None => return None,
+        TrafficChoice::Interface(name) => return Some(name.clone()),
+        TrafficChoice::Auto if listen.address.is_unspecified() => probe_address,
+        TrafficChoice::Auto => listen.address,
+    };
+    // Loopback carries the traffic of this machine to itself, which no network shapes.
+    if address.is_loopback() {
+        return None;
+    }
+    match interface_of(address) {
+        Ok(Some(name)) => Some(name),
+        Ok(None) => {
+            tracing::warn!(%address, "traffic is not counted: no interface has this address; set traffic_counters");
+            None
+        }
+        Err(error) => {
+            tracing::warn!(%error, "traffic is not counted: the interfaces cannot be listed; set traffic_counters");
+            None
+        }
+    }
 }
 
 fn remembered(identity: &Identity, config: &Config) -> Result<BackendUrl, ConfigError> {

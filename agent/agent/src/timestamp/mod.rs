@@ -4,7 +4,7 @@
 //! wakes (`Documentation/networking/timestamping.rst`). Timestamps are of `CLOCK_REALTIME`; [`ClockMap`] converts them to
 //! `CLOCK_MONOTONIC_RAW`, which no time daemon adjusts.
 //!
-//! All unsafe code of the agent is in this module, each use with the contract of the kernel it relies on.
+//! All unsafe code of the agent is in this module and in `traffic::interface`, each use with the contract of the kernel it relies on.
 //! Structures are those of 64-bit Linux.
 
 #![expect(unsafe_code, reason = "system calls that the standard library lacks")]

@@ -158,6 +158,21 @@ class MeasurementsOperations(Calls):
         answer: models.VmPathsRead = self._json("GET", f"/v1/vms/{segment(vm_id)}/paths", params={"limit": limit})
         return answer
 
+    def list_vm_traffic(
+        self,
+        vm_id: str | UUID,
+        *,
+        from_: str | datetime | None = None,
+        to: str | datetime | None = None,
+        points: int | None = None,
+    ) -> models.VmTrafficRead:
+        """Return the rates of a VM's network interface over time, by its agent's counters of bytes and packets.
+
+        GET /v1/vms/{vm_id}/traffic, role viewer. Raises `ApiError` with `range_invalid`, `vm_unknown`.
+        """
+        answer: models.VmTrafficRead = self._json("GET", f"/v1/vms/{segment(vm_id)}/traffic", params={"from": from_, "to": to, "points": points})
+        return answer
+
     def read_comparison(
         self,
         mesh_id: str | UUID,

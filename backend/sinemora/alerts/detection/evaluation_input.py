@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection import queries
 from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
 from sinemora.alerts.evaluation.breach import Seasons, Values
-from sinemora.alerts.evaluation.engine import Window
+from sinemora.alerts.evaluation.engine import BucketForecast, Window
 from sinemora.alerts.incidents.affected import newest
 from sinemora.applications import queries as applications
 from sinemora.inventory.status import AgentStatus, status_of
@@ -20,6 +20,7 @@ from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.tiers import Tier, TierRange
+from sinemora.measurements.token_buckets import service as token_buckets
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import zone_runs
 
@@ -112,6 +113,16 @@ def below_objective(session: Session, mesh: MeshState) -> dict[str, float]:
             performance = None if reached is None else reached.mean()
             distances[application.name] = float("nan") if performance is None else application.objective - performance
     return distances
+
+
+def bucket_forecasts(session: Session, mesh: MeshState, at: datetime) -> dict[int, BucketForecast]:
+    """Return the token buckets of the members by key, with their forecasts by the traffic until now."""
+    forecasts = {}
+    for row in token_buckets.of_mesh(session, mesh.id):
+        forecast = token_buckets.forecast_of(session, row, at)
+        if forecast is not None:
+            forecasts[row.vm.key] = token_buckets.bucket_of(row), forecast
+    return forecasts
 
 
 def late_windows(session: Session, mesh: MeshState, ended_at_s: int, evaluated_at: datetime, at_most: int) -> list[int]:

@@ -1,7 +1,7 @@
 """Evaluate due windows of meshes; store rule states, baselines and incidents."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from time import perf_counter
 from uuid import UUID, uuid4
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection import evaluation_input, queries, seasons
 from sinemora.alerts.detection.queries import MeshReports
 from sinemora.alerts.evaluation import focus, state_codec
-from sinemora.alerts.evaluation.engine import Evaluation, EvaluationState, amend, step
+from sinemora.alerts.evaluation.engine import BucketForecast, Evaluation, EvaluationState, amend, step
 from sinemora.alerts.evaluation.rule import Kind
 from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
 from sinemora.alerts.evaluation.settling import Learning
@@ -92,12 +92,17 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     below: dict[str, float] = {}
     if any(rule.condition.kind is Kind.PERFORMANCE for rule in rules):
         below = evaluation_input.below_objective(session, mesh)
+    buckets: dict[int, BucketForecast] = {}
+    if any(rule.condition.kind is Kind.TOKENS for rule in rules):
+        buckets = evaluation_input.bucket_forecasts(session, mesh, at)
     changed: list[UUID] = []
     evaluation = Evaluation([], 0, 0)
     for end_s in range(first_s, ended_at_s + 1, mesh.window_s):
         newest = end_s == ended_at_s
         silent = evaluation_input.silent_members(session, mesh, row.watched_since, at) if newest else _no_member(mesh)
         window = evaluation_input.window(session, mesh, end_s, silent, below if newest else {}, usual)
+        if newest:
+            window = replace(window, buckets=buckets)
         evaluation = step(state, rules, window)
         # Incidents that ended matter only if something is seen that they could have caused.
         remembered_s = REMEMBERED_S if evaluation.detections else 0

@@ -11,7 +11,7 @@ from sinemora.alerts.detection.schemas import RulePreview, RulePreviewCreate
 from sinemora.alerts.evaluation.baseline import LEARNT_LONG, Baseline, Floats
 from sinemora.alerts.evaluation.breach import History, Season, breaches_of, least_spread, limit, magnitude, rise_of
 from sinemora.alerts.evaluation.loss_counts import LossCounts
-from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale
+from sinemora.alerts.evaluation.rule import PER_PATH, Condition, Kind, Rule, Timescale
 from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.alerts.rules.load import condition_of
 from sinemora.kit.errors import ProductError
@@ -31,7 +31,7 @@ def preview(session: Session, body: RulePreviewCreate) -> RulePreview:
     """Evaluate a rule on the windows of a path. ProductError `mesh_unknown`, `path_unknown`, `preview_unsupported`."""
     mesh = get_mesh(session, body.mesh_id)
     condition = condition_of(body.condition.model_dump(mode="json"))
-    if condition.kind in (Kind.SILENT, Kind.PERFORMANCE) or condition.metric not in _DRAWN:
+    if condition.kind not in PER_PATH or condition.metric not in _DRAWN:
         raise ProductError(
             "preview_unsupported",
             422,

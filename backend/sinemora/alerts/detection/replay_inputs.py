@@ -1,5 +1,6 @@
-"""Silent agents and application performance for replayed windows, reconstructed from stored data."""
+"""Silent agents, application performance and token buckets for replayed windows, reconstructed from stored data."""
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -11,7 +12,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection import queries
 from sinemora.alerts.detection.replay import Span
 from sinemora.alerts.evaluation.baseline import Flags
-from sinemora.alerts.evaluation.engine import Window
+from sinemora.alerts.evaluation.engine import BucketForecast, Window
 from sinemora.alerts.evaluation.rule import Kind, Rule
 from sinemora.alerts.incidents.affected import Predict
 from sinemora.applications import attach, reading
@@ -24,6 +25,8 @@ from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_
 from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier
+from sinemora.measurements.token_buckets import service as token_buckets
+from sinemora.measurements.token_buckets.tokens import Tracker
 from sinemora.meshes.plan import MeshState
 
 # Reporters are read in chunks of this many seconds.
@@ -121,20 +124,53 @@ class Predictions:
         return reached(links, at, trips, sensitivity)
 
 
+class BucketHistory:
+    """Token buckets of a mesh's VMs through past windows, with today's rate and depth.
+
+    Windows must be requested in order. A bucket is unknown an hour before the range, and expected to be full then.
+    """
+
+    def __init__(self, session: Session, mesh: MeshState, span: Span) -> None:
+        start, end = utc(span.first_s) - timedelta(hours=1), utc(span.last_s)
+        rows = token_buckets.of_mesh(session, mesh.id)
+        self._trackers = {row.vm.key: Tracker(token_buckets.bucket_of(row)) for row in rows}
+        self._uses = {row.vm.key: deque(token_buckets.uses_of(session, row, start, end)) for row in rows}
+
+    @property
+    def count(self) -> int:
+        """Return the number of VMs with a token bucket."""
+        return len(self._trackers)
+
+    def at(self, ended_at_s: int) -> dict[int, BucketForecast]:
+        """Return the forecasts at the end of a window, of the VMs with recent traffic."""
+        forecasts = {}
+        for key, tracker in self._trackers.items():
+            uses = self._uses[key]
+            while uses and uses[0].started_at_s < ended_at_s:
+                tracker.add(uses.popleft())
+            forecast = tracker.forecast()
+            if forecast is not None and ended_at_s - forecast.at_s <= token_buckets.FRESH.total_seconds():
+                forecasts[key] = tracker.bucket, forecast
+        return forecasts
+
+
 class Completion:
-    """Adds the inputs that silence and performance rules need to replayed windows."""
+    """Adds the inputs that rules about silence, performance and token buckets need to replayed windows."""
 
     def __init__(self, session: Session, mesh: MeshState, rules: Sequence[Rule], span: Span) -> None:
         kinds = {rule.condition.kind for rule in rules}
         self._by_minutes = span.tier is not Tier.RAW
         self._reports = ReportHistory(session, mesh, span) if Kind.SILENT in kinds else None
         self._predictions = Predictions(session, mesh) if Kind.PERFORMANCE in kinds else None
+        self._buckets = BucketHistory(session, mesh, span) if Kind.TOKENS in kinds else None
 
     def __call__(self, window: Window) -> Window:
         if self._reports is not None:
             window = replace(window, silent=self._reports.silent(window.ended_at_s))
         if self._predictions is not None:
             window = replace(window, below=self._predictions.below(window))
+        if self._buckets is not None:
+            window = replace(window, buckets=self._buckets.at(window.ended_at_s))
         return window
 
     def notes(self) -> list[str]:
@@ -156,4 +192,11 @@ class Completion:
                 notes.append("Performance is predicted with today's placement, curves and objectives.")
             else:
                 notes.append("No application of this mesh has an objective: performance rules cannot fire.")
+        if self._buckets is not None:
+            if self._by_minutes:
+                notes.append("Traffic is kept as long as windows: token rules cannot fire on minutes before that.")
+            if self._buckets.count:
+                notes.append("Token buckets have today's rate and depth, and are expected to be full at the start.")
+            else:
+                notes.append("No VM of this mesh has a token bucket: token rules cannot fire.")
         return notes

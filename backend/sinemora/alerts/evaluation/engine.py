@@ -1,6 +1,6 @@
 """Evaluate a window of a mesh under all its rules, for all paths at once. Deterministic."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Condition, Kin
 from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.alerts.evaluation.settling import Learning, aged, learning, rested, settled
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
+from sinemora.measurements.token_buckets.tokens import Bucket, Forecast
 
 # From this share of silent VMs, the suspect is their zone (or the mesh).
 _ZONE_SHARE = 0.6
@@ -21,6 +22,7 @@ _LOST = 0.99
 _LOSS_LEAST = np.float32(0.1)
 
 Series = tuple[Metric, Statistic]
+BucketForecast = tuple[Bucket, Forecast]
 PacketCounts = Callable[[], tuple[Floats, Floats]]
 """Packets sent and lost in a window, by path [source][target]; NaN where unknown."""
 
@@ -37,7 +39,7 @@ class Window:
     each application below its objective (NaN: unknown). `seasons`: usual values at its hour of the week. `packets`:
     packets sent and lost; None if unknown. `active`: paths whose turn this window is, in a mesh that rotates with
     `period` windows; None: all. A path counts only the windows that are its turn. `settling`: windows with data that
-    a path needs before rules count it.
+    a path needs before rules count it. `buckets`: token buckets by VM key, with the tokens left by recent traffic.
     """
 
     ended_at_s: int
@@ -53,6 +55,7 @@ class Window:
     active: Flags | None = None
     period: int = 1
     settling: int = 0
+    buckets: Mapping[int, BucketForecast] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -186,6 +189,7 @@ def conclude(state: EvaluationState, rules: Sequence[Rule], window: Window, obse
     if not observed.learnt.settles:
         on_performance = [rule for rule in rules if rule.condition.kind is Kind.PERFORMANCE]
         detections += _applications(state, on_performance, window, gap)
+    detections += _buckets(state, [rule for rule in rules if rule.condition.kind is Kind.TOKENS], window, gap)
     firing = sum(int(np.count_nonzero(view.rule_state.firing)) for view in views)
     return Evaluation(detections, firing, alone, observed.learnt)
 
@@ -515,4 +519,28 @@ def _applications(state: EvaluationState, rules: Sequence[Rule], window: Window,
                 cause = Cause((best,), np.zeros(0, np.int64))
                 symptoms = frozenset((Symptom.PERFORMANCE,))
                 detections.append(Detection(cause, {rule.id: 1}, rule.severity, ago, name, symptoms=symptoms))
+    return detections
+
+
+def _buckets(state: EvaluationState, rules: Sequence[Rule], window: Window, gap: int) -> list[Detection]:
+    """Return the token buckets that will be empty within the time of a rule, or are; one for each VM."""
+    detections = []
+    for at, key in enumerate(window.keys.tolist()):
+        if key not in window.buckets:
+            continue
+        empty_in_s = window.buckets[key][1].empty_in_s
+        firing: dict[Rule, RuleState] = {}
+        for rule in rules:
+            in_scope = rule.scope is None or bool(rule.scope[at].any() or rule.scope[:, at].any())
+            breach = in_scope and empty_in_s is not None and empty_in_s <= rule.condition.within_s
+            rule_state = _rule_state(state, f"{rule.id}/{key}", (1,))
+            rule_state.step(np.array([breach]), np.array([in_scope]), rule.m_of_n(window.window_s), gap)
+            if rule_state.firing[0]:
+                firing[rule] = rule_state
+        if firing:
+            cause = Cause((Hypothesis(Culprit(Suspect.BUCKET, at), 1.0, 1, 1),), np.zeros(0, np.int64))
+            severity = max((rule.severity for rule in firing), key=SEVERITIES.index)
+            ago = max(_seen_for(rule_state, np.zeros(1, np.int64)) for rule_state in firing.values())
+            symptoms = frozenset((Symptom.TOKENS,))
+            detections.append(Detection(cause, {rule.id: 1 for rule in firing}, severity, ago, symptoms=symptoms))
     return detections

@@ -34,7 +34,7 @@ _GAP, _SHARP_MAX = 3.0, 3
 
 
 class Suspect(StrEnum):
-    """Kind of suspect. `agent`: the VM, or the agent on it, is down."""
+    """Kind of suspect. `agent`: the VM, or the agent on it, is down. `bucket`: the token bucket of a VM."""
 
     EGRESS = "egress"
     INGRESS = "ingress"
@@ -47,6 +47,7 @@ class Suspect(StrEnum):
     AGENT = "agent"
     MESH = "mesh"
     APPLICATION = "application"
+    BUCKET = "bucket"
 
 
 OF_VM = (Suspect.EGRESS, Suspect.INGRESS, Suspect.VM, Suspect.CLOCK, Suspect.AGENT)
@@ -267,8 +268,8 @@ def _cells(culprit: Culprit, zone_of: Ints) -> Flags:
             mask[at, other] = mask[other, at] = True
         case Suspect.MESH:
             mask[...] = True
-        case Suspect.APPLICATION:
-            pass  # the application determines its paths
+        case Suspect.APPLICATION | Suspect.BUCKET:
+            pass  # the application determines its paths, and an empty bucket shows on none before it is empty
     return mask
 
 
@@ -358,3 +359,5 @@ def name(culprit: Culprit, vms: Sequence[str], zones: Sequence[str]) -> str:
             return "the whole mesh"
         case Suspect.APPLICATION:
             return "an application"
+        case Suspect.BUCKET:
+            return f"token bucket of {vms[at]}"

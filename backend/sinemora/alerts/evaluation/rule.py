@@ -13,8 +13,9 @@ from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 class Kind(StrEnum):
     """Comparison of a rule: a value with a number, a value with the baseline of its path, the packets lost over many
-    windows with a ratio, the largest delay of a window with its median, an agent's last report with the clock, or an
-    application's predicted performance with its objective.
+    windows with a ratio, the largest delay of a window with its median, an agent's last report with the clock, an
+    application's predicted performance with its objective, or the time until the token bucket of a VM is empty with a
+    limit.
     """
 
     THRESHOLD = "threshold"
@@ -23,6 +24,7 @@ class Kind(StrEnum):
     SPIKE = "spike"
     SILENT = "silent"
     PERFORMANCE = "performance"
+    TOKENS = "tokens"
 
 
 class Timescale(StrEnum):
@@ -34,13 +36,16 @@ class Timescale(StrEnum):
 
 
 class Symptom(StrEnum):
-    """What a rule notices: a changed delay, lost packets, an unknown clock, a silent agent, a slow application."""
+    """What a rule notices: a changed delay, lost packets, an unknown clock, a silent agent, a slow application,
+    a token bucket that runs empty.
+    """
 
     DELAY = "delay"
     LOSS = "loss"
     CLOCK = "clock"
     SILENCE = "silence"
     PERFORMANCE = "performance"
+    TOKENS = "tokens"
 
 
 class Severity(StrEnum):
@@ -52,11 +57,14 @@ class Severity(StrEnum):
 
 
 SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.CRITICAL)
+_SYMPTOMS = {Kind.SILENT: Symptom.SILENCE, Kind.PERFORMANCE: Symptom.PERFORMANCE, Kind.TOKENS: Symptom.TOKENS}
 PER_PATH = (Kind.THRESHOLD, Kind.BASELINE, Kind.LOSS, Kind.SPIKE)
 DIRECTED = (Metric.ONE_WAY_DELAY, Metric.LOSS, Metric.JITTER)
 """Metrics measured per direction: they show which direction is at fault."""
 SPIKE_RISE_NS = 500_000.0
 """Least rise of a transient spike above the median (UCAM-CL-TR-937, 4.5.3)."""
+EMPTY_WITHIN_S = 60
+"""Time before a token bucket is empty at its present use: a forecast of an older use would be of little worth."""
 LASTING_LOSS = 0.002
 """Loss above that of usual hours: of 18 traces in six data centres, hours without a disturbance lost up to 0.17 %, the
 worst hour with one 0.47 % (UCAM-CL-TR-937, table 4.4).
@@ -72,7 +80,8 @@ class Condition:
     `above`: threshold in ns or as a ratio; for performance the distance below the objective; for asymmetry it applies
     to the magnitude. `deviations`: deviations above the baseline of `timescale`; of a spike, above the usual largest
     rise of the path and of its pair of zones. `rise_ns`: least rise above the baseline (of loss: a ratio); of a spike,
-    least rise above the median. `over_s`: time over which packets are counted, only of loss.
+    least rise above the median. `over_s`: time over which packets are counted, only of loss. `within_s`: time within
+    which a token bucket will be empty at its present use, only of tokens.
     """
 
     kind: Kind
@@ -83,6 +92,7 @@ class Condition:
     rise_ns: float = 0.0
     timescale: Timescale = Timescale.SHORT
     over_s: int = 0
+    within_s: int = 0
 
     @property
     def memory(self) -> int:
@@ -97,8 +107,8 @@ class Condition:
     @property
     def symptom(self) -> Symptom:
         """Return what the condition notices."""
-        if self.kind in (Kind.SILENT, Kind.PERFORMANCE):
-            return Symptom.SILENCE if self.kind is Kind.SILENT else Symptom.PERFORMANCE
+        if (symptom := _SYMPTOMS.get(self.kind)) is not None:
+            return symptom
         return {Metric.LOSS: Symptom.LOSS, Metric.CLOCK_ERROR: Symptom.CLOCK}.get(self.metric, Symptom.DELAY)
 
     @property
@@ -214,6 +224,7 @@ def defaults(window_s: int = 10) -> list[Rule]:
         ),
         Rule("silent", "Agent silent", Condition(Kind.SILENT), severity=Severity.CRITICAL, x=1, y=1, keep_firing_s=0),
         Rule("performance", "Application below its objective", Condition(Kind.PERFORMANCE), x=3, y=4),
+        Rule("tokens", "Token bucket nearly empty", Condition(Kind.TOKENS, within_s=EMPTY_WITHIN_S)),
     ]
 
 

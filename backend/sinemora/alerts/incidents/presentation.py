@@ -73,6 +73,8 @@ def _symptom(condition: Condition, suspect: Suspect) -> str:
     """Return what a condition noticed, in words."""
     if condition.kind is Kind.PERFORMANCE:
         return "below its objective"
+    if condition.kind is Kind.TOKENS:
+        return "nearly empty"
     if condition.kind is Kind.SILENT:
         return "agents silent"
     if condition.kind is Kind.SPIKE:
@@ -166,9 +168,24 @@ def evidence_of(
         "shift": None if shift is None else asdict(shift),
         "loss": _loss(cells, window, impact),
         "application": detection.application,
+        "token_bucket": _bucket_json(track.culprit, window),
         "spikes": track.spikes,
         "sharp": track.sharp,
         "symptoms": sorted(track.symptoms),
+    }
+
+
+def _bucket_json(culprit: Culprit, window: Window) -> dict[str, Any] | None:
+    """Return the token bucket that an incident is about, in Mbit/s and 1,000 bytes; None of others."""
+    if culprit.suspect is not Suspect.BUCKET:
+        return None
+    bucket, forecast = window.buckets[int(window.keys[culprit.at])]
+    return {
+        "rate_mbit": bucket.rate * 8e-6,
+        "use_mbit": forecast.use * 8e-6,
+        "burst_kb": bucket.depth / 1e3,
+        "tokens_kb": forecast.tokens.expected / 1e3,
+        "empty_in_s": forecast.empty_in_s,
     }
 
 

@@ -83,8 +83,21 @@ class ImpactRead(Read):
     worst: list[ImpactPath]
 
 
+class BucketEvidence(Read):
+    """Token bucket of a VM when the incident opened: its tokens and the use above its rate, which empties it."""
+
+    rate_mbit: float
+    use_mbit: float
+    burst_kb: float
+    tokens_kb: float
+    empty_in_s: float | None
+
+
 class EvidenceRead(Read):
-    """Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths."""
+    """Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
+
+    `token_bucket`: the one that the incident is about, null of others.
+    """
 
     hypotheses: list[HypothesisRead]
     heatmap: HeatmapRead
@@ -92,6 +105,7 @@ class EvidenceRead(Read):
     rise_ns: int | None
     impact: ImpactRead | None = None
     loss: float | None = None
+    token_bucket: BucketEvidence | None = None
 
 
 class ReasonRead(Read):

@@ -1,4 +1,4 @@
-"""Verdict on an incident: network, clock, agent or application, with its reasons. Pure.
+"""Verdict on an incident: network, clock, agent, application or shaping, with its reasons. Pure.
 
 A clock that steps makes one direction seem later and the other earlier by the same amount, and leaves the round trip
 as it was. A change of the network changes the round trip, or loses packets.
@@ -20,12 +20,15 @@ _COST_MIN = 0.0005
 
 
 class VerdictKind(StrEnum):
-    """Cause of an incident. `undecided`: no usual values are known yet, or delays are usual."""
+    """Cause of an incident. `shaping`: a token bucket runs empty. `undecided`: no usual values are known yet, or delays
+    are usual.
+    """
 
     network = "network"
     clock = "clock"
     agent = "agent"
     application = "application"
+    shaping = "shaping"
     undecided = "undecided"
 
 
@@ -42,6 +45,7 @@ class ReasonCode(StrEnum):
     spikes = "spikes"
     clock_error = "clock_error"
     silent = "silent"
+    bucket_empties = "bucket_empties"
     delays_usual = "delays_usual"
     no_usual = "no_usual"
     objective_missed = "objective_missed"
@@ -95,12 +99,16 @@ class Verdict:
 def verdict_of(facts: Facts) -> Verdict:
     """Return the verdict on an incident."""
     kind, reasons = _fault(facts)
+    if facts.suspect is Suspect.BUCKET:  # on no path yet, so on those of no application
+        return Verdict(kind, tuple(reasons))
     return Verdict(kind, (*reasons, _applications(facts)))
 
 
 def _fault(facts: Facts) -> tuple[VerdictKind, list[Reason]]:
     if facts.suspect is Suspect.AGENT:
         return VerdictKind.agent, [Reason(ReasonCode.silent)]
+    if facts.suspect is Suspect.BUCKET:
+        return VerdictKind.shaping, [Reason(ReasonCode.bucket_empties)]
     loses = facts.loss is not None and facts.loss >= _LOSS_MIN
     lost = [Reason(ReasonCode.loss, paths=facts.paths, loss=facts.loss)] if loses else []
     if facts.shift is None:

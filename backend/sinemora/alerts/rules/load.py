@@ -48,12 +48,13 @@ def condition_of(fields: dict[str, object]) -> Condition:
         rise_ns=float(str(fields["rise_ns"])),
         timescale=Timescale(str(fields["timescale"])),
         over_s=int(str(fields.get("over_s", 0))),
+        within_s=int(str(fields.get("within_s", 0))),
     )
 
 
 def condition_json(condition: Condition) -> dict[str, object]:
     """Return a condition as JSON."""
-    names = ("kind", "metric", "statistic", "above", "deviations", "rise_ns", "timescale", "over_s")
+    names = ("kind", "metric", "statistic", "above", "deviations", "rise_ns", "timescale", "over_s", "within_s")
     return {name: getattr(condition, name) for name in names}
 
 

@@ -31,11 +31,16 @@ class ConditionModel(Write):
     ] = 0
     timescale: Timescale = Timescale.SHORT
     over_s: Annotated[int, Field(ge=0, le=86_400, description="Of `loss`: time over which packets are counted")] = 0
+    within_s: Annotated[
+        int, Field(ge=0, le=86_400, description="Of `tokens`: time within which a token bucket will be empty")
+    ] = 0
 
     @model_validator(mode="after")
     def _complete(self) -> "ConditionModel":
         if self.kind is Kind.SPIKE and not self.rise_ns:
             raise ValueError("a spike condition needs `rise_ns`, such as 500000")
+        if self.kind is Kind.TOKENS and not self.within_s:
+            raise ValueError("a tokens condition needs `within_s` in seconds, such as 60")
         if self.kind is Kind.LOSS and not self.over_s >= _COUNTED_S_MIN:
             raise ValueError(f"a loss condition needs `over_s` of at least {_COUNTED_S_MIN}, such as 3600")
         if self.kind is Kind.LOSS and not 0 < self.above < 1:

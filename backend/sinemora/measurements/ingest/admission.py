@@ -23,10 +23,11 @@ from sinemora.measurements.codec import frame, llq16
 from sinemora.measurements.codec.frame import INBOUND, OUTBOUND, Frame
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.ingest.key_cache import TenantKeys
-from sinemora.measurements.ingest.validation import Spike, Window
+from sinemora.measurements.ingest.validation import Spike, Traffic, Window
 from sinemora.measurements.live.events import WindowSeen
 from sinemora.measurements.store.corrections import ClockRow
 from sinemora.measurements.store.inserts import FrameRow, SpikeRow
+from sinemora.measurements.store.traffic import TrafficRow
 
 FUTURE_TOLERANCE_S = 10
 _DAY_S = 86_400
@@ -41,9 +42,10 @@ class Admitted:
     clocks: list[ClockRow]
     seen: list[WindowSeen]
     skipped: int
+    traffic: list[TrafficRow]
 
 
-def check_time(windows: list[Window], now_s: float) -> None:
+def check_time(windows: Sequence[Window | Traffic], now_s: float) -> None:
     """Refuse windows that end in the future. ProductError `window_in_future`."""
     for window in windows:
         ahead_s = window.started_at_s + window.window_s - now_s
@@ -65,10 +67,19 @@ class Submission:
     `living` are flags of the targets of each window that are VMs of the tenant; None where all of them are.
     """
 
-    __slots__ = ("at_s", "keys", "living", "tenant_key", "vm_key", "windows")
+    __slots__ = ("at_s", "keys", "living", "tenant_key", "traffic", "vm_key", "windows")
 
-    def __init__(self, windows: list[Window], tenant_key: int, vm_key: int, keys: TenantKeys, at_s: float) -> None:
+    def __init__(
+        self,
+        windows: list[Window],
+        traffic: list[Traffic],
+        tenant_key: int,
+        vm_key: int,
+        keys: TenantKeys,
+        at_s: float,
+    ) -> None:
         self.windows = windows
+        self.traffic = traffic
         self.tenant_key = tenant_key
         self.vm_key = vm_key
         self.keys = keys
@@ -94,7 +105,7 @@ def admit(submissions: Sequence[Submission], raw_days: int) -> list[Admitted | P
     results: list[Admitted | ProductError] = []
     drafts: list[_Draft] = []
     for submission in submissions:
-        admitted = Admitted([], [], [], [], 0)
+        admitted = Admitted([], [], [], [], 0, _traffic(submission, raw_days))
         try:
             drafts += _drafts(admitted, submission, raw_days)
             results.append(admitted)
@@ -103,6 +114,27 @@ def admit(submissions: Sequence[Submission], raw_days: int) -> list[Admitted | P
     for draft in drafts:
         _add(draft, _encoded(draft))
     return results
+
+
+def _traffic(submission: Submission, raw_days: int) -> list[TrafficRow]:
+    """Convert windows of traffic to rows, without those that are too old to be kept."""
+    oldest_s = submission.at_s - raw_days * _DAY_S
+    return [
+        TrafficRow(
+            submission.tenant_key,
+            submission.vm_key,
+            one.started_at_s,
+            one.window_s,
+            one.elapsed_ns // 1_000_000,
+            one.interface,
+            one.bytes_sent,
+            one.packets_sent,
+            one.bytes_received,
+            one.packets_received,
+        )
+        for one in submission.traffic
+        if one.started_at_s >= oldest_s
+    ]
 
 
 @dataclass(frozen=True, slots=True)

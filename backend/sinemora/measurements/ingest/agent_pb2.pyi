@@ -7,18 +7,40 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Report(_message.Message):
-    __slots__ = ("sequence", "made_at_ns", "agent_version", "windows", "health")
+    __slots__ = ("sequence", "made_at_ns", "agent_version", "windows", "health", "traffic")
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     MADE_AT_NS_FIELD_NUMBER: _ClassVar[int]
     AGENT_VERSION_FIELD_NUMBER: _ClassVar[int]
     WINDOWS_FIELD_NUMBER: _ClassVar[int]
     HEALTH_FIELD_NUMBER: _ClassVar[int]
+    TRAFFIC_FIELD_NUMBER: _ClassVar[int]
     sequence: int
     made_at_ns: int
     agent_version: str
     windows: _containers.RepeatedCompositeFieldContainer[MeshWindow]
     health: Health
-    def __init__(self, sequence: _Optional[int] = ..., made_at_ns: _Optional[int] = ..., agent_version: _Optional[str] = ..., windows: _Optional[_Iterable[_Union[MeshWindow, _Mapping]]] = ..., health: _Optional[_Union[Health, _Mapping]] = ...) -> None: ...
+    traffic: _containers.RepeatedCompositeFieldContainer[TrafficWindow]
+    def __init__(self, sequence: _Optional[int] = ..., made_at_ns: _Optional[int] = ..., agent_version: _Optional[str] = ..., windows: _Optional[_Iterable[_Union[MeshWindow, _Mapping]]] = ..., health: _Optional[_Union[Health, _Mapping]] = ..., traffic: _Optional[_Iterable[_Union[TrafficWindow, _Mapping]]] = ...) -> None: ...
+
+class TrafficWindow(_message.Message):
+    __slots__ = ("started_at_s", "window_s", "elapsed_ns", "interface", "bytes_sent", "packets_sent", "bytes_received", "packets_received")
+    STARTED_AT_S_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_S_FIELD_NUMBER: _ClassVar[int]
+    ELAPSED_NS_FIELD_NUMBER: _ClassVar[int]
+    INTERFACE_FIELD_NUMBER: _ClassVar[int]
+    BYTES_SENT_FIELD_NUMBER: _ClassVar[int]
+    PACKETS_SENT_FIELD_NUMBER: _ClassVar[int]
+    BYTES_RECEIVED_FIELD_NUMBER: _ClassVar[int]
+    PACKETS_RECEIVED_FIELD_NUMBER: _ClassVar[int]
+    started_at_s: int
+    window_s: int
+    elapsed_ns: int
+    interface: str
+    bytes_sent: int
+    packets_sent: int
+    bytes_received: int
+    packets_received: int
+    def __init__(self, started_at_s: _Optional[int] = ..., window_s: _Optional[int] = ..., elapsed_ns: _Optional[int] = ..., interface: _Optional[str] = ..., bytes_sent: _Optional[int] = ..., packets_sent: _Optional[int] = ..., bytes_received: _Optional[int] = ..., packets_received: _Optional[int] = ...) -> None: ...
 
 class MeshWindow(_message.Message):
     __slots__ = ("mesh_key", "started_at_s", "window_s", "peer_keys", "flows", "outbound", "inbound", "round_trip", "evidence", "asymmetry_source", "clock_offset_ns", "clock_offset_error_ns", "clock_skew_ppb", "outbound_flows", "inbound_flows")

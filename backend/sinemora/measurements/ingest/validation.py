@@ -16,7 +16,7 @@ from sinemora.kit.errors import ProductError
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import COUNT, INT32_MAX, Sketches, Stats
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.ingest.agent_pb2 import Evidence, Health, MeshWindow, Report
+from sinemora.measurements.ingest.agent_pb2 import Evidence, Health, MeshWindow, Report, TrafficWindow
 from sinemora.measurements.ingest.payload import (
     PROTOBUF,
     PROTOBUFS,
@@ -31,7 +31,9 @@ from sinemora.measurements.ingest.payload import (
 EVIDENCE_MAX = 64
 FIELDS_MAX = 100_000
 FLOWS_MAX = 64
+INT64_MAX = 2**63 - 1
 NO_CLOCK = -1
+TRAFFIC_MAX = 1_000
 WINDOW_S_MAX = 60
 WORD_MAX = 64
 _NS = 1_000_000_000
@@ -110,6 +112,24 @@ def _plain(word: str, path: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Traffic:
+    """Bytes and packets of a VM's network interface in one window, counted over `elapsed_ns`."""
+
+    started_at_s: int
+    window_s: int
+    elapsed_ns: int
+    interface: str
+    bytes_sent: int
+    packets_sent: int
+    bytes_received: int
+    packets_received: int
+
+
+_TRAFFIC = tuple(Traffic.__dataclass_fields__)
+_COUNTERS = _TRAFFIC[-4:]
+
+
+@dataclass(frozen=True, slots=True)
 class Body:
     """A report as it arrived: its content type and coding, and the key of the VM that sent it."""
 
@@ -121,11 +141,14 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The contents of a report: the health of its agent (None when not reported), its version, and the windows."""
+    """The contents of a report: the health of its agent (None when not reported), its version, the windows of its
+    meshes, and the traffic of its VM.
+    """
 
     health: dict[str, int | str] | None
     agent_version: str
     windows: list[Window]
+    traffic: list[Traffic]
 
 
 def read(bodies: Sequence[Body], bytes_max: int) -> list[Contents | ProductError]:
@@ -184,12 +207,35 @@ def _contents(read: "native.ReadReport | OverflowError") -> Contents:
             raise MalformedReport(f"{path}.{field}", complaint)
         if columns is not None:
             windows.append(_window(header, columns, path))
-    return Contents(health_of(report), report.agent_version, windows)
+    return Contents(health_of(report), report.agent_version, windows, _traffic(report))
+
+
+def _traffic(report: Report) -> list[Traffic]:
+    if len(report.traffic) > TRAFFIC_MAX:
+        raise MalformedReport("traffic", f"at most {TRAFFIC_MAX:,} windows of traffic in one report")
+    return [_traffic_window(message, f"traffic[{i}]") for i, message in enumerate(report.traffic)]
+
+
+def _traffic_window(message: TrafficWindow, path: str) -> Traffic:
+    _check_span(message, path)
+    if not 0 < message.elapsed_ns < 2 * message.window_s * _NS:
+        raise MalformedReport(f"{path}.elapsed_ns", "a window is counted over less than twice its length")
+    if not message.interface:
+        raise MalformedReport(f"{path}.interface", "the name of a network interface")
+    _plain(message.interface, f"{path}.interface")
+    for name in _COUNTERS:
+        if getattr(message, name) > INT64_MAX:
+            raise MalformedReport(f"{path}.{name}", "more than 2^63 - 1")
+    return Traffic(*(getattr(message, name) for name in _TRAFFIC))
 
 
 def _check_header(message: MeshWindow, path: str) -> None:
     if not 0 < message.mesh_key <= INT32_MAX:
         raise MalformedReport(f"{path}.mesh_key", f"{message.mesh_key} is no key of a mesh")
+    _check_span(message, path)
+
+
+def _check_span(message: MeshWindow | TrafficWindow, path: str) -> None:
     if not 0 < message.window_s <= WINDOW_S_MAX:
         raise MalformedReport(f"{path}.window_s", f"a window lasts 1 to {WINDOW_S_MAX} s, not {message.window_s}")
     if not 0 <= message.started_at_s < 1 << 33 or message.started_at_s % message.window_s:
@@ -261,10 +307,10 @@ def _clocks(message: MeshWindow, path: str, n: int) -> Clocks | None:
         if len(column) != n:
             raise MalformedReport(f"{path}.{name}", f"{len(column)} entries for {n} peers")
     error = np.array(columns[1], np.uint64)
-    known = np.where(error > np.uint64(2**63 - 1), np.uint64(0), error).astype(np.int64)
+    known = np.where(error > np.uint64(INT64_MAX), np.uint64(0), error).astype(np.int64)
     return Clocks(
         np.array(columns[0], np.int64),
-        np.where(error > np.uint64(2**63 - 1), NO_CLOCK, known),
+        np.where(error > np.uint64(INT64_MAX), NO_CLOCK, known),
         np.array(columns[2], np.int64),
     )
 

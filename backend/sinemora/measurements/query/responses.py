@@ -198,6 +198,27 @@ class VmClocksRead(Read):
     meshes: list[VmClock]
 
 
+class VmTrafficRead(Read):
+    """Traffic of a VM's network interface in a range, by the kernel's counters of bytes and packets.
+
+    `points_at` are the starts of the steps of `resolution_s` seconds. Rates are means over the windows of a step, peaks
+    the largest window of it; null in a step without windows. Bytes include headers from Ethernet up. `interface` is
+    that of the newest window, null without one in the range.
+    """
+
+    vm_id: UUID
+    window: Span
+    interface: str | None
+    resolution_s: int
+    points_at: list[datetime]
+    sent_bit_per_s: list[float | None]
+    received_bit_per_s: list[float | None]
+    sent_packets_per_s: list[float | None]
+    received_packets_per_s: list[float | None]
+    peak_sent_bit_per_s: list[float | None]
+    peak_received_bit_per_s: list[float | None]
+
+
 class SeriesItem(Read):
     """Time series of a selection, a value per step; `values` by statistic."""
 

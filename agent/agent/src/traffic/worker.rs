@@ -1,0 +1,68 @@
+//! The thread that reads the counters at the end of every window.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::meter::{Meter, WINDOW_S};
+use super::{InterfaceCounters, TrafficQueue};
+use crate::log_throttle::LogThrottle;
+use crate::plan::BackendClock;
+use crate::stop::Stop;
+
+const NANOS_PER_S: i64 = 1_000_000_000;
+const WINDOW_NS: i64 = WINDOW_S as i64 * NANOS_PER_S;
+const WINDOW: Duration = Duration::from_secs(WINDOW_S as u64);
+const LOG_INTERVAL: Duration = Duration::from_secs(600);
+
+/// Counts the traffic of one interface.
+#[derive(Debug)]
+pub struct TrafficWorker {
+    pub interface: String,
+    pub backend_clock: Arc<BackendClock>,
+    pub windows: Arc<TrafficQueue>,
+    pub stop: Stop,
+}
+
+impl TrafficWorker {
+    /// Counts until stopped. The window that is open then is not reported.
+    pub fn run(self) {
+        let mut meter = Meter::new(self.interface.clone());
+        let mut failures = LogThrottle::new(LOG_INTERVAL);
+        while let Some(end_s) = self.await_end_of_window() {
+            let at = Instant::now();
+            match InterfaceCounters::read(&self.interface) {
+                Ok(counters) => {
+                    failures.reset();
+                    if let Some(window) = meter.read(end_s, at, counters) {
+                        self.windows.push(window);
+                    }
+                }
+                Err(error) => {
+                    meter.forget();
+                    if failures.due(at) {
+                        tracing::warn!("traffic is not counted: {error}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits for the end of the window and returns it, Unix s in the backend's time; `None` if stopped before.
+    fn await_end_of_window(&self) -> Option<i64> {
+        let now_ns = self.backend_clock.now_ns();
+        let end_ns = (now_ns.div_euclid(WINDOW_NS) + 1) * WINDOW_NS;
+        loop {
+            // The backend's time may be corrected while this waits.
+            let left_ns = end_ns - self.backend_clock.now_ns();
+            match u64::try_from(left_ns) {
+                Ok(left_ns) if left_ns > 0 => {
+                    let pause = Duration::from_nanos(left_ns).min(2 * WINDOW);
+                    if self.stop.wait(pause) {
+                        return None;
+                    }
+                }
+                _ => return (!self.stop.is_set()).then_some(end_ns / NANOS_PER_S),
+            }
+        }
+    }
+}

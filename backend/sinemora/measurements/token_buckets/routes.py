@@ -1,0 +1,48 @@
+"""HTTP of token buckets."""
+
+from uuid import UUID
+
+from fastapi import APIRouter
+from sqlalchemy import select
+
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, Paging, paginate
+from sinemora.measurements.token_buckets import service
+from sinemora.measurements.token_buckets.models import TokenBucket
+from sinemora.measurements.token_buckets.schemas import TokenBucketRead, TokenBucketWrite
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1",
+    dependencies=[SignedIn],
+    route_class=ProductRoute,
+    tags=["vms"],
+    responses=responses(401, 403, 429),
+)
+
+
+@router.get("/token-buckets")
+def list_token_buckets(session: SessionDep, actor: Viewer, page: Paging) -> Page[TokenBucketRead]:
+    """List the token buckets of the tenant's VMs, newest first, each with the tokens left and when it will be empty."""
+    rows = paginate(session, select(TokenBucket), page, TokenBucket.created_at, TokenBucket.id, descending=True)
+    return Page(items=[service.read(session, row) for row in rows.items], next_cursor=rows.next_cursor)
+
+
+@router.get("/vms/{vm_id}/token-bucket", responses=responses(404))
+def read_token_bucket(vm_id: UUID, session: SessionDep, actor: Viewer) -> TokenBucketRead:
+    """Return the token bucket of a VM, the tokens left by its traffic, and when it will be empty at its present use."""
+    return service.read(session, service.get(session, vm_id))
+
+
+@router.put("/vms/{vm_id}/token-bucket", responses=responses(404, 409, 422))
+def put_token_bucket(vm_id: UUID, body: TokenBucketWrite, session: SessionDep, actor: Editor) -> TokenBucketRead:
+    """Set the token bucket that shapes a VM: from its provider's documents, or as detected from bursts."""
+    return service.read(session, service.put(session, actor, vm_id, body))
+
+
+@router.delete("/vms/{vm_id}/token-bucket", status_code=204, responses=responses(404))
+def delete_token_bucket(vm_id: UUID, session: SessionDep, actor: Editor) -> None:
+    """Delete the token bucket of a VM. Its traffic is still counted."""
+    service.delete(session, actor, vm_id)

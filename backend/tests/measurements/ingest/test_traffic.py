@@ -1,0 +1,132 @@
+"""Traffic of VMs in reports: stored once, confined to its tenant, dropped by retention; nonsense is refused."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf import json_format
+from sqlalchemy import Engine, text
+
+from sinemora.kit.db import system_engine, system_session, tenant_session
+from sinemora.measurements import tasks
+from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora.measurements.ingest.validation import TRAFFIC_MAX
+from sinemora.measurements.store import traffic
+from tests.callers import Member, MeshWorld
+from tests.measurements.reports import add_traffic, report_of, send, sent, traffic_of, window_start, window_starts
+from tests.measurements.worlds import simple
+
+GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
+    return make_mesh(owner, 2)
+
+
+def rows(mesh: MeshWorld) -> list[Any]:
+    with tenant_session(mesh.owner.tenant_id) as session:
+        columns = "vm_key, extract(epoch FROM started_at)::bigint AS at, window_s, elapsed_ms, interface, bytes_sent,"
+        columns += " packets_sent, bytes_received, packets_received"
+        return list(session.execute(text(f"SELECT {columns} FROM vm_traffic ORDER BY started_at")).all())
+
+
+def test_traffic_is_stored_with_the_windows_of_its_report_and_once(mesh: MeshWorld):
+    agent, other = mesh.agents
+    report = report_of(mesh.key, {other.vm_key: simple(50_000)})
+    at = window_start()
+    add_traffic(report, at, 4_500_000_000, 1_000, elapsed_s=10.0034)
+    for _ in range(2):
+        sent(agent, report)
+    (row,) = rows(mesh)
+    assert tuple(row) == (agent.vm_key, at, 10, 10_003, "eth0", 4_500_000_000, 4_500_000, 1_000, 1)
+
+
+def test_an_agent_without_peers_reports_its_traffic(mesh: MeshWorld):
+    first, second = window_starts([2, 1])
+    sent(mesh.agents[0], traffic_of({first: 1_000, second: 0}))
+    assert [(row.at, row.bytes_sent) for row in rows(mesh)] == [(first, 1_000), (second, 0)]
+
+
+def test_the_golden_report_of_the_agent_is_read(mesh: MeshWorld):
+    report = Report.FromString((GOLDEN / "traffic.bin").read_bytes())
+    assert json_format.Parse((GOLDEN / "traffic.json").read_text(), Report()) == report
+    assert [window.bytes_sent for window in report.traffic] == [12_500_000_000, 0]
+    for number, window in enumerate(report.traffic):
+        window.started_at_s = window_start(2 - number)
+    sent(mesh.agents[0], report)
+    assert [row.bytes_sent for row in rows(mesh)] == [12_500_000_000, 0]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("window_s", 0, "traffic[0].window_s: a window lasts 1 to 60 s, not 0"),
+        ("started_at_s", 1_700_000_005, "traffic[0].started_at_s: 1700000005 is not a multiple of the window's 10 s"),
+        ("elapsed_ns", 0, "traffic[0].elapsed_ns: a window is counted over less than twice its length"),
+        ("elapsed_ns", 20_000_000_000, "traffic[0].elapsed_ns: a window is counted over less than twice its length"),
+        ("interface", "", "traffic[0].interface: the name of a network interface"),
+        ("interface", "e\n", "traffic[0].interface: at most 64 printable characters"),
+        ("bytes_sent", 2**63, "traffic[0].bytes_sent: more than 2^63 - 1"),
+        ("packets_received", 2**64 - 1, "traffic[0].packets_received: more than 2^63 - 1"),
+    ],
+)
+def test_nonsense_is_refused_with_its_field(mesh: MeshWorld, field: str, value: Any, said: str):
+    report = traffic_of({window_start(): 1_000})
+    setattr(report.traffic[0], field, value)
+    answer = send(mesh.agents[0], report)
+    assert (answer.status_code, answer.json()["code"]) == (422, "malformed_report")
+    assert said in answer.json()["detail"]
+    assert rows(mesh) == []
+
+
+def test_a_report_has_a_bounded_number_of_windows(mesh: MeshWorld):
+    starts = window_starts(range(TRAFFIC_MAX + 1))
+    answer = send(mesh.agents[0], traffic_of(dict.fromkeys(starts, 1)))
+    assert answer.status_code == 422
+    assert "at most 1,000 windows of traffic" in answer.json()["detail"]
+
+
+def test_a_window_of_the_future_shows_a_wrong_clock(mesh: MeshWorld):
+    answer = send(mesh.agents[0], traffic_of({window_start(-6): 1}))
+    assert (answer.status_code, answer.json()["code"]) == (422, "window_in_future")
+
+
+def test_a_window_beyond_the_retention_is_left_out(mesh: MeshWorld):
+    old, new = window_start(10 * 8_640), window_start()
+    sent(mesh.agents[0], traffic_of({old: 1, new: 2}))
+    assert [row.bytes_sent for row in rows(mesh)] == [2]
+
+
+def test_row_level_security_hides_the_traffic_of_others(mesh: MeshWorld, other_owner: Member, database: Engine):
+    sent(mesh.agents[0], traffic_of({window_start(): 1}))
+    for key, seen in ((mesh.owner.tenant_key, 1), (other_owner.tenant_key, 0), ("", 0)):
+        with database.begin() as connection:
+            connection.execute(text("SELECT set_config('sinemora.tenant_key', :key, true)"), {"key": str(key)})
+            assert connection.scalar(text("SELECT count(*) FROM vm_traffic")) == seen
+
+
+@pytest.mark.whole_store
+def test_retention_drops_whole_days(mesh: MeshWorld, timescaledb: Any):
+    if timescaledb is not None:
+        pytest.skip("chunks are dropped by TimescaleDB's own function")
+    sent(mesh.agents[0], traffic_of({window_start(): 1}))
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).date()
+    with system_engine().begin() as connection:
+        connection.execute(text("SELECT set_config('sinemora.tenant_id', '*', true)"))
+        dropped = connection.scalar(text("SELECT forget_measurements_before('vm_traffic', :day)"), {"day": tomorrow})
+    assert dropped
+    assert rows(mesh) == []
+    tasks.partitions()  # makes them again
+    sent(mesh.agents[0], traffic_of({window_start(): 3}))
+    assert [row.bytes_sent for row in rows(mesh)] == [3]
+
+
+def test_a_shorter_retention_of_a_tenant_deletes_rows(mesh: MeshWorld):
+    older, newer = window_starts([3, 1])
+    sent(mesh.agents[0], traffic_of({older: 1, newer: 2}))
+    with system_session() as session:
+        before = datetime.fromtimestamp(newer, UTC)
+        assert traffic.delete_before(session, mesh.owner.tenant_id, before) == 1
+    assert [row.bytes_sent for row in rows(mesh)] == [2]

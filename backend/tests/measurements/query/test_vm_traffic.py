@@ -1,0 +1,61 @@
+"""Traffic of a VM over time through HTTP."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.callers import Member, MeshWorld
+from tests.measurements.reports import add_traffic, sent, traffic_of, window_start, window_starts
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
+    return make_mesh(owner, 2)
+
+
+def traffic(mesh: MeshWorld, **params: Any) -> dict[str, Any]:
+    answer = mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}/traffic", params=params)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_rates_are_over_the_time_that_was_counted_and_a_missing_window_is_null(mesh: MeshWorld):
+    older, missing, newer = window_starts([3, 2, 1])
+    report = traffic_of({})
+    add_traffic(report, older, 12_500_000, 1_250_000)
+    add_traffic(report, newer, 5_000_000, 0, elapsed_s=8.0)
+    sent(mesh.agents[0], report)
+    start, end = (datetime.fromtimestamp(at, UTC).isoformat() for at in (older, newer + 10))
+    found = traffic(mesh, **{"from": start, "to": end})
+    assert (found["resolution_s"], found["interface"]) == (10, "eth0")
+    assert [datetime.fromisoformat(at).timestamp() for at in found["points_at"]] == [older, missing, newer]
+    assert found["sent_bit_per_s"] == [10_000_000, None, 5_000_000]
+    assert found["received_bit_per_s"] == [1_000_000, None, 0]
+    assert found["sent_packets_per_s"] == [1_250, None, 625]
+    assert found["peak_sent_bit_per_s"] == found["sent_bit_per_s"]
+
+
+def test_a_longer_step_has_the_mean_of_its_windows_and_their_peak(mesh: MeshWorld):
+    minute = window_start() // 60 * 60 - 60
+    sent(mesh.agents[0], traffic_of({minute: 1_000_000, minute + 10: 3_000_000}, bytes_received=500_000))
+    start, end = (datetime.fromtimestamp(at, UTC).isoformat() for at in (minute - 60, minute + 60))
+    found = traffic(mesh, **{"from": start, "to": end, "points": 2})
+    assert found["resolution_s"] == 60
+    assert found["sent_bit_per_s"] == [None, 1_600_000]  # 4 MB in the 20 s that were counted
+    assert found["peak_sent_bit_per_s"] == [None, 2_400_000]
+
+
+def test_without_traffic_there_is_no_interface(mesh: MeshWorld):
+    found = traffic(mesh)
+    assert found["interface"] is None
+    assert set(found["sent_bit_per_s"]) == {None}
+
+
+def test_the_traffic_of_another_tenant_does_not_exist(mesh: MeshWorld, other_owner: Member):
+    path = f"/v1/vms/{mesh.agents[0].vm_id}/traffic"
+    assert other_owner.get(path).status_code == 404
+    assert (
+        mesh.owner.get(path, params={"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z"}).status_code == 422
+    )
