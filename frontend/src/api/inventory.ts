@@ -2,9 +2,11 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { PAGE_ROWS } from '~/lib/paging'
+import { Problem } from '~/lib/problem'
 import { isMoving, rangeOf, type TimeRange, type TimeSearch } from '~/lib/spans'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
+import type { TokenBucketInput } from './types'
 
 export const zonesQuery = queryOptions({
   queryKey: ['zones'],
@@ -73,6 +75,58 @@ export const vmClocksQuery = (vmId: string, { versus: _, ...time }: TimeSearch) 
     refetchInterval: isMoving(time) ? 30_000 : false,
     placeholderData: keepPreviousData,
   })
+
+/** The traffic of a VM over time, by the counters of its agent. */
+export const vmTrafficQuery = (vmId: string, { versus: _, ...time }: TimeSearch) =>
+  queryOptions({
+    queryKey: ['vms', vmId, 'traffic', time],
+    queryFn: async () => {
+      const range = vmRange(time)
+      const traffic = await unwrap(
+        client.GET('/v1/vms/{vm_id}/traffic', {
+          params: { path: { vm_id: vmId }, query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }) } },
+        }),
+      )
+      return { ...traffic, range }
+    },
+    refetchInterval: isMoving(time) ? 10_000 : false,
+    placeholderData: keepPreviousData,
+  })
+
+/** The token bucket of a VM with its forecast; null if none is set. */
+export const tokenBucketQuery = (vmId: string) =>
+  queryOptions({
+    queryKey: ['vms', vmId, 'token-bucket'],
+    queryFn: async () => {
+      try {
+        return await unwrap(client.GET('/v1/vms/{vm_id}/token-bucket', { params: { path: { vm_id: vmId } } }))
+      } catch (error) {
+        if (error instanceof Problem && error.code === 'token_bucket_unknown') return null
+        throw error
+      }
+    },
+    refetchInterval: 10_000,
+  })
+
+/** The token buckets of all VMs. */
+export const tokenBucketsQuery = queryOptions({
+  queryKey: ['vms', 'token-buckets'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/token-buckets', { params: { query: page(cursor) } }))),
+  refetchInterval: 10_000,
+})
+
+export const useSetTokenBucket = (vmId: string) =>
+  useAction(
+    (body: TokenBucketInput) =>
+      unwrap(client.PUT('/v1/vms/{vm_id}/token-bucket', { params: { path: { vm_id: vmId } }, body })),
+    [['vms']],
+  )
+
+export const useDeleteTokenBucket = (vmId: string) =>
+  useAction(
+    (_: null) => unwrap(client.DELETE('/v1/vms/{vm_id}/token-bucket', { params: { path: { vm_id: vmId } } })),
+    [['vms']],
+  )
 
 export const agentQuery = (agentId: string) =>
   queryOptions({

@@ -24644,34 +24644,34 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "fa86c3f2-8571-4c93-a681-b9c86fcb23fd",
-                     *       "key": 1314,
-                     *       "name": "vm-2",
+                     *       "id": "74ca11d1-8cb7-4f4b-ae23-f964bb586d67",
+                     *       "key": 19,
+                     *       "name": "a-1",
                      *       "zone": {
-                     *         "id": "46543ee0-c68e-4036-b317-3f4794bc76a6",
-                     *         "provider": "aws",
-                     *         "region": "eu-west-1",
-                     *         "name": "eu-west-1a",
-                     *         "physical_id": "euw1-az3",
-                     *         "version": 2,
-                     *         "created_at": "2026-11-26T08:53:11.011867Z"
+                     *         "id": "bd6d9c26-b13c-4cd3-8233-da74cde6557a",
+                     *         "provider": "test",
+                     *         "region": "r1",
+                     *         "name": "a",
+                     *         "physical_id": null,
+                     *         "version": 1,
+                     *         "created_at": "2026-11-26T13:17:49.000969Z"
                      *       },
                      *       "labels": {},
                      *       "probe_address": "10.0.0.1",
-                     *       "event_port": 319,
-                     *       "general_port": 320,
+                     *       "event_port": 20319,
+                     *       "general_port": 20320,
                      *       "responder": "agent",
                      *       "ptp_domain": 0,
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T08:53:11.053756Z",
+                     *       "created_at": "2026-11-26T13:17:49.000969Z",
                      *       "agent": {
-                     *         "id": "04753d46-8aca-4a86-a103-b08369cc9c7f",
+                     *         "id": "cd55d8e8-313f-4efa-bc5d-6e0defa56280",
                      *         "agent_version": "0.1.0",
-                     *         "created_at": "2026-11-26T08:53:11.053756Z",
+                     *         "created_at": "2026-11-26T13:17:49.000969Z",
                      *         "revoked_at": null,
-                     *         "last_report_at": null,
+                     *         "last_report_at": "2026-11-26T13:17:49.073301Z",
                      *         "report_every_s": 10,
-                     *         "status": "enrolled"
+                     *         "status": "reporting"
                      *       }
                      *     }
                      */
@@ -36025,6 +36025,45 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "vm_id": "4daf62b2-dc6b-4286-8bcf-63d70ae8c810",
+                     *       "window": {
+                     *         "from": "2026-11-26T13:16:00Z",
+                     *         "to": "2026-11-26T13:18:00Z"
+                     *       },
+                     *       "interface": "eth0",
+                     *       "resolution_s": 60,
+                     *       "points_at": [
+                     *         "2026-11-26T13:16:00Z",
+                     *         "2026-11-26T13:17:00Z"
+                     *       ],
+                     *       "sent_bit_per_s": [
+                     *         null,
+                     *         1600000
+                     *       ],
+                     *       "received_bit_per_s": [
+                     *         null,
+                     *         400000
+                     *       ],
+                     *       "sent_packets_per_s": [
+                     *         null,
+                     *         200
+                     *       ],
+                     *       "received_packets_per_s": [
+                     *         null,
+                     *         50
+                     *       ],
+                     *       "peak_sent_bit_per_s": [
+                     *         null,
+                     *         2400000
+                     *       ],
+                     *       "peak_received_bit_per_s": [
+                     *         null,
+                     *         400000
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["VmTrafficRead"];
                 };
             };
@@ -36118,6 +36157,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "vm_id": "85e7d976-abe7-4205-b494-7684ff6347a7",
+                     *           "vm_name": "a-1",
+                     *           "direction": "received",
+                     *           "rate_mbit": 50,
+                     *           "burst_kb": 125000,
+                     *           "source": "detected",
+                     *           "updated_at": "2026-11-26T13:17:44.428510Z",
+                     *           "forecast": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Page_TokenBucketRead_"];
                 };
             };
@@ -36195,6 +36251,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "vm_id": "9ce01fdd-7728-4b8a-9534-c0b4aafef188",
+                     *       "vm_name": "a-1",
+                     *       "direction": "sent",
+                     *       "rate_mbit": 100,
+                     *       "burst_kb": 125000,
+                     *       "source": "stated",
+                     *       "updated_at": "2026-11-26T13:17:46.862265Z",
+                     *       "forecast": {
+                     *         "at": "2026-11-26T13:17:40Z",
+                     *         "use_mbit": 120,
+                     *         "level": "draining",
+                     *         "tokens_kb": 100000,
+                     *         "tokens_min_kb": 0,
+                     *         "tokens_max_kb": 125000,
+                     *         "empty_in_s": 40,
+                     *         "empty_in_min_s": 0,
+                     *         "empty_in_max_s": 50,
+                     *         "full_in_s": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["TokenBucketRead"];
                 };
             };
@@ -36275,6 +36354,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "rate_mbit": 50,
+                 *       "burst_kb": 125000,
+                 *       "direction": "received",
+                 *       "source": "detected"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TokenBucketWrite"];
             };
         };
@@ -36289,6 +36376,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "vm_id": "85e7d976-abe7-4205-b494-7684ff6347a7",
+                     *       "vm_name": "a-1",
+                     *       "direction": "received",
+                     *       "rate_mbit": 50,
+                     *       "burst_kb": 125000,
+                     *       "source": "detected",
+                     *       "updated_at": "2026-11-26T13:17:44.428510Z",
+                     *       "forecast": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["TokenBucketRead"];
                 };
             };
@@ -47933,70 +48032,30 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "5b034b2d-256f-4e2a-8ca1-ee2f4d45b706",
+                     *           "id": "34181bb3-c080-4e81-889e-5ff8fdbbe5ef",
                      *           "mesh": {
-                     *             "id": "9b1ec089-f746-4c23-b24d-d74b0f9d0de2",
+                     *             "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
                      *             "name": "demo"
                      *           },
                      *           "state": "open",
                      *           "severity": "warning",
-                     *           "title": "path b-2 to c-2: delay increased",
+                     *           "title": "egress of c-1: delay increased",
                      *           "culprit": {
-                     *             "suspect": "path",
+                     *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "05d7adb4-46c4-486a-8284-f58712e64ef4",
-                     *               "name": "b-2"
-                     *             },
-                     *             "other": {
-                     *               "id": "d2e0e7ba-2613-485e-a917-e9a7ef179d8e",
-                     *               "name": "c-2"
-                     *             },
-                     *             "words": "path b-2 to c-2"
-                     *           },
-                     *           "paths": 1,
-                     *           "rules": [
-                     *             "Above a millisecond"
-                     *           ],
-                     *           "onset_at": "2026-11-26T08:40:40Z",
-                     *           "opened_at": "2026-11-26T08:41:00Z",
-                     *           "seen_at": "2026-11-26T08:41:10Z",
-                     *           "ended_at": null,
-                     *           "timescale": "short",
-                     *           "assignee": null,
-                     *           "silenced_by": null,
-                     *           "merged_into": null,
-                     *           "recurrence": null,
-                     *           "found_late_at": null,
-                     *           "version": 1
-                     *         },
-                     *         {
-                     *           "id": "0e153995-f9b8-485e-9e85-985091d54734",
-                     *           "mesh": {
-                     *             "id": "9b1ec089-f746-4c23-b24d-d74b0f9d0de2",
-                     *             "name": "demo"
-                     *           },
-                     *           "state": "open",
-                     *           "severity": "warning",
-                     *           "title": "path c-1 to a-2: delay increased",
-                     *           "culprit": {
-                     *             "suspect": "path",
-                     *             "at": {
-                     *               "id": "fe42a8a4-93b5-4b54-9350-652bc3b3f8ea",
+                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *               "name": "c-1"
                      *             },
-                     *             "other": {
-                     *               "id": "f298eb52-9f2e-4c7a-a561-eb77448fa7b7",
-                     *               "name": "a-2"
-                     *             },
-                     *             "words": "path c-1 to a-2"
+                     *             "other": null,
+                     *             "words": "egress of c-1"
                      *           },
-                     *           "paths": 1,
+                     *           "paths": 4,
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T08:40:40Z",
-                     *           "opened_at": "2026-11-26T08:41:00Z",
-                     *           "seen_at": "2026-11-26T08:41:10Z",
+                     *           "onset_at": "2026-11-26T13:05:20Z",
+                     *           "opened_at": "2026-11-26T13:05:40Z",
+                     *           "seen_at": "2026-11-26T13:05:50Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
@@ -48007,22 +48066,22 @@ export interface operations {
                      *           "version": 1
                      *         },
                      *         {
-                     *           "id": "c0bca047-080a-4a85-9696-9cbf414c8566",
+                     *           "id": "f46ecc90-cc38-4aaf-8374-ce3a1afa3249",
                      *           "mesh": {
-                     *             "id": "9b1ec089-f746-4c23-b24d-d74b0f9d0de2",
+                     *             "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
                      *             "name": "demo"
                      *           },
-                     *           "state": "open",
+                     *           "state": "resolved",
                      *           "severity": "warning",
                      *           "title": "path a-1 to b-1: delay increased",
                      *           "culprit": {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "33bf33e0-74eb-4027-8e51-8eaf01090f70",
+                     *               "id": "8bd13547-0a29-4a24-b091-d88b1c533933",
                      *               "name": "a-1"
                      *             },
                      *             "other": {
-                     *               "id": "8538a22f-5853-42c1-a8bf-b1ae7a7dbc11",
+                     *               "id": "a2360625-9d72-46fd-89f6-951b41d13d02",
                      *               "name": "b-1"
                      *             },
                      *             "words": "path a-1 to b-1"
@@ -48031,9 +48090,9 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T08:40:10Z",
-                     *           "opened_at": "2026-11-26T08:40:30Z",
-                     *           "seen_at": "2026-11-26T08:41:10Z",
+                     *           "onset_at": "2026-11-26T13:01:30Z",
+                     *           "opened_at": "2026-11-26T13:01:50Z",
+                     *           "seen_at": "2026-11-26T13:03:10Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
@@ -48041,7 +48100,41 @@ export interface operations {
                      *           "merged_into": null,
                      *           "recurrence": null,
                      *           "found_late_at": null,
-                     *           "version": 1
+                     *           "version": 2
+                     *         },
+                     *         {
+                     *           "id": "2418a727-f185-43e5-a9f3-d6358cbd8b8c",
+                     *           "mesh": {
+                     *             "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
+                     *             "name": "demo"
+                     *           },
+                     *           "state": "resolved",
+                     *           "severity": "warning",
+                     *           "title": "egress of c-1: delay increased",
+                     *           "culprit": {
+                     *             "suspect": "egress",
+                     *             "at": {
+                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *               "name": "c-1"
+                     *             },
+                     *             "other": null,
+                     *             "words": "egress of c-1"
+                     *           },
+                     *           "paths": 5,
+                     *           "rules": [
+                     *             "Above a millisecond"
+                     *           ],
+                     *           "onset_at": "2026-11-26T12:57:40Z",
+                     *           "opened_at": "2026-11-26T12:58:00Z",
+                     *           "seen_at": "2026-11-26T12:59:20Z",
+                     *           "ended_at": "2026-11-24T12:59:20Z",
+                     *           "timescale": "short",
+                     *           "assignee": null,
+                     *           "silenced_by": null,
+                     *           "merged_into": null,
+                     *           "recurrence": null,
+                     *           "found_late_at": null,
+                     *           "version": 2
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -48140,9 +48233,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "67d1f104-001b-4f83-bd35-cd06b59f54be",
+                     *       "id": "34181bb3-c080-4e81-889e-5ff8fdbbe5ef",
                      *       "mesh": {
-                     *         "id": "0d82641c-84f3-4621-b0b2-c902bbfef962",
+                     *         "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
                      *         "name": "demo"
                      *       },
                      *       "state": "resolved",
@@ -48151,7 +48244,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *           "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -48161,9 +48254,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T08:45:30Z",
-                     *       "opened_at": "2026-11-26T08:45:50Z",
-                     *       "seen_at": "2026-11-26T08:47:10Z",
+                     *       "onset_at": "2026-11-26T13:05:20Z",
+                     *       "opened_at": "2026-11-26T13:05:40Z",
+                     *       "seen_at": "2026-11-26T13:07:00Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
@@ -48177,7 +48270,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48190,7 +48283,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48203,11 +48296,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "6d3d2cd2-883d-4987-bf93-835938d408fb",
+                     *               "id": "9a31820e-a5cc-49dd-8835-9a9085641b45",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -48219,11 +48312,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "87cf0707-4522-40d3-8223-fc67f8c8033c",
+                     *               "id": "a2360625-9d72-46fd-89f6-951b41d13d02",
                      *               "name": "b-1"
                      *             },
                      *             "words": "path c-1 to b-1",
@@ -48235,8 +48328,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "b2744b39-956b-4dca-bf50-6132b0a73613",
-                     *             "6d3d2cd2-883d-4987-bf93-835938d408fb"
+                     *             "8bd13547-0a29-4a24-b091-d88b1c533933",
+                     *             "9a31820e-a5cc-49dd-8835-9a9085641b45"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -48267,11 +48360,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "6d3d2cd2-883d-4987-bf93-835938d408fb",
+                     *                 "id": "9a31820e-a5cc-49dd-8835-9a9085641b45",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -48280,11 +48373,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "87cf0707-4522-40d3-8223-fc67f8c8033c",
+                     *                 "id": "a2360625-9d72-46fd-89f6-951b41d13d02",
                      *                 "name": "b-1"
                      *               },
                      *               "value": 5000070,
@@ -48293,11 +48386,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "bdaea9dd-47e7-42dd-93c1-bc1e5a73045b",
+                     *                 "id": "2a2a7c89-762a-4de2-be4b-3052766edecc",
                      *                 "name": "b-2"
                      *               },
                      *               "value": 5000070,
@@ -48306,11 +48399,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "c8f191bf-fbba-455c-8b09-f246c06cd3b5",
+                     *                 "id": "309394f2-b184-4901-bfce-c95ec325028e",
                      *                 "name": "c-2"
                      *               },
                      *               "value": 5000070,
@@ -48319,7 +48412,8 @@ export interface operations {
                      *             }
                      *           ]
                      *         },
-                     *         "loss": 0
+                     *         "loss": 0,
+                     *         "token_bucket": null
                      *       },
                      *       "verdict": {
                      *         "kind": "undecided",
@@ -48351,19 +48445,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T08:45:30Z",
+                     *           "started_at": "2026-11-26T13:05:20Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T08:45:50Z",
+                     *           "at": "2026-11-26T13:05:40Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T08:57:57.226845Z",
+                     *           "at": "2026-11-26T13:17:56.947885Z",
                      *           "kind": "resolved",
                      *           "actor": "owner@sinemora.example",
                      *           "text": ""
@@ -48371,9 +48465,9 @@ export interface operations {
                      *       ],
                      *       "similar": [
                      *         {
-                     *           "id": "2a0ee36d-a12b-415b-939e-61b2cd630454",
+                     *           "id": "2418a727-f185-43e5-a9f3-d6358cbd8b8c",
                      *           "mesh": {
-                     *             "id": "0d82641c-84f3-4621-b0b2-c902bbfef962",
+                     *             "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
@@ -48382,7 +48476,7 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48392,10 +48486,10 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T08:37:50Z",
-                     *           "opened_at": "2026-11-26T08:38:10Z",
-                     *           "seen_at": "2026-11-26T08:39:30Z",
-                     *           "ended_at": "2026-11-24T08:39:30Z",
+                     *           "onset_at": "2026-11-26T12:57:40Z",
+                     *           "opened_at": "2026-11-26T12:58:00Z",
+                     *           "seen_at": "2026-11-26T12:59:20Z",
+                     *           "ended_at": "2026-11-24T12:59:20Z",
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
@@ -48515,9 +48609,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "6906a6c5-48ff-40c6-9142-9c94e2d176df",
+                     *       "id": "7b5cfef7-8040-4db6-950e-5dcdb8116b4d",
                      *       "mesh": {
-                     *         "id": "1152ac89-5ee1-4e39-baa0-d34fe1cb617e",
+                     *         "id": "db461105-82c0-44bf-aef4-2b64d3d9e8eb",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
@@ -48526,7 +48620,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *           "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -48536,9 +48630,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T08:38:00Z",
-                     *       "opened_at": "2026-11-26T08:38:20Z",
-                     *       "seen_at": "2026-11-26T08:38:30Z",
+                     *       "onset_at": "2026-11-26T12:58:00Z",
+                     *       "opened_at": "2026-11-26T12:58:20Z",
+                     *       "seen_at": "2026-11-26T12:58:30Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
@@ -48552,7 +48646,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48565,7 +48659,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48578,11 +48672,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
+                     *               "id": "6ad53888-18df-4343-b080-98360e45fb6a",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -48594,11 +48688,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
+                     *               "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -48610,8 +48704,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "93aa3135-8512-4510-9b64-8103b1195ac0",
-                     *             "d0ed649c-0501-4fc3-a441-6d968fec5247"
+                     *             "6ad53888-18df-4343-b080-98360e45fb6a",
+                     *             "00b96eb4-8126-4a9b-a78e-68f099dd8c22"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -48642,11 +48736,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
+                     *                 "id": "6ad53888-18df-4343-b080-98360e45fb6a",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -48655,11 +48749,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
+                     *                 "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -48668,7 +48762,8 @@ export interface operations {
                      *             }
                      *           ]
                      *         },
-                     *         "loss": 0
+                     *         "loss": 0,
+                     *         "token_bucket": null
                      *       },
                      *       "verdict": {
                      *         "kind": "undecided",
@@ -48700,19 +48795,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T08:38:00Z",
+                     *           "started_at": "2026-11-26T12:58:00Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T08:38:20Z",
+                     *           "at": "2026-11-26T12:58:20Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T08:58:02.120547Z",
+                     *           "at": "2026-11-26T13:18:02.285420Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
@@ -48877,9 +48972,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "67d1f104-001b-4f83-bd35-cd06b59f54be",
+                     *       "id": "34181bb3-c080-4e81-889e-5ff8fdbbe5ef",
                      *       "mesh": {
-                     *         "id": "0d82641c-84f3-4621-b0b2-c902bbfef962",
+                     *         "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
                      *         "name": "demo"
                      *       },
                      *       "state": "resolved",
@@ -48888,7 +48983,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *           "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -48898,9 +48993,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T08:45:30Z",
-                     *       "opened_at": "2026-11-26T08:45:50Z",
-                     *       "seen_at": "2026-11-26T08:47:10Z",
+                     *       "onset_at": "2026-11-26T13:05:20Z",
+                     *       "opened_at": "2026-11-26T13:05:40Z",
+                     *       "seen_at": "2026-11-26T13:07:00Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
@@ -48914,7 +49009,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48927,7 +49022,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48940,11 +49035,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "6d3d2cd2-883d-4987-bf93-835938d408fb",
+                     *               "id": "9a31820e-a5cc-49dd-8835-9a9085641b45",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -48956,11 +49051,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "87cf0707-4522-40d3-8223-fc67f8c8033c",
+                     *               "id": "a2360625-9d72-46fd-89f6-951b41d13d02",
                      *               "name": "b-1"
                      *             },
                      *             "words": "path c-1 to b-1",
@@ -48972,8 +49067,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "b2744b39-956b-4dca-bf50-6132b0a73613",
-                     *             "6d3d2cd2-883d-4987-bf93-835938d408fb"
+                     *             "8bd13547-0a29-4a24-b091-d88b1c533933",
+                     *             "9a31820e-a5cc-49dd-8835-9a9085641b45"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -49004,11 +49099,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "6d3d2cd2-883d-4987-bf93-835938d408fb",
+                     *                 "id": "9a31820e-a5cc-49dd-8835-9a9085641b45",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -49017,11 +49112,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "87cf0707-4522-40d3-8223-fc67f8c8033c",
+                     *                 "id": "a2360625-9d72-46fd-89f6-951b41d13d02",
                      *                 "name": "b-1"
                      *               },
                      *               "value": 5000070,
@@ -49030,11 +49125,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "bdaea9dd-47e7-42dd-93c1-bc1e5a73045b",
+                     *                 "id": "2a2a7c89-762a-4de2-be4b-3052766edecc",
                      *                 "name": "b-2"
                      *               },
                      *               "value": 5000070,
@@ -49043,11 +49138,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "c8f191bf-fbba-455c-8b09-f246c06cd3b5",
+                     *                 "id": "309394f2-b184-4901-bfce-c95ec325028e",
                      *                 "name": "c-2"
                      *               },
                      *               "value": 5000070,
@@ -49056,7 +49151,8 @@ export interface operations {
                      *             }
                      *           ]
                      *         },
-                     *         "loss": 0
+                     *         "loss": 0,
+                     *         "token_bucket": null
                      *       },
                      *       "verdict": {
                      *         "kind": "undecided",
@@ -49088,19 +49184,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T08:45:30Z",
+                     *           "started_at": "2026-11-26T13:05:20Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T08:45:50Z",
+                     *           "at": "2026-11-26T13:05:40Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T08:57:57.226845Z",
+                     *           "at": "2026-11-26T13:17:56.947885Z",
                      *           "kind": "resolved",
                      *           "actor": "owner@sinemora.example",
                      *           "text": ""
@@ -49108,9 +49204,9 @@ export interface operations {
                      *       ],
                      *       "similar": [
                      *         {
-                     *           "id": "2a0ee36d-a12b-415b-939e-61b2cd630454",
+                     *           "id": "2418a727-f185-43e5-a9f3-d6358cbd8b8c",
                      *           "mesh": {
-                     *             "id": "0d82641c-84f3-4621-b0b2-c902bbfef962",
+                     *             "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
@@ -49119,7 +49215,7 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "f7ccda89-616a-4f6a-a86a-69570340e65f",
+                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49129,10 +49225,10 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T08:37:50Z",
-                     *           "opened_at": "2026-11-26T08:38:10Z",
-                     *           "seen_at": "2026-11-26T08:39:30Z",
-                     *           "ended_at": "2026-11-24T08:39:30Z",
+                     *           "onset_at": "2026-11-26T12:57:40Z",
+                     *           "opened_at": "2026-11-26T12:58:00Z",
+                     *           "seen_at": "2026-11-26T12:59:20Z",
+                     *           "ended_at": "2026-11-24T12:59:20Z",
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
@@ -49304,9 +49400,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "6906a6c5-48ff-40c6-9142-9c94e2d176df",
+                     *       "id": "7b5cfef7-8040-4db6-950e-5dcdb8116b4d",
                      *       "mesh": {
-                     *         "id": "1152ac89-5ee1-4e39-baa0-d34fe1cb617e",
+                     *         "id": "db461105-82c0-44bf-aef4-2b64d3d9e8eb",
                      *         "name": "demo"
                      *       },
                      *       "state": "open",
@@ -49315,7 +49411,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *           "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -49325,9 +49421,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T08:38:00Z",
-                     *       "opened_at": "2026-11-26T08:38:20Z",
-                     *       "seen_at": "2026-11-26T08:38:30Z",
+                     *       "onset_at": "2026-11-26T12:58:00Z",
+                     *       "opened_at": "2026-11-26T12:58:20Z",
+                     *       "seen_at": "2026-11-26T12:58:30Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
@@ -49341,7 +49437,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49354,7 +49450,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49367,11 +49463,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
+                     *               "id": "6ad53888-18df-4343-b080-98360e45fb6a",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -49383,11 +49479,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
+                     *               "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -49399,8 +49495,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "93aa3135-8512-4510-9b64-8103b1195ac0",
-                     *             "d0ed649c-0501-4fc3-a441-6d968fec5247"
+                     *             "6ad53888-18df-4343-b080-98360e45fb6a",
+                     *             "00b96eb4-8126-4a9b-a78e-68f099dd8c22"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -49431,11 +49527,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
+                     *                 "id": "6ad53888-18df-4343-b080-98360e45fb6a",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -49444,11 +49540,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
+                     *                 "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -49457,7 +49553,8 @@ export interface operations {
                      *             }
                      *           ]
                      *         },
-                     *         "loss": 0
+                     *         "loss": 0,
+                     *         "token_bucket": null
                      *       },
                      *       "verdict": {
                      *         "kind": "undecided",
@@ -49489,19 +49586,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T08:38:00Z",
+                     *           "started_at": "2026-11-26T12:58:00Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T08:38:20Z",
+                     *           "at": "2026-11-26T12:58:20Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T08:58:02.120547Z",
+                     *           "at": "2026-11-26T13:18:02.285420Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
@@ -49668,9 +49765,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "6906a6c5-48ff-40c6-9142-9c94e2d176df",
+                     *       "id": "7b5cfef7-8040-4db6-950e-5dcdb8116b4d",
                      *       "mesh": {
-                     *         "id": "1152ac89-5ee1-4e39-baa0-d34fe1cb617e",
+                     *         "id": "db461105-82c0-44bf-aef4-2b64d3d9e8eb",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
@@ -49679,7 +49776,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *           "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -49689,9 +49786,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T08:38:00Z",
-                     *       "opened_at": "2026-11-26T08:38:20Z",
-                     *       "seen_at": "2026-11-26T08:38:30Z",
+                     *       "onset_at": "2026-11-26T12:58:00Z",
+                     *       "opened_at": "2026-11-26T12:58:20Z",
+                     *       "seen_at": "2026-11-26T12:58:30Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
@@ -49705,7 +49802,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49718,7 +49815,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49731,11 +49828,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
+                     *               "id": "6ad53888-18df-4343-b080-98360e45fb6a",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -49747,11 +49844,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
+                     *               "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -49763,8 +49860,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "93aa3135-8512-4510-9b64-8103b1195ac0",
-                     *             "d0ed649c-0501-4fc3-a441-6d968fec5247"
+                     *             "6ad53888-18df-4343-b080-98360e45fb6a",
+                     *             "00b96eb4-8126-4a9b-a78e-68f099dd8c22"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -49795,11 +49892,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
+                     *                 "id": "6ad53888-18df-4343-b080-98360e45fb6a",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -49808,11 +49905,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
+                     *                 "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -49821,7 +49918,8 @@ export interface operations {
                      *             }
                      *           ]
                      *         },
-                     *         "loss": 0
+                     *         "loss": 0,
+                     *         "token_bucket": null
                      *       },
                      *       "verdict": {
                      *         "kind": "undecided",
@@ -49853,31 +49951,31 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T08:38:00Z",
+                     *           "started_at": "2026-11-26T12:58:00Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T08:38:20Z",
+                     *           "at": "2026-11-26T12:58:20Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T08:58:02.120547Z",
+                     *           "at": "2026-11-26T13:18:02.285420Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T08:58:02.167581Z",
+                     *           "at": "2026-11-26T13:18:02.333790Z",
                      *           "kind": "assigned",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "kim"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T08:58:02.190793Z",
+                     *           "at": "2026-11-26T13:18:02.351679Z",
                      *           "kind": "note",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "switch replaced"
@@ -50030,9 +50128,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "6906a6c5-48ff-40c6-9142-9c94e2d176df",
+                     *       "id": "7b5cfef7-8040-4db6-950e-5dcdb8116b4d",
                      *       "mesh": {
-                     *         "id": "1152ac89-5ee1-4e39-baa0-d34fe1cb617e",
+                     *         "id": "db461105-82c0-44bf-aef4-2b64d3d9e8eb",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
@@ -50041,7 +50139,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *           "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -50051,9 +50149,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T08:38:00Z",
-                     *       "opened_at": "2026-11-26T08:38:20Z",
-                     *       "seen_at": "2026-11-26T08:38:30Z",
+                     *       "onset_at": "2026-11-26T12:58:00Z",
+                     *       "opened_at": "2026-11-26T12:58:20Z",
+                     *       "seen_at": "2026-11-26T12:58:30Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
@@ -50067,7 +50165,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -50080,7 +50178,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -50093,11 +50191,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
+                     *               "id": "6ad53888-18df-4343-b080-98360e45fb6a",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -50109,11 +50207,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
+                     *               "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -50125,8 +50223,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "93aa3135-8512-4510-9b64-8103b1195ac0",
-                     *             "d0ed649c-0501-4fc3-a441-6d968fec5247"
+                     *             "6ad53888-18df-4343-b080-98360e45fb6a",
+                     *             "00b96eb4-8126-4a9b-a78e-68f099dd8c22"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -50157,11 +50255,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "93aa3135-8512-4510-9b64-8103b1195ac0",
+                     *                 "id": "6ad53888-18df-4343-b080-98360e45fb6a",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -50170,11 +50268,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "62906f8b-2247-4d0f-948f-8a22faa48c47",
+                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "d0ed649c-0501-4fc3-a441-6d968fec5247",
+                     *                 "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -50183,7 +50281,8 @@ export interface operations {
                      *             }
                      *           ]
                      *         },
-                     *         "loss": 0
+                     *         "loss": 0,
+                     *         "token_bucket": null
                      *       },
                      *       "verdict": {
                      *         "kind": "undecided",
@@ -50215,25 +50314,25 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T08:38:00Z",
+                     *           "started_at": "2026-11-26T12:58:00Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T08:38:20Z",
+                     *           "at": "2026-11-26T12:58:20Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T08:58:02.120547Z",
+                     *           "at": "2026-11-26T13:18:02.285420Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T08:58:02.167581Z",
+                     *           "at": "2026-11-26T13:18:02.333790Z",
                      *           "kind": "assigned",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "kim"
@@ -50389,9 +50488,9 @@ export interface operations {
                      * @example {
                      *       "incidents": [
                      *         {
-                     *           "id": "c22b73fd-f1f1-4852-94c7-699c757ca38a",
+                     *           "id": "a0d23157-af0c-4b5a-8b0a-7a3b4aa75d45",
                      *           "mesh": {
-                     *             "id": "e78cb8cb-54ee-41fe-8d8e-29284f73a83b",
+                     *             "id": "bb20970d-38d4-4163-852b-d2dd8c713b77",
                      *             "name": "demo"
                      *           },
                      *           "state": "open",
@@ -50400,11 +50499,11 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "pair",
                      *             "at": {
-                     *               "id": "90ee6930-a0be-4e4e-805e-dd508cc2ea20",
+                     *               "id": "c3a931df-30e1-459b-bc03-aec574b194e4",
                      *               "name": "a-1"
                      *             },
                      *             "other": {
-                     *               "id": "071ecedf-00b2-4f54-80a3-9d1f84e503d2",
+                     *               "id": "6da0c4f0-e987-4056-b722-219047a91a74",
                      *               "name": "b-1"
                      *             },
                      *             "words": "paths between a-1 and b-1"
@@ -50413,9 +50512,9 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T08:38:00Z",
-                     *           "opened_at": "2026-11-26T08:38:20Z",
-                     *           "seen_at": "2026-11-26T08:38:20Z",
+                     *           "onset_at": "2026-11-26T12:58:00Z",
+                     *           "opened_at": "2026-11-26T12:58:20Z",
+                     *           "seen_at": "2026-11-26T12:58:20Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
@@ -50426,9 +50525,9 @@ export interface operations {
                      *           "version": 1
                      *         },
                      *         {
-                     *           "id": "1107d6de-a3e4-4704-856a-cfacc24ddad4",
+                     *           "id": "034357df-178f-41e1-bb81-7827de24346c",
                      *           "mesh": {
-                     *             "id": "e78cb8cb-54ee-41fe-8d8e-29284f73a83b",
+                     *             "id": "bb20970d-38d4-4163-852b-d2dd8c713b77",
                      *             "name": "demo"
                      *           },
                      *           "state": "open",
@@ -50444,9 +50543,9 @@ export interface operations {
                      *           "rules": [
                      *             "Objective"
                      *           ],
-                     *           "onset_at": "2026-11-26T08:38:00Z",
-                     *           "opened_at": "2026-11-26T08:38:10Z",
-                     *           "seen_at": "2026-11-26T08:38:20Z",
+                     *           "onset_at": "2026-11-26T12:58:00Z",
+                     *           "opened_at": "2026-11-26T12:58:10Z",
+                     *           "seen_at": "2026-11-26T12:58:20Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
@@ -50594,22 +50693,22 @@ export interface operations {
                      *           ]
                      *         },
                      *         "mesh": {
-                     *           "id": "b11ded39-eea0-4c55-b88f-8e3e6b63dddc",
+                     *           "id": "d6784041-0cf3-4cf1-aed9-17283c1a8e48",
                      *           "name": "demo",
                      *           "rate_hz": 8,
                      *           "window_s": 10,
                      *           "vms": 6
                      *         },
                      *         "incident": {
-                     *           "id": "793ba709-0975-4ca3-922e-f8bb69a5fd57",
+                     *           "id": "7ce1bcaa-8c5e-4844-b233-0f02a642f386",
                      *           "title": "egress of c-1: delay increased",
                      *           "suspect": "egress of c-1",
                      *           "severity": "warning",
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T08:46:30Z",
-                     *           "detected_at": "2026-11-26T08:46:50Z",
+                     *           "onset_at": "2026-11-26T13:03:10Z",
+                     *           "detected_at": "2026-11-26T13:03:30Z",
                      *           "ended_at": null,
                      *           "verdict": {
                      *             "kind": "undecided",
@@ -50620,16 +50719,16 @@ export interface operations {
                      *           }
                      *         },
                      *         "before": {
-                     *           "from": "2026-11-26T07:46:00Z",
-                     *           "to": "2026-11-26T08:47:00Z"
+                     *           "from": "2026-11-26T12:03:00Z",
+                     *           "to": "2026-11-26T13:04:00Z"
                      *         },
                      *         "during": {
-                     *           "from": "2026-11-26T08:46:30Z",
-                     *           "to": "2026-11-26T08:47:50Z"
+                     *           "from": "2026-11-26T13:03:10Z",
+                     *           "to": "2026-11-26T13:04:30Z"
                      *         },
                      *         "vms": [
                      *           {
-                     *             "id": "59e6d093-2ca1-40de-84f7-c7beb829fa1a",
+                     *             "id": "cc2287ad-ed1c-40ad-bbd3-86fbed0d04f5",
                      *             "name": "a-1",
                      *             "address": "10.0.0.1",
                      *             "zone": {
@@ -50640,7 +50739,7 @@ export interface operations {
                      *             }
                      *           },
                      *           {
-                     *             "id": "ccefafca-25b1-41f3-83fe-7c17bd90fede",
+                     *             "id": "0222f209-3a00-40ed-af61-ec1ea326d291",
                      *             "name": "a-2",
                      *             "address": "10.0.0.4",
                      *             "zone": {
@@ -50654,12 +50753,12 @@ export interface operations {
                      *         "affected_paths": 5,
                      *         "paths": [
                      *           {
-                     *             "source": "4aa725c5-eba2-4c88-b408-246c07d3cb32",
-                     *             "target": "59e6d093-2ca1-40de-84f7-c7beb829fa1a",
+                     *             "source": "413b0abe-10df-4515-b6e8-6411201e607f",
+                     *             "target": "cc2287ad-ed1c-40ad-bbd3-86fbed0d04f5",
                      *             "usual": null,
                      *             "before": {
-                     *               "count": 264,
-                     *               "sent": 264,
+                     *               "count": 280,
+                     *               "sent": 280,
                      *               "lost": 0,
                      *               "loss_ppm": 0,
                      *               "min_ns": 200000,
@@ -50669,7 +50768,7 @@ export interface operations {
                      *               "clock_error_ns": 500,
                      *               "asymmetry_source": "assumed",
                      *               "round_trip": {
-                     *                 "count": 264,
+                     *                 "count": 280,
                      *                 "p50_ns": 400000,
                      *                 "p99_ns": 5200140
                      *               }
@@ -50693,12 +50792,12 @@ export interface operations {
                      *             }
                      *           },
                      *           {
-                     *             "source": "4aa725c5-eba2-4c88-b408-246c07d3cb32",
-                     *             "target": "ccefafca-25b1-41f3-83fe-7c17bd90fede",
+                     *             "source": "413b0abe-10df-4515-b6e8-6411201e607f",
+                     *             "target": "0222f209-3a00-40ed-af61-ec1ea326d291",
                      *             "usual": null,
                      *             "before": {
-                     *               "count": 264,
-                     *               "sent": 264,
+                     *               "count": 280,
+                     *               "sent": 280,
                      *               "lost": 0,
                      *               "loss_ppm": 0,
                      *               "min_ns": 200000,
@@ -50708,7 +50807,7 @@ export interface operations {
                      *               "clock_error_ns": 500,
                      *               "asymmetry_source": "assumed",
                      *               "round_trip": {
-                     *                 "count": 264,
+                     *                 "count": 280,
                      *                 "p50_ns": 400000,
                      *                 "p99_ns": 5200140
                      *               }
@@ -50734,9 +50833,9 @@ export interface operations {
                      *         ],
                      *         "spikes": [
                      *           {
-                     *             "source": "59e6d093-2ca1-40de-84f7-c7beb829fa1a",
-                     *             "target": "4aa725c5-eba2-4c88-b408-246c07d3cb32",
-                     *             "window_started_at": "2026-11-26T08:47:30Z",
+                     *             "source": "cc2287ad-ed1c-40ad-bbd3-86fbed0d04f5",
+                     *             "target": "413b0abe-10df-4515-b6e8-6411201e607f",
+                     *             "window_started_at": "2026-11-26T13:04:10Z",
                      *             "window_s": 10,
                      *             "max_ns": 9000000,
                      *             "median_ns": 5013504,
@@ -50759,7 +50858,7 @@ export interface operations {
                      *         "algorithm": "Ed25519",
                      *         "canonicalization": "RFC 8785",
                      *         "key_id": "b4e8bfafff188061",
-                     *         "value": "mUVCizbzAn9O41NIvs2Q4ERWnv6lLX/A8eMEMbkuGeAxwcj/5xTpnMaZg9Tx3Es7VjgwcC6ujeUdRq/G1o0XCA=="
+                     *         "value": "hVMOiaDdnPk6C4lsj5bWsd1h0GOSIZlUcWzCSHx3kpWvHVfyIezMjkExZsnomyt0tW0x9JnXo3GFiHEp0MDJDw=="
                      *       }
                      *     }
                      */
@@ -50927,8 +51026,8 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "ada4414c-b025-43c9-bf01-d2577640eab2",
-                     *           "mesh_id": "26378220-7bac-401f-af89-dfb4edc7bbe1",
+                     *           "id": "e0e838de-4767-4791-8e5f-0731b71f1b8c",
+                     *           "mesh_id": "3efdd69a-b3d6-46ed-bbf0-fe5f4d043dd2",
                      *           "name": "Agent silent",
                      *           "enabled": true,
                      *           "severity": "critical",
@@ -50940,7 +51039,8 @@ export interface operations {
                      *             "deviations": 6,
                      *             "rise_ns": 0,
                      *             "timescale": "short",
-                     *             "over_s": 0
+                     *             "over_s": 0,
+                     *             "within_s": 0
                      *           },
                      *           "scope": {
                      *             "zones": [],
@@ -50958,12 +51058,12 @@ export interface operations {
                      *           "runbook_url": null,
                      *           "origin": "silent",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T08:57:45.103007Z",
-                     *           "updated_at": "2026-11-26T08:57:45.103007Z"
+                     *           "created_at": "2026-11-26T13:17:54.139847Z",
+                     *           "updated_at": "2026-11-26T13:17:54.139847Z"
                      *         },
                      *         {
-                     *           "id": "b5703ee2-c559-42be-b381-6c21664123ae",
-                     *           "mesh_id": "26378220-7bac-401f-af89-dfb4edc7bbe1",
+                     *           "id": "21e6fea6-25d7-4178-a0b3-d2815e489e76",
+                     *           "mesh_id": "3efdd69a-b3d6-46ed-bbf0-fe5f4d043dd2",
                      *           "name": "All packets lost",
                      *           "enabled": true,
                      *           "severity": "critical",
@@ -50975,7 +51075,8 @@ export interface operations {
                      *             "deviations": 6,
                      *             "rise_ns": 0,
                      *             "timescale": "short",
-                     *             "over_s": 0
+                     *             "over_s": 0,
+                     *             "within_s": 0
                      *           },
                      *           "scope": {
                      *             "zones": [],
@@ -50993,8 +51094,8 @@ export interface operations {
                      *           "runbook_url": null,
                      *           "origin": "lost",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T08:57:45.103007Z",
-                     *           "updated_at": "2026-11-26T08:57:45.103007Z"
+                     *           "created_at": "2026-11-26T13:17:54.139847Z",
+                     *           "updated_at": "2026-11-26T13:17:54.139847Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -51083,7 +51184,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "26378220-7bac-401f-af89-dfb4edc7bbe1",
+                 *       "mesh_id": "71695e01-3a27-4517-9c54-da71f33e9062",
                  *       "name": "Above a millisecond",
                  *       "condition": {
                  *         "kind": "threshold",
@@ -51112,8 +51213,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "8597221a-c1a2-4e63-9567-995bd8444d47",
-                     *       "mesh_id": "26378220-7bac-401f-af89-dfb4edc7bbe1",
+                     *       "id": "9fdef487-7116-4c82-b4c1-f709dc2773c1",
+                     *       "mesh_id": "71695e01-3a27-4517-9c54-da71f33e9062",
                      *       "name": "Above a millisecond",
                      *       "enabled": true,
                      *       "severity": "warning",
@@ -51125,7 +51226,8 @@ export interface operations {
                      *         "deviations": 6,
                      *         "rise_ns": 0,
                      *         "timescale": "short",
-                     *         "over_s": 0
+                     *         "over_s": 0,
+                     *         "within_s": 0
                      *       },
                      *       "scope": {
                      *         "zones": [],
@@ -51143,8 +51245,8 @@ export interface operations {
                      *       "runbook_url": "https://runbooks.example/slow",
                      *       "origin": null,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T08:57:45.476986Z",
-                     *       "updated_at": "2026-11-26T08:57:45.476986Z"
+                     *       "created_at": "2026-11-26T13:17:55.247220Z",
+                     *       "updated_at": "2026-11-26T13:17:55.247220Z"
                      *     }
                      */
                     "application/json": components["schemas"]["RuleRead"];
@@ -51795,8 +51897,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "5ed818cf-37c3-44eb-86fa-6f047980e00d",
-                     *       "mesh_id": "e78cb8cb-54ee-41fe-8d8e-29284f73a83b",
+                     *       "id": "3e4c3d9a-5370-4fc5-aa19-d3ff971c0993",
+                     *       "mesh_id": "bb20970d-38d4-4163-852b-d2dd8c713b77",
                      *       "name": "Above a millisecond",
                      *       "enabled": true,
                      *       "severity": "warning",
@@ -51808,7 +51910,8 @@ export interface operations {
                      *         "deviations": 6,
                      *         "rise_ns": 0,
                      *         "timescale": "short",
-                     *         "over_s": 0
+                     *         "over_s": 0,
+                     *         "within_s": 0
                      *       },
                      *       "scope": {
                      *         "zones": [],
@@ -51826,8 +51929,8 @@ export interface operations {
                      *       "runbook_url": "https://runbooks.example/slow",
                      *       "origin": null,
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T08:58:03.070830Z",
-                     *       "updated_at": "2026-11-26T08:58:03.417495Z"
+                     *       "created_at": "2026-11-26T13:18:02.848197Z",
+                     *       "updated_at": "2026-11-26T13:18:03.138228Z"
                      *     }
                      */
                     "application/json": components["schemas"]["RuleRead"];
@@ -51978,15 +52081,13 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "e17a6550-fc1a-470c-baae-6dc1dcc40489",
-                 *       "name": "Silent",
+                 *       "mesh_id": "8d42ff1c-9917-4d23-a5f6-6daf84f7256a",
+                 *       "name": "Tokens",
                  *       "hours": 1,
                  *       "condition": {
-                 *         "kind": "silent"
-                 *       },
-                 *       "windows_x": 1,
-                 *       "windows_y": 1,
-                 *       "keep_firing_s": 0
+                 *         "kind": "tokens",
+                 *         "within_s": 60
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["BackTestCreate"];
@@ -52007,9 +52108,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "94e69546-0246-4ea7-a79d-08168b5d2e85",
+                     *       "id": "7e189f46-2fa9-4c98-aa90-401b98780461",
                      *       "kind": "alerts.back_test",
-                     *       "title": "Rule Silent on demo",
+                     *       "title": "Rule Tokens on demo",
                      *       "queue": "bulk",
                      *       "state": "queued",
                      *       "progress": null,
@@ -52018,7 +52119,7 @@ export interface operations {
                      *       "cancel_requested": false,
                      *       "requested_by": "owner@sinemora.example",
                      *       "params": {
-                     *         "name": "Silent",
+                     *         "name": "Tokens",
                      *         "hours": 1,
                      *         "scope": {
                      *           "vms": [],
@@ -52030,29 +52131,30 @@ export interface operations {
                      *         },
                      *         "hold_s": 0,
                      *         "enabled": true,
-                     *         "mesh_id": "e17a6550-fc1a-470c-baae-6dc1dcc40489",
+                     *         "mesh_id": "8d42ff1c-9917-4d23-a5f6-6daf84f7256a",
                      *         "severity": "warning",
                      *         "condition": {
-                     *           "kind": "silent",
+                     *           "kind": "tokens",
                      *           "above": 0,
                      *           "metric": "one_way_delay",
                      *           "over_s": 0,
                      *           "rise_ns": 0,
+                     *           "within_s": 60,
                      *           "statistic": "p50",
                      *           "timescale": "short",
                      *           "deviations": 6
                      *         },
-                     *         "windows_x": 1,
-                     *         "windows_y": 1,
+                     *         "windows_x": 2,
+                     *         "windows_y": 3,
                      *         "runbook_url": null,
                      *         "sources_min": 1,
-                     *         "keep_firing_s": 0
+                     *         "keep_firing_s": 60
                      *       },
                      *       "result": null,
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T09:11:21.397316Z",
+                     *       "created_at": "2026-11-26T13:18:08.872310Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -52177,18 +52279,15 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "fb6138ca-a554-4f6c-a7f0-f35a8b5aea0a",
+                 *       "mesh_id": "e8611fe1-0619-4a0a-a9c4-186801c49fb4",
                  *       "name": "preview",
-                 *       "source_id": "5621d483-9b31-42cc-b930-9ef504289848",
-                 *       "target_id": "aadcc9d1-076f-473c-8c5e-144136da68f8",
-                 *       "hours": 3,
+                 *       "source_id": "3e7ba8fb-22ec-4c63-b0e0-59ce3c8dff71",
+                 *       "target_id": "2ae17287-0739-4e1c-9320-c474e8d8fb75",
                  *       "condition": {
-                 *         "kind": "baseline",
-                 *         "deviations": 5,
-                 *         "rise_ns": 15000,
-                 *         "timescale": "long"
+                 *         "kind": "threshold",
+                 *         "above": 1000000
                  *       },
-                 *       "sources_min": 2
+                 *       "keep_firing_s": 0
                  *     }
                  */
                 "application/json": components["schemas"]["RulePreviewCreate"];
@@ -52208,25 +52307,22 @@ export interface operations {
                     /**
                      * @example {
                      *       "points_at": [
-                     *         "2026-11-26T06:13:40Z",
-                     *         "2026-11-26T06:13:50Z"
+                     *         "2026-11-26T10:18:20Z",
+                     *         "2026-11-26T10:18:30Z"
                      *       ],
                      *       "values": [
                      *         null,
                      *         null
                      *       ],
                      *       "limits": [
-                     *         null,
-                     *         null
+                     *         1000000,
+                     *         1000000
                      *       ],
                      *       "firing": [
                      *         false,
                      *         false
                      *       ],
-                     *       "notes": [
-                     *         "Needs 2 VMs: the rule creates an incident only if 2 VMs see the breach.",
-                     *         "Shorter baseline: the preview learns from the hours before the range, evaluation from days."
-                     *       ]
+                     *       "notes": []
                      *     }
                      */
                     "application/json": components["schemas"]["RulePreview"];

@@ -9,8 +9,8 @@ T tokens:
 
 `expected` takes the bytes as evenly spread: T + r·s - S, not below 0 nor above b. Once the next window is known, a
 window whose rate is between those of its neighbours is taken as a change from the one rate to the other. Windows at
-the rate r after ones above it show a shaper that holds its traffic, because the bucket is empty. The interval holds for a policer, where
-counted bytes may have been dropped, and for a shaper whose bytes are counted once they have passed it.
+the rate r after ones above it show a shaper that holds its traffic, because the bucket is empty. The interval holds
+for a policer, where counted bytes may have been dropped, and for a shaper whose bytes are counted once they passed it.
 """
 
 from collections import deque

@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
-import { mockApi, reply, type Sent } from '~/testing/api'
+import { bodiesOf, mockApi, refuse, reply, type Sent } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { VmPage } from './VmPage'
 
@@ -57,6 +58,8 @@ const ANSWERS = {
     vm_id: 'web',
     meshes: [clocks([900, null, 1_100], [2_000, null, 4_000])],
   },
+  'GET /v1/vms/web/traffic': traffic([12e6, null, 9e6], [1e6, null, 5e5]),
+  'GET /v1/vms/web/token-bucket': () => reply(404, { code: 'token_bucket_unknown', detail: 'Unknown token bucket.' }),
   'GET /v1/meshes/m/path-costs': ({ query }: Sent) =>
     reply(200, {
       items: query.getAll('selections').map((selection) => ({
@@ -95,6 +98,23 @@ function budget(selection: string) {
 function clocks(median_ns: (number | null)[], largest_ns: (number | null)[]) {
   const points_at = median_ns.map((_, at) => `2026-11-20T10:4${at}:00Z`)
   return { mesh: named('m', 'production'), resolution_s: 60, points_at, paths: [], median_ns, largest_ns }
+}
+
+function traffic(sent: (number | null)[], received: (number | null)[], name: string | null = 'eth0') {
+  return {
+    ...{ vm_id: 'web', interface: name, resolution_s: 10, sent_bit_per_s: sent, received_bit_per_s: received },
+    points_at: sent.map((_, at) => `2026-11-20T10:40:${at}0Z`),
+  }
+}
+
+const BUCKET = {
+  ...{ vm_id: 'web', vm_name: 'web-1', direction: 'sent', rate_mbit: 100, burst_kb: 125_000, source: 'stated' },
+  updated_at: '2026-11-20T10:00:00Z',
+  forecast: {
+    ...{ at: '2026-11-20T10:41:00Z', use_mbit: 120, level: 'draining', full_in_s: null },
+    ...{ tokens_kb: 100_000, tokens_min_kb: 90_000, tokens_max_kb: 110_000 },
+    ...{ empty_in_s: 40, empty_in_min_s: 36, empty_in_max_s: 44 },
+  },
 }
 
 function incident(id: string, title: string, mesh: string, suspect: string, at: string | null) {
@@ -172,4 +192,54 @@ test('a VM shows where its delays come from, outbound and inbound', async () => 
   const sentences = (await screen.findAllByText(/^Of the /)).map((sentence) => sentence.textContent)
   expect(sentences[0]).toMatch(/^Of the 80\.0 µs at the median, 60\.0 µs is the lowest .* median over 28 paths\.$/)
   expect(sentences[1]).toMatch(/^Of the 90\.0 µs at the median/)
+})
+
+const panelOf = async (name: string) =>
+  within((await screen.findByRole('heading', { name })).parentElement as HTMLElement)
+
+test('the traffic of a VM is a chart in words', async () => {
+  mockApi(ANSWERS)
+  await showPage(<VmPage vmId="web" />)
+  const panel = await panelOf('Traffic')
+  const words = 'Sent 9.00 Mbit/s to 12.0 Mbit/s; Received 500 kbit/s to 1.00 Mbit/s'
+  expect(await panel.findByRole('img', { name: `Traffic over time: ${words}` })).toBeTruthy()
+  expect(panel.getByRole('heading', { name: 'Interface eth0' })).toBeTruthy()
+})
+
+test('without counters the page says why', async () => {
+  mockApi({ ...ANSWERS, 'GET /v1/vms/web/traffic': traffic([null], [null], null) })
+  await showPage(<VmPage vmId="web" />)
+  const panel = await panelOf('Traffic')
+  expect(await panel.findByText(/^No traffic reported in this time\./)).toBeTruthy()
+  expect(panel.queryByRole('img')).toBeNull()
+})
+
+test('a token bucket says when it is empty at this rate, with what is sure', async () => {
+  mockApi({ ...ANSWERS, 'GET /v1/vms/web/token-bucket': BUCKET })
+  await showPage(<VmPage vmId="web" />)
+  const panel = await panelOf('Token bucket')
+  expect(await panel.findByText('Draining. Empty in 40 s at this rate')).toBeTruthy()
+  expect(panel.getByText(/^100 MB of 125 MB \(80 %\), between 90\.0 MB and 110 MB/)).toBeTruthy()
+  expect(panel.getByText('120 Mbit/s, rate 100 Mbit/s')).toBeTruthy()
+})
+
+test('a token bucket is stated, and a refusal stands at its field', async () => {
+  const sent = mockApi({
+    ...ANSWERS,
+    'PUT /v1/vms/web/token-bucket': ({ body }: Sent) =>
+      (body as { burst_kb: number }).burst_kb < 1000 ? refuse('burst_kb', 'is too small') : reply(200, BUCKET),
+  })
+  await showPage(<VmPage vmId="web" />)
+  const panel = await panelOf('Token bucket')
+  await userEvent.type(await panel.findByLabelText(/^Rate/), '100')
+  await userEvent.type(panel.getByRole('spinbutton', { name: /^Depth/ }), '20')
+  await userEvent.click(panel.getByRole('button', { name: 'Set' }))
+  expect(await panel.findAllByText(/is too small/)).not.toHaveLength(0)
+  await userEvent.clear(panel.getByRole('spinbutton', { name: /^Depth/ }))
+  await userEvent.type(panel.getByRole('spinbutton', { name: /^Depth/ }), '125000')
+  await userEvent.click(panel.getByRole('button', { name: 'Set' }))
+  await vi.waitFor(() => expect(bodiesOf(sent, 'PUT /v1/vms/web/token-bucket')).toHaveLength(2))
+  expect(bodiesOf(sent, 'PUT /v1/vms/web/token-bucket').at(-1)).toEqual({
+    ...{ rate_mbit: 100, burst_kb: 125_000, direction: 'sent', source: 'stated' },
+  })
 })

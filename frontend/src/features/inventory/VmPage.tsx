@@ -27,6 +27,8 @@ import { strings } from './strings'
 import { VmBudget } from './VmBudget'
 import { VmClocks } from './VmClocks'
 import { VmPaths } from './VmPaths'
+import { VmTokenBucket } from './VmTokenBucket'
+import { VmTraffic } from './VmTraffic'
 import { VmApplications, VmIncidents } from './VmUse'
 import styles from './vm.module.css'
 
@@ -38,7 +40,7 @@ const allVms = (
   </Button>
 )
 
-/** One VM: its paths, where their delays come from, the errors of its clock, its incidents, the applications on it, its agent with the machine it reports and its events. */
+/** One VM: its paths, where their delays come from, the errors of its clock, its traffic with its token bucket, its incidents, the applications on it, its agent with the machine it reports and its events. */
 export function VmPage({ vmId }: { vmId: string }) {
   const vm = useQuery({ ...vmQuery(vmId), refetchInterval: REFRESH_MS })
   const agentId = vm.data?.agent?.id
@@ -64,6 +66,8 @@ export function VmPage({ vmId }: { vmId: string }) {
       <VmPaths vmId={vmId} />
       <VmBudget vmId={vmId} />
       <VmClocks vmId={vmId} />
+      <VmTraffic vmId={vmId} />
+      <VmTokenBucket vmId={vmId} />
       <VmIncidents vm={vm.data} meshIds={(paths.data?.meshes ?? []).map(({ mesh }) => mesh.id)} />
       <VmApplications vmId={vmId} />
       {agent.data && <AboutAgent vm={vm.data} agent={agent.data} />}

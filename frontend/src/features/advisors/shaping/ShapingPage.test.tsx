@@ -25,6 +25,13 @@ const FOUND = {
 }
 const NONE = { ...FOUND, bucket: null, forecast: null, reason: 'one_rate', capacity_mbit: 940, checks: [] }
 const TRAINS = [{ packet_bytes: 1442, sent_ns: [1, 2], received_ns: [5, null] }]
+const BUCKET = {
+  ...{ vm_id: 'v', vm_name: 'web-1', direction: 'sent', rate_mbit: 100, burst_kb: 125_000, source: 'stated' },
+  forecast: {
+    ...{ use_mbit: 120, level: 'draining', tokens_kb: 100_000, tokens_min_kb: 9e4, tokens_max_kb: 1e5 },
+    ...{ empty_in_s: 40, full_in_s: null },
+  },
+}
 const TAIL = {
   metric_source_id: 's',
   name: 'p99',
@@ -46,6 +53,7 @@ test('a bucket has its forecast and what it means; bursts of a file replace it',
   const sent = mockApi({
     'POST /v1/advisors/token-buckets': ({ body }) =>
       reply(200, (body as { trains: unknown[] }).trains.length > 0 ? NONE : FOUND),
+    'GET /v1/token-buckets': [BUCKET, { ...BUCKET, vm_id: 'w', vm_name: 'web-2', forecast: null }],
     'GET /v1/meshes': () => reply(200, { items: [{ id: 'm', name: 'demo' }], next_cursor: null }),
     'GET /v1/meshes/m/retransmission-tails': () => reply(200, [TAIL]),
   })
@@ -56,6 +64,9 @@ test('a bucket has its forecast and what it means; bursts of a file replace it',
   expect(screen.getByText(/Empty in 800 µs at 2000 Mbit\/s, from full. Full again after 800 µs/)).toBeTruthy()
   expect(screen.getByText('C2: Reads have a tail.')).toBeTruthy()
   expect(await screen.findByText('12 of 900 minutes in 195 to 235 ms')).toBeTruthy()
+  expect(await screen.findByText('Draining. Empty in 40 s at this rate')).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'web-2' }).getAttribute('href')).toBe('/vms/w')
+  expect(screen.getByText('no traffic of the last two minutes')).toBeTruthy()
   const input = document.querySelector('input[type=file]') as HTMLInputElement
   await userEvent.upload(input, new File(['{}'], 'other.json', { type: 'application/json' }))
   expect(await screen.findByText(/Not a file of bursts/)).toBeTruthy()

@@ -14,6 +14,7 @@ import { AdvisorPage } from '../AdvisorPage'
 import { COMMUNICATIONS, FIRST, MECHANISMS, requestOf, type ShapingSearch, type Trains, trainsOf } from './question'
 import { strings } from './strings'
 import { Tails } from './Tails'
+import { TokenBuckets } from './TokenBuckets'
 
 interface Props {
   search: ShapingSearch
@@ -91,6 +92,7 @@ export function ShapingPage({ search, onSearch }: Props) {
       <QueryResult query={query} what={strings.shapingLower}>
         {(found) => <Finding found={found} search={{ ...FIRST, ...search }} />}
       </QueryResult>
+      <TokenBuckets />
       <Tails meshId={search.mesh} onMesh={(mesh) => onSearch({ mesh })} />
     </AdvisorPage>
   )

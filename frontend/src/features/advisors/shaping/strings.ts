@@ -48,6 +48,15 @@ export const strings = {
   caveat: (words: string) => `Caveat: ${words}`,
   checkSource:
     'J. A. Hasenoot, The Performance of Distributed Applications: A Traffic Shaping Perspective, Leiden, 2022.',
+  buckets: 'Token buckets of VMs',
+  bucketsLower: 'the token buckets',
+  bucketsLead: 'Tokens left and the forecast are from the bytes that agents count. Set the bucket of a VM on its page.',
+  noBuckets: 'No VM has a token bucket.',
+  seeVms: 'Choose a VM',
+  vm: 'VM',
+  state: 'State',
+  noForecast: 'no traffic of the last two minutes',
+  tokens: 'Tokens left',
   tails: 'Retransmission tail',
   tailsLead:
     'Requests that wait for one retransmission timeout of TCP take 195 to 235 ms. The minutes of each metric source of the last day are searched for them.',

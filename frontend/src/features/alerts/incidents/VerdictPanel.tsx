@@ -8,14 +8,14 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { strings } from '../strings'
 import { causesOf } from './causes'
 import styles from './incidents.module.css'
-import { reasonSentence, VERDICTS } from './verdictWords'
+import { bucketSentence, reasonSentence, VERDICTS } from './verdictWords'
 
 interface Props {
   incident: Incident
   verdict: NonNullable<Incident['verdict']>
 }
 
-/** The verdict: network, clock, agent or application, with its reasons. */
+/** The verdict: network, clock, agent, application or shaping, with its reasons. */
 export function VerdictPanel({ incident, verdict: { kind, reasons } }: Props) {
   const isOfApplication = kind === 'application' && incident.state !== 'resolved'
   const overview = useQuery({ ...overviewQuery, enabled: isOfApplication })
@@ -38,6 +38,7 @@ export function VerdictPanel({ incident, verdict: { kind, reasons } }: Props) {
           {reasons.map((reason) => (
             <li key={reason.code}>{reasonSentence(reason, kind === 'clock')}</li>
           ))}
+          {incident.evidence.token_bucket && <li>{bucketSentence(incident.evidence.token_bucket)}</li>}
         </ul>
       </div>
     </Panel>

@@ -43,6 +43,7 @@ export const incident = (changes: Partial<Incident> = {}): Incident => ({
   episodes: [{ started_at: '2026-11-23T10:42:00Z', ended_at: null }],
   version: 1,
   evidence: {
+    token_bucket: null,
     hypotheses: [
       {
         suspect: 'egress',

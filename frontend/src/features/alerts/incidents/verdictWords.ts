@@ -1,6 +1,7 @@
 /** Texts of verdicts and their reasons. */
 
 import type { Incident } from '~/api/incidents'
+import { formatBitRate, formatDecimalBytes, formatWait } from '~/lib/traffic'
 import { formatCount, formatDelay, formatRatio, formatSignedDelay } from '~/lib/units'
 import { strings } from '../strings'
 
@@ -12,6 +13,7 @@ export const VERDICTS: Record<Verdict['kind'], string> = {
   clock: strings.verdictClock,
   agent: strings.verdictAgent,
   application: strings.verdictApplication,
+  shaping: strings.verdictShaping,
   undecided: strings.verdictUndecided,
 }
 
@@ -41,6 +43,8 @@ export function reasonSentence({ code, paths, compared, change_ns, loss, applica
       return strings.clockErrorUp(count)
     case 'silent':
       return strings.agentSilent
+    case 'bucket_empties':
+      return strings.bucketEmpties
     case 'delays_usual':
       return strings.delaysUsual
     case 'no_usual':
@@ -56,4 +60,16 @@ export function reasonSentence({ code, paths, compared, change_ns, loss, applica
     case 'no_applications':
       return strings.noApplicationsAffected
   }
+}
+
+/** Return the state of the token bucket that an incident is about, when it opened. */
+export function bucketSentence(bucket: NonNullable<Incident['evidence']['token_bucket']>): string {
+  const { use_mbit: use, rate_mbit: rate, tokens_kb: left, burst_kb: depth, empty_in_s: emptyIn } = bucket
+  return strings.bucketLeft(
+    formatBitRate(use * 1e6),
+    formatBitRate(rate * 1e6),
+    formatDecimalBytes(left * 1e3),
+    formatDecimalBytes(depth * 1e3),
+    emptyIn ? strings.bucketEmptyIn(formatWait(emptyIn)) : strings.bucketEmpty,
+  )
 }

@@ -64,6 +64,19 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
             w={140}
           />
         )}
+        {kind === 'tokens' && (
+          <NumberField
+            label={<Term of="token bucket">{strings.emptyWithin}</Term>}
+            min={1}
+            max={86_400}
+            step={1}
+            required
+            value={draft.withinS}
+            onChange={(event) => patch({ withinS: event.currentTarget.value })}
+            error={wrong('condition/within_s') ?? wrong('condition')}
+            w={140}
+          />
+        )}
         {(kind === 'baseline' || kind === 'spike') && (
           <NumberField
             label={<Term of="standard deviation">{strings.deviations}</Term>}

@@ -35,12 +35,13 @@ test('fields of other kinds of conditions keep their defaults', () => {
     rise_ns: 0,
     timescale: 'short',
     over_s: 0,
+    within_s: 0,
   })
   // Whatever metric the form had before: a spike is a spike of delay.
   expect(inputOf({ ...draft, kind: 'spike', rise: '500' }).condition.rise_ns).toBe(500_000)
 })
 
-test.each(['threshold', 'baseline', 'loss', 'spike', 'silent', 'performance'] as const)(
+test.each(['threshold', 'baseline', 'loss', 'spike', 'silent', 'performance', 'tokens'] as const)(
   'a rule of kind %s survives the form',
   (kind) => {
     const input = inputOf({
@@ -63,5 +64,6 @@ test('the text of a scope names all its parts, and an empty scope is all paths',
   expect(scopeWords({})).toBe('all\u00a0paths')
   expect(scopeWords({}, 'silent')).toBe('all\u00a0agents')
   expect(scopeWords({}, 'performance')).toBe('all\u00a0applications')
+  expect(scopeWords({}, 'tokens')).toBe('all\u00a0token buckets')
   expect(scopeWords({ zone_pair: ['a', 'b'], labels: { role: 'db' } })).toBe('between a and b; role=db')
 })

@@ -18,6 +18,7 @@ export interface Draft {
   rise: string
   timescale: Condition['timescale']
   overMin: string
+  withinS: string
   zones: string[]
   zonePair: string[]
   vms: string[]
@@ -51,6 +52,7 @@ export const NEW_RULE: Draft = {
   rise: '20',
   timescale: 'short',
   overMin: '60',
+  withinS: '60',
   zones: [],
   zonePair: [],
   vms: [],
@@ -109,6 +111,7 @@ export function inputOf(draft: Draft): RuleInput {
       rise_ns: kind === 'baseline' || kind === 'spike' ? amount(draft.rise) : 0,
       timescale: kind === 'baseline' ? draft.timescale : NEW_RULE.timescale,
       over_s: kind === 'loss' ? Math.round(numberOf(draft.overMin) * 60) : 0,
+      within_s: kind === 'tokens' ? Math.round(numberOf(draft.withinS)) : 0,
     },
     scope: {
       zones: draft.zones,
@@ -154,6 +157,7 @@ export function draftOf(rule: Rule): Draft {
     rise: typed(condition.rise_ns),
     timescale: condition.timescale,
     overMin: condition.over_s ? String(condition.over_s / 60) : NEW_RULE.overMin,
+    withinS: condition.within_s ? String(condition.within_s) : NEW_RULE.withinS,
     zones: scope.zones ?? [],
     zonePair: scope.zone_pair ?? [],
     vms: scope.vms ?? [],

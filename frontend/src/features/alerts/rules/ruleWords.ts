@@ -14,6 +14,7 @@ export const KINDS: Record<Condition['kind'], string> = {
   spike: strings.kindSpike,
   silent: strings.kindSilent,
   performance: strings.kindPerformance,
+  tokens: strings.kindTokens,
 }
 
 /** Kinds that look at paths. */
@@ -35,7 +36,7 @@ const amount = (metric: Condition['metric'], value: number) =>
 
 /** "One-way delay, p50: 5 deviations and 15 µs above the last half hour". */
 export function conditionWords(condition: Condition): string {
-  const { kind, metric, statistic, above, deviations, rise_ns, timescale, over_s } = condition
+  const { kind, metric, statistic, above, deviations, rise_ns, timescale, over_s, within_s } = condition
   const what = title(metric, statistic)
   switch (kind) {
     case 'threshold':
@@ -52,7 +53,15 @@ export function conditionWords(condition: Condition): string {
       return strings.kindSilent
     case 'performance':
       return strings.conditionPerformance(above > 0 ? `${formatRatio(above)} ` : '')
+    case 'tokens':
+      return strings.conditionTokens(within_s ?? 0)
   }
+}
+
+const EVERY: Partial<Record<Condition['kind'], string>> = {
+  silent: strings.allAgents,
+  performance: strings.allApplications,
+  tokens: strings.allBuckets,
 }
 
 /** Describe the scope of a rule: a path must match every part. */
@@ -68,9 +77,7 @@ export function scopeWords(
     ...Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`),
     application ? strings.scopeApplication(application) : '',
   ].filter(Boolean)
-  const all =
-    kind === 'silent' ? strings.allAgents : kind === 'performance' ? strings.allApplications : strings.allPaths
-  return parts.length > 0 ? parts.join('; ') : all
+  return parts.length > 0 ? parts.join('; ') : ((kind && EVERY[kind]) ?? strings.allPaths)
 }
 
 /** Describe what the form of a rule edits, by field. */
