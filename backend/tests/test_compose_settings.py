@@ -13,7 +13,7 @@ from sinemora.kit.config import SECRETS, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = ROOT / "docker-compose.yml"
-ADDED = [ROOT / "infra" / "docker" / f"{name}.yml" for name in ("mail", "single-sign-on", "traces")]
+ADDED = [ROOT / "infra" / "docker" / f"{name}.yml" for name in ("mail", "single-sign-on", "traces", "acme")]
 # Addresses without passwords: those are in files.
 ADDRESSES = {"database_url", "database_owner_url", "database_system_url", "redis_url", "traces_url"}
 
@@ -51,5 +51,6 @@ def test_a_service_has_the_secrets_that_it_reads_and_no_others(added: Path | Non
         assert read == set(service.get("secrets", [])) or name == "proxy", name
         assert not [value for _, value in environment if re.search(r"://[^/@]*:[^/@]*@", str(value))], name
     assert all(
-        entry["file"] == f"${{SINEMORA_SECRETS_DIR:-./secrets}}/{name}" for name, entry in stack["secrets"].items()
+        entry["file"] == f"${{SINEMORA_SECRETS_DIR:-./secrets}}/{name}"
+        for name, entry in stack.get("secrets", {}).items()
     )
