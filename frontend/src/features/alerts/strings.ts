@@ -169,6 +169,7 @@ export const strings = {
   last3Hours: '3 hours',
   last12Hours: '12 hours',
   previewOnPath: 'Preview on a path',
+  previewWhenValid: 'The preview appears once the rule has no wrong field.',
   from: 'From',
   to: 'To',
   period: 'Period',

@@ -13,6 +13,7 @@ import { Dialog } from '~/ui/Dialog'
 import { FormActions } from '~/ui/FormActions'
 import { pageStyles } from '~/ui/Page'
 import { useEdited } from '~/ui/useEdited'
+import { useMissing } from '~/ui/useMissing'
 import { type Draft, draftOf, inputOf, SCOPES, type ScopeKind } from './draft'
 import { strings } from './strings'
 
@@ -49,7 +50,11 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
   const update = useUpdateAnnotation({ id: annotation?.id ?? '', version: Number(edited.version) })
   const save = annotation ? update : create
   const [draft, setDraft] = useState<Draft>(edited.initial)
-  const [isIncomplete, setIncomplete] = useState(false)
+  const missing = useMissing({
+    ids: draft.scope !== 'all' && draft.ids.length === 0 ? strings.choose : null,
+    // Both have one format, in one zone: their order is that of the texts.
+    ends: draft.ends !== '' && draft.starts !== '' && draft.ends <= draft.starts ? strings.endsTooEarly : null,
+  })
   const set = (patch: Partial<Draft>) => setDraft((old) => ({ ...old, ...patch }))
   const wrong = (name: string) => (save.error instanceof Problem ? save.error.field(name) : undefined)
   const field = (name: 'text' | 'starts' | 'ends' | 'source' | 'url') => ({
@@ -59,9 +64,7 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    const lacksScope = draft.scope !== 'all' && draft.ids.length === 0
-    setIncomplete(lacksScope)
-    if (!lacksScope) save.mutate(inputOf(draft, annotation), { onSuccess: onClose })
+    if (missing.isComplete) save.mutate(inputOf(draft, annotation), { onSuccess: onClose })
   }
 
   return (
@@ -98,7 +101,7 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
           step={1}
           label={strings.end}
           description={strings.endNone}
-          error={wrong('ends_at')}
+          error={missing.at('ends') ?? wrong('ends_at')}
           {...field('ends')}
         />
         <NativeSelect
@@ -118,12 +121,7 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
           onChange={({ currentTarget }) => set({ scope: currentTarget.value as ScopeKind, ids: [] })}
         />
         {draft.scope !== 'all' && (
-          <Ids
-            kind={draft.scope}
-            ids={draft.ids}
-            error={isIncomplete && draft.ids.length === 0 ? strings.choose : undefined}
-            onChange={(ids) => set({ ids })}
-          />
+          <Ids kind={draft.scope} ids={draft.ids} error={missing.at('ids')} onChange={(ids) => set({ ids })} />
         )}
         <TextInput
           label={strings.source}
@@ -146,7 +144,7 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
           onKeep={() => setDraft(edited.keep(draft))}
           onTake={() => setDraft(edited.take())}
         />
-        <FormActions onCancel={onClose} saving={save.isPending} />
+        <FormActions onCancel={onClose} saving={save.isPending} onAttempt={missing.onAttempt} />
       </form>
     </Dialog>
   )

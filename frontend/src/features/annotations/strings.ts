@@ -34,6 +34,7 @@ export const strings = {
   applications: 'Applications',
   chosen: { vms: 'Annotated VMs', zones: 'Annotated zones', applications: 'Annotated applications' },
   choose: 'Choose at least one.',
+  endsTooEarly: 'The end must be after the start.',
   source: 'Source',
   sourceHint: 'Person or program; empty: you',
   link: 'Link',

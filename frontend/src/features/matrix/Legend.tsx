@@ -122,6 +122,7 @@ function Scale({ shown, coding, domain, isFixed, theme, position, part, value, o
 function ScaleEditor(props: { metric: Coding; domain: Domain; isFixed: boolean; onScale: (scale: string) => void }) {
   const { metric, domain, isFixed, onScale } = props
   const [opened, setOpened] = useState(false)
+  const [wrong, setWrong] = useState<string>()
   const isLoss = metric === 'loss' || metric === 'loss_difference'
   const factor = isLoss ? 0.01 : metric === 'percent' ? 1 : 1_000
   const unit = factor === 1_000 ? 'µs' : '%'
@@ -129,12 +130,15 @@ function ScaleEditor(props: { metric: Coding; domain: Domain; isFixed: boolean; 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
-    onScale(`${Number(form.get('low')) * factor},${Number(form.get('high')) * factor}`)
+    const [low, high] = [Number(form.get('low')), Number(form.get('high'))]
+    setWrong(low < high ? undefined : strings.fromBelowTo)
+    if (low >= high) return
+    onScale(`${low * factor},${high * factor}`)
     setOpened(false)
   }
 
   return (
-    <Popover opened={opened} onChange={setOpened} position="bottom-start" trapFocus shadow="md">
+    <Popover opened={opened} onChange={setOpened} position="bottom-start" trapFocus returnFocus shadow="md">
       <Popover.Target>
         <Button variant="subtle" size="compact-xs" onClick={() => setOpened(!opened)}>
           {strings.scaleEllipsis}
@@ -148,6 +152,9 @@ function ScaleEditor(props: { metric: Coding; domain: Domain; isFixed: boolean; 
             size="xs"
             w={96}
             step="any"
+            required
+            withAsterisk={false}
+            error={wrong}
             defaultValue={domain.low / factor}
           />
           <NumberField
@@ -156,6 +163,8 @@ function ScaleEditor(props: { metric: Coding; domain: Domain; isFixed: boolean; 
             size="xs"
             w={96}
             step="any"
+            required
+            withAsterisk={false}
             defaultValue={domain.high / factor}
           />
           <Button type="submit">{strings.useRange}</Button>

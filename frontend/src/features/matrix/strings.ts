@@ -43,6 +43,7 @@ export const strings = {
   noLoss: 'No loss',
   noFreshValue: 'No current value on any path; the scale is that of the stale values.',
   pooled: (paths: number) => `Each pixel shows the worst of ${paths} paths.`,
+  fromBelowTo: 'From must be below To.',
   scaleEllipsis: 'Scale…',
   fromUnit: (unit: string) => `From (${unit})`,
   toUnit: (unit: string) => `To (${unit})`,

@@ -61,6 +61,7 @@ export const strings = {
   timeFormats: '2026-11-20 23:10, now, or now-2h.',
   notATime: 'Not a time. Write 2026-11-20 23:10, now, or now-2h.',
   startsTooLate: 'From must be before To.',
+  startsInFuture: 'There are no measurements of the future. Choose an earlier start.',
   showRange: 'Show range',
   compareWith: 'Compare with',
   noComparison: 'No comparison',

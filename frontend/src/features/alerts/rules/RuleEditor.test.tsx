@@ -44,6 +44,21 @@ test('more breaching windows than windows evaluated are refused before the form 
   expect(screen.getByText('Must not exceed the windows evaluated')).toBeTruthy()
 })
 
+test('the preview of a rule with a wrong field leaves the reason to the field', async () => {
+  const vms = [
+    { id: 'v1', name: 'a-1', zone_id: 'z' },
+    { id: 'v2', name: 'b-1', zone_id: 'z' },
+  ]
+  mockApi({
+    ...RULE_ANSWERS,
+    'GET /v1/meshes/m/roster': { vms, zones: [] },
+    'POST /v1/alert-rule-previews': () => refuse('windows_x', 'Must be at least 1.'),
+  })
+  await showPage(<RuleEditor meshId="m" />)
+  expect(await screen.findByText('The preview appears once the rule has no wrong field.')).toBeTruthy()
+  expect(screen.queryByText(/Must be at least 1/)).toBeNull()
+})
+
 test('a rule that begins with a path and a limit is saved with one key', async () => {
   const sent = mockApi({ ...RULE_ANSWERS, 'POST /v1/alert-rules': () => reply(201, { id: 'r' }) })
   const search = newRuleSearch({ mesh: 'm', source: 'web-1', target: 17, above: '91000' })

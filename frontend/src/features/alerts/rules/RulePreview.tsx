@@ -6,6 +6,7 @@ import { rosterQuery } from '~/api/meshes'
 import { type RuleInput, rulePreviewQuery } from '~/api/rules'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { tickLabels, title } from '~/lib/metrics'
+import { Problem } from '~/lib/problem'
 import { formatMoment, zoneName } from '~/lib/time'
 import { formatDelay, formatRatio } from '~/lib/units'
 import { useClock } from '~/ui/clock'
@@ -108,6 +109,10 @@ function PreviewChart({ meshId, rule, source, target, hours }: PreviewChartProps
     [data, shown],
   )
   const times = useMemo(() => (data?.points_at ?? []).map((at) => Date.parse(at) / 1_000), [data])
+  // The fields of the form say what is wrong with the rule.
+  if (error instanceof Problem && error.status === 422) {
+    return <p className={pageStyles.lead}>{strings.previewWhenValid}</p>
+  }
   if (error && !data) return <ActionError error={error} />
   if (!data) return <Loading what={strings.pathLower} />
   const format = metric === 'loss' ? formatRatio : formatDelay

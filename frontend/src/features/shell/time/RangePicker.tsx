@@ -122,10 +122,11 @@ function ExactRange({ time, page, onChoose }: ExactRangeProps) {
     const found = {
       ...(start === undefined && { from: strings.notATime }),
       ...(end === undefined && { to: strings.notATime }),
+      ...(start !== undefined && start > Date.now() && { from: strings.startsInFuture }),
       ...(start !== undefined && end !== undefined && start >= end && { from: strings.startsTooLate }),
     }
     setErrors(found)
-    if (start === undefined || end === undefined || start >= end) return
+    if (start === undefined || end === undefined || Object.keys(found).length > 0) return
     const isOpen = texts.to.trim().toLowerCase() === 'now'
     onChoose({ from: new Date(start).toISOString(), ...(isOpen ? {} : { until: new Date(end).toISOString() }) })
   }
