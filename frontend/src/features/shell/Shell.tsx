@@ -1,5 +1,5 @@
 import { Link, Outlet } from '@tanstack/react-router'
-import { type CSSProperties, useEffect, useState } from 'react'
+import { type CSSProperties, useCallback, useEffect, useState } from 'react'
 import { useKiosk } from '~/ui/kiosk'
 import { Mark } from '~/ui/Logo'
 import { lazyDialog } from '~/ui/lazyDialog'
@@ -16,6 +16,7 @@ import { useWallZoom } from './kiosk/useWallZoom'
 import { LiveMark } from './LiveMark'
 import { MeshPicker } from './MeshPicker'
 import { NavigationDrawer } from './NavigationDrawer'
+import { typeAhead } from './palette/typedAhead'
 import { SavedViews } from './SavedViews'
 import { SearchButton } from './SearchButton'
 import { SideNavigation } from './SideNavigation'
@@ -34,7 +35,11 @@ const ShortcutList = lazyDialog(async () => (await import('./shortcuts/ShortcutL
 export function Shell() {
   const [overlay, setOverlay] = useState<Overlay | null>(null)
   const close = () => setOverlay(null)
-  useShortcuts(setOverlay)
+  const show = useCallback((next: Overlay) => {
+    if (next === 'palette') typeAhead()
+    setOverlay(next)
+  }, [])
+  useShortcuts(show)
   usePaletteAtHand()
   const isKiosk = useKiosk()
   const zoom = useWallZoom()
@@ -59,7 +64,7 @@ export function Shell() {
           <div className={styles.end}>
             <TimeControl />
             <LiveMark />
-            <SearchButton onClick={() => setOverlay('palette')} />
+            <SearchButton onClick={() => show('palette')} />
             <div className={styles.wide}>
               <ClockSwitch />
             </div>

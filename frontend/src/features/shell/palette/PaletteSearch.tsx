@@ -7,6 +7,7 @@ import { strings } from '../strings'
 import type { Entry } from './entries'
 import styles from './palette.module.css'
 import { ResultList } from './ResultList'
+import { typedAhead } from './typedAhead'
 import { useResults } from './useResults'
 
 interface Props {
@@ -16,7 +17,7 @@ interface Props {
 
 /** The field of the palette and what it finds. The field keeps the focus; arrow keys choose a result. */
 export function PaletteSearch({ onClose, onShortcuts }: Props) {
-  const [query, setQuery] = useState('')
+  const [query, setQuery] = useState(typedAhead)
   const [chosen, setChosen] = useState(0)
   const navigate = useNavigate()
   const listId = useId()
