@@ -1,6 +1,7 @@
 import { Modal } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { strings } from './strings'
+import { useFocusBack } from './useFocusBack'
 
 interface Props {
   title: string
@@ -13,6 +14,7 @@ interface Props {
 export function Dialog({ title, opened, onClose, children }: Props) {
   // The object may be cleared when the dialog closes; keep its title until the dialog has faded out.
   const [shown, setShown] = useState(title)
+  useFocusBack(opened)
   if (opened && shown !== title) setShown(title)
   return (
     <Modal.Root opened={opened} onClose={onClose}>

@@ -1,13 +1,15 @@
 // @vitest-environment jsdom
-import { TextInput } from '@mantine/core'
-import { act, screen, within } from '@testing-library/react'
+import { Button, TextInput } from '@mantine/core'
+import { act, screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
+import { useState } from 'react'
 import { expect, test, vi } from 'vitest'
 import { connection } from '~/lib/connection'
 import { Problem, Unreachable } from '~/lib/problem'
 import { show } from '~/testing/render'
 import { Confirm } from './Confirm'
 import { CopyText } from './CopyText'
+import { Dialog } from './Dialog'
 import { FormActions } from './FormActions'
 import { LoadingPage } from './Page'
 import { Records, RowAction } from './Records'
@@ -126,6 +128,27 @@ test('a failure names the request, an unreachable server the reconnection', () =
   )
   expect(screen.getByText('Out of disk.')).toBeTruthy()
   expect(screen.getByRole('heading', { name: 'Sinemora cannot be reached' })).toBeTruthy()
+})
+
+function Opener() {
+  const [isOpened, setOpened] = useState(false)
+  return (
+    <>
+      <Button onClick={() => setOpened(true)}>Edit</Button>
+      {isOpened && (
+        <Dialog title="Edit a-1" opened onClose={() => setOpened(false)}>
+          <TextInput label="Name" />
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+test('a dialog that comes and goes gives the focus back to what opened it', async () => {
+  show(<Opener />)
+  await userEvent.click(screen.getByRole('button', { name: 'Edit' }))
+  await userEvent.type(await screen.findByRole('textbox', { name: 'Name' }), 'x{Escape}')
+  await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Edit' })))
 })
 
 test('what a field shows is not repeated at the form', () => {

@@ -1,0 +1,60 @@
+/** Pages of the recording in a browser window that the tests of a process share. */
+
+import type { Server } from 'node:http'
+import { test as base, expect, type Page } from '@playwright/test'
+import { loadRecording } from './recording'
+import { startReplay, VIEW, type View } from './replay'
+
+export const recording = loadRecording()
+export const ORIGIN = 'http://localhost'
+
+interface Replay {
+  url: string
+  missed: Set<string>
+}
+
+export const test = base.extend<object, { replay: Replay; shared: Page }>({
+  replay: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function needs from this pattern
+    async ({}, use) => {
+      const missed = new Set<string>()
+      const { url, server } = await startReplay(recording, missed)
+      await use({ url, missed })
+      await stop(server)
+    },
+    { scope: 'worker' },
+  ],
+  // One browser window for all tests of a process: it has the scripts of the console, compiled, after the first page.
+  shared: [
+    async ({ browser, replay }, use, { project }) => {
+      const { contextOptions = {}, deviceScaleFactor = 1, locale = 'en-GB', timezoneId = 'UTC' } = project.use
+      // Some pages show their URL, so it is constant; a proxy leads to the server.
+      const proxy = { server: replay.url }
+      const context = await browser.newContext({ ...contextOptions, deviceScaleFactor, locale, timezoneId, proxy })
+      const page = await context.newPage()
+      await page.clock.setFixedTime(recording.now)
+      await page.addInitScript(() => {
+        localStorage.clear()
+        sessionStorage.clear()
+      })
+      await use(page)
+      await context.close()
+    },
+    { scope: 'worker' },
+  ],
+})
+
+function stop(server: Server): Promise<void> {
+  server.closeAllConnections()
+  return new Promise((done) => server.close(() => done()))
+}
+
+/** Load a page of the recording, light, in a window of a given width. */
+export async function open(page: Page, address: string, view: View, width: number) {
+  await page.context().addCookies([{ name: VIEW, value: view, url: ORIGIN }])
+  await page.setViewportSize({ width, height: 800 })
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.goto(ORIGIN + address)
+  await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible()
+  await expect(page.getByText(/^Loading /)).toHaveCount(0)
+}
