@@ -11,7 +11,7 @@ export const strings = {
   roleName: (role: Role) => ROLE_NAMES[role],
   roles: 'Roles',
   roleMay: {
-    viewer: 'Sees all measurements, incidents and applications.',
+    viewer: 'Sees measurements, incidents and applications, of all meshes or of chosen ones.',
     editor: 'Also changes meshes, rules, receivers and applications.',
     admin: 'Also manages members and API keys, and reads the audit log.',
     owner: 'Also transfers, renames, exports and deletes the tenant.',
@@ -23,6 +23,7 @@ export const strings = {
   since: 'Member since',
   meshes: 'Meshes',
   allMeshes: 'All meshes',
+  every: 'All',
   noMeshLeft: 'None',
   meshesOf: (person: string) => `Meshes of ${person}`,
   changeMeshes: (person: string) => `Change the meshes of ${person}`,
@@ -89,6 +90,6 @@ export const strings = {
 
 /** Return the meshes that somebody sees by name. */
 export function meshNames(meshes: readonly { name: string }[] | null): string {
-  if (meshes === null) return strings.allMeshes
+  if (meshes === null) return strings.every
   return meshes.length === 0 ? strings.noMeshLeft : meshes.map(({ name }) => name).join(', ')
 }

@@ -59,7 +59,7 @@ export function ApiKeysPage() {
             },
             {
               title: strings.meshes,
-              cell: (key) => key.meshes?.map(({ name }) => name).join(', ') ?? strings.allMeshes,
+              cell: (key) => key.meshes?.map(({ name }) => name).join(', ') ?? strings.every,
               as: 'wrap',
             },
             {

@@ -54,6 +54,7 @@ export const strings = {
   keyOwner: 'Owner',
   meshes: 'Meshes',
   allMeshes: 'All meshes',
+  every: 'All',
   lastUsed: 'Last used',
   never: 'Never',
   rotate: 'Rotate',
