@@ -46,6 +46,8 @@ export async function fillProduct(page: Page, mesh: { id: string; name: string }
     comment: 'Weekly maintenance',
     weekly: { weekday: 5, minute: 120, lasts_min: 90 },
   })
+  const bucket = { rate_mbit: 750, burst_kb: 3_000_000 }
+  await write(page, 'PUT', `/v1/vms/${server.id}/token-bucket`, bucket)
   await post('/v1/annotations', {
     kind: 'deploy',
     text: 'checkout 4.2',

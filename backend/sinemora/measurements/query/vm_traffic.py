@@ -34,11 +34,10 @@ def vm_traffic(
     by_step = {step.started_at_s: step for step in traffic.steps(session, vm.key, aligned.start, aligned.end, step_s)}
     at_s = [(first + step) * step_s for step in range(size)]
     found = [by_step.get(one) for one in at_s]
-    newest = traffic.newest(session, vm.key, aligned.start)
     return VmTrafficRead(
         vm_id=vm_id,
         window=time_range.span,
-        interface=newest[1] if newest else None,
+        interface=traffic.interface(session, vm.key, aligned.start, aligned.end),
         resolution_s=step_s,
         points_at=[utc(one) for one in at_s],
         sent_bit_per_s=_each(found, lambda one: _BITS * _per_s(one.bytes_sent, one)),

@@ -82,15 +82,15 @@ def steps(session: Session, vm_key: int, start: datetime, end: datetime, step_s:
     return [TrafficStep(*row) for row in rows]
 
 
-def newest(session: Session, vm_key: int, since: datetime) -> tuple[datetime, str] | None:
-    """Return the start and the interface of a VM's newest window; None without one since that time."""
+def interface(session: Session, vm_key: int, start: datetime, end: datetime) -> str | None:
+    """Return the interface of a VM's newest window that starts in [start, end); None without one."""
     rows = fetch(
         session,
-        "SELECT started_at, interface FROM vm_traffic WHERE tenant_key = %(tenant_key)s AND vm_key = %(vm_key)s"
-        " AND started_at >= %(since)s ORDER BY started_at DESC LIMIT 1",
-        {"tenant_key": tenant_of(session), "vm_key": vm_key, "since": since},
+        "SELECT interface FROM vm_traffic WHERE tenant_key = %(tenant_key)s AND vm_key = %(vm_key)s"
+        " AND started_at >= %(start)s AND started_at < %(end)s ORDER BY started_at DESC LIMIT 1",
+        {"tenant_key": tenant_of(session), "vm_key": vm_key, "start": start, "end": end},
     )
-    return (rows[0][0], str(rows[0][1])) if rows else None
+    return str(rows[0][0]) if rows else None
 
 
 def delete_before(session: Session, tenant_id: UUID, before: datetime) -> int:

@@ -48,7 +48,9 @@ def test_a_longer_step_has_the_mean_of_its_windows_and_their_peak(mesh: MeshWorl
 
 
 def test_without_traffic_there_is_no_interface(mesh: MeshWorld):
-    found = traffic(mesh)
+    sent(mesh.agents[0], traffic_of({window_start(): 1_000}))
+    end = datetime.fromtimestamp(window_start(30), UTC).isoformat()
+    found = traffic(mesh, to=end)
     assert found["interface"] is None
     assert set(found["sent_bit_per_s"]) == {None}
 

@@ -30,10 +30,10 @@ export function VmTokenBucket({ vmId }: { vmId: string }) {
       </p>
       <QueryResult query={query} what={strings.bucketLower}>
         {({ bucket }) => (
-          <>
+          <div className={styles.bucket}>
             {bucket ? <Forecast bucket={bucket} /> : <p className={pageStyles.quiet}>{strings.none}</p>}
             <BucketForm vmId={vmId} bucket={bucket} />
-          </>
+          </div>
         )}
       </QueryResult>
     </Panel>

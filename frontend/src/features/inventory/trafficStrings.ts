@@ -11,7 +11,7 @@ export const strings = {
   sent: 'Sent',
   received: 'Received',
   rateRange: (least: string, most: string) => `${least} to ${most}`,
-  resolution: (seconds: number) => `a point per ${seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`}`,
+  resolution: (seconds: number) => `One point every ${seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`}.`,
   trafficSummary: (lines: string) => `Traffic over time: ${lines}`,
   bucket: 'Token bucket',
   bucketLower: 'the token bucket',
