@@ -41,12 +41,13 @@ class TrafficRow:
 
 @dataclass(frozen=True, slots=True)
 class TrafficStep:
-    """Windows of one VM that start within one step, added up.
+    """Windows of one VM that start within one step, added up; `first_at_s`: start of the first of them.
 
     The peaks are the largest rates of a window, bytes/s. Steps without windows have no row: missing is not zero.
     """
 
     started_at_s: int
+    first_at_s: int
     elapsed_ms: int
     bytes_sent: int
     packets_sent: int
@@ -71,7 +72,8 @@ def steps(session: Session, vm_key: int, start: datetime, end: datetime, step_s:
     """Return the windows of a VM that start in [start, end), added up by step, oldest first."""
     rows = fetch(
         session,
-        "SELECT (extract(epoch FROM started_at)::bigint / %(step_s)s) * %(step_s)s AS step, sum(elapsed_ms)::bigint,"
+        "SELECT (extract(epoch FROM started_at)::bigint / %(step_s)s) * %(step_s)s AS step,"
+        " extract(epoch FROM min(started_at))::bigint, sum(elapsed_ms)::bigint,"
         " sum(bytes_sent)::bigint, sum(packets_sent)::bigint, sum(bytes_received)::bigint,"
         " sum(packets_received)::bigint, max(bytes_sent * 1e3 / elapsed_ms)::float8,"
         " max(bytes_received * 1e3 / elapsed_ms)::float8"

@@ -115,7 +115,7 @@ def uses_of(session: Session, row: TokenBucket, start: datetime, end: datetime, 
     """Return the bytes that take tokens of a bucket, in steps that start in [start, end), oldest first."""
     sent = Direction(row.direction) is Direction.SENT
     return [
-        Use(step.started_at_s, step.elapsed_ms / 1e3, step.bytes_sent if sent else step.bytes_received)
+        Use(step.first_at_s, step.elapsed_ms / 1e3, step.bytes_sent if sent else step.bytes_received)
         for step in traffic.steps(session, row.vm.key, start, end, step_s)
     ]
 
