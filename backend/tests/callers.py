@@ -7,6 +7,8 @@ from uuid import UUID, uuid4
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from tests.expiry import in_a_month
+
 PASSWORD = "correct horse battery"
 
 
@@ -113,6 +115,13 @@ def join(owner: Member, role: str, email: str = "") -> Member:
     )
     assert accepted.status_code == 200, accepted.text
     return sign_in(owner.http, email.lower())
+
+
+def limited_key(owner: Member, mesh_ids: list[UUID], *scopes: str) -> Caller:
+    """Return a service account that sees these meshes only."""
+    body = {"name": f"k{uuid4()}", "scopes": list(scopes), "expires_at": in_a_month(), "service_account": True}
+    made = owner.created("/v1/api-keys", body | {"mesh_ids": [str(id) for id in mesh_ids]})
+    return Caller(owner.http, {"Authorization": f"Bearer {made['secret']}"})
 
 
 def enrol(http: TestClient, token: str, name: str, zone: str, address: str) -> AgentCaller:

@@ -20,4 +20,4 @@ router = APIRouter(
 @router.get("")
 def read_demonstration(actor: Viewer) -> DemonstrationRead:
     """Return what the demonstration of `make up` plays at this moment."""
-    return DemonstrationRead(playing=service.playing(actor.tenant_id))
+    return DemonstrationRead(playing=service.playing(actor.tenant_id, actor.mesh_limit))

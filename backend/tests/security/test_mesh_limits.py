@@ -26,7 +26,7 @@ from sinemora.measurements import tasks
 from sinemora.meshes.models import Mesh, OnDemandMeasurement
 from sinemora.recommendations.models import Recommendation
 from sinemora.tables import metadata
-from tests.callers import Caller, Member, MeshWorld, join
+from tests.callers import Caller, Member, MeshWorld, join, limited_key
 from tests.expiry import in_a_month
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
@@ -248,12 +248,6 @@ def limit(owner: Member, member: Member, mesh_ids: list[UUID] | None) -> None:
     body = {"mesh_ids": None if mesh_ids is None else [str(id) for id in mesh_ids]}
     answer = owner.put(f"/v1/members/{member.user_id}/meshes", json=body)
     assert answer.status_code == 200, answer.text
-
-
-def limited_key(owner: Member, mesh_ids: list[UUID], *scopes: str) -> Caller:
-    body = {"name": f"k{uuid4()}", "scopes": list(scopes), "expires_at": in_a_month(), "service_account": True}
-    made = owner.created("/v1/api-keys", body | {"mesh_ids": [str(id) for id in mesh_ids]})
-    return Caller(owner.http, {"Authorization": f"Bearer {made['secret']}"})
 
 
 @pytest.fixture(params=["editor", "key"])

@@ -1,6 +1,7 @@
 /** Jobs that queries of this page wait for, in the query cache, by the key of the query. */
 
 import { type QueryClient, type QueryKey, skipToken, useMutation, useQuery } from '@tanstack/react-query'
+import { useEdits } from './access'
 import { client, unwrap } from './client'
 import type { Job } from './types'
 
@@ -15,13 +16,15 @@ export interface Waiting {
   queued: boolean
   /** From 0 to 1; null while it is not known. */
   progress: number | null
-  cancel: () => void
+  /** Null for viewers: the API refuses them to cancel a job. */
+  cancel: (() => void) | null
   cancelling: boolean
   error: Error | null
 }
 
 /** Return the job a query waits for; undefined if the response arrived directly. */
 export function useWaiting(key: QueryKey): Waiting | undefined {
+  const edits = useEdits()
   const { data: job } = useQuery<Job | null>({ queryKey: keyOf(key), queryFn: skipToken })
   const { mutate, isPending, error } = useMutation({
     mutationFn: (id: string) =>
@@ -31,7 +34,7 @@ export function useWaiting(key: QueryKey): Waiting | undefined {
   return {
     queued: job.state === 'queued',
     progress: job.progress,
-    cancel: () => mutate(job.id),
+    cancel: edits ? () => mutate(job.id) : null,
     cancelling: isPending || job.cancel_requested,
     error,
   }

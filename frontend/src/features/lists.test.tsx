@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { screen } from '@testing-library/react'
+import { screen, waitFor } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import type { ReactNode } from 'react'
 import { describe, expect, test } from 'vitest'
@@ -134,8 +134,8 @@ describe.each(LISTS)('$title', ({ title, page, request, empty, next }) => {
     mockApi(responses)
     await showPage(page)
     expect(await screen.findByText(empty)).toBeTruthy()
-    const main = screen.queryByRole('link', { name: next }) ?? screen.getByRole('button', { name: next })
-    expect(main).toBeTruthy()
+    const main = () => screen.queryByRole('link', { name: next }) ?? screen.getByRole('button', { name: next })
+    await waitFor(() => expect(main()).toBeTruthy())
     expect(screen.queryByRole('alert')).toBeNull()
     expect(screen.queryByText(/^Loading/)).toBeNull()
   })

@@ -5,7 +5,13 @@ import styles from './waiting.module.css'
 
 interface Props {
   what: string
-  waiting: { queued: boolean; progress: number | null; cancel: () => void; cancelling: boolean; error: Error | null }
+  waiting: {
+    queued: boolean
+    progress: number | null
+    cancel: (() => void) | null
+    cancelling: boolean
+    error: Error | null
+  }
 }
 
 /** Show the progress of the job that computes the response, with a button that cancels it. */
@@ -21,9 +27,11 @@ export function Waiting({ what, waiting }: Props) {
         )}
       </p>
       {percent !== null && <Progress value={percent} aria-label={strings.progressOf(what)} w={260} />}
-      <Button variant="default" size="compact-sm" disabled={waiting.cancelling} onClick={waiting.cancel}>
-        {waiting.cancelling ? strings.cancelling : strings.cancel}
-      </Button>
+      {waiting.cancel && (
+        <Button variant="default" size="compact-sm" disabled={waiting.cancelling} onClick={waiting.cancel}>
+          {waiting.cancelling ? strings.cancelling : strings.cancel}
+        </Button>
+      )}
       <ActionError error={waiting.error} />
     </section>
   )

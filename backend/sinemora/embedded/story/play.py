@@ -78,7 +78,7 @@ class Player:
                     await asyncio.to_thread(self._network.ask, change)
                 if chapter.asks_for_moves:
                     await asyncio.to_thread(self._ask_for_moves, owner, mesh_id)
-            await asyncio.to_thread(self._report, owner, source_id, chapter, elapsed_s, began_at)
+            await asyncio.to_thread(self._report, owner, mesh_id, source_id, chapter, elapsed_s, began_at)
             await asyncio.sleep(_TICK_S)
 
     async def _complete(self) -> None:
@@ -103,7 +103,7 @@ class Player:
                 title=title, text=text, started_at=began_at, ends_at=datetime.now(UTC) + timedelta(seconds=left_s)
             )
             shown = Demonstration(chapter=chapter, observed=None, notified=None, waiting_percent=waiting_percent())
-            service.publish(owner.tenant_id, shown)
+            service.publish(owner.tenant_id, mesh_id, shown)
             await asyncio.sleep(_TICK_S)
 
     def _create_scene(self, owner: Actor) -> tuple[UUID, UUID]:
@@ -125,7 +125,13 @@ class Player:
             print(f"no recommendation requested: {error}", flush=True)
 
     def _report(
-        self, owner: Actor, source_id: UUID, chapter: chapters.Chapter, elapsed_s: float, began_at: datetime
+        self,
+        owner: Actor,
+        mesh_id: UUID,
+        source_id: UUID,
+        chapter: chapters.Chapter,
+        elapsed_s: float,
+        began_at: datetime,
     ) -> None:
         """Publish the chapter and the measured rate of requests; push the rate to its metric source."""
         now_per_s = self._work.rate_per_s(scene.WATCHED)
@@ -144,7 +150,7 @@ class Player:
         demonstration = Demonstration(
             chapter=shown, observed=observed, notified=self._hook.newest, waiting_percent=waiting_percent()
         )
-        service.publish(owner.tenant_id, demonstration)
+        service.publish(owner.tenant_id, mesh_id, demonstration)
         if not now_per_s or time.monotonic() - self._pushed_at < _POINT_EVERY_S:
             return
         self._pushed_at = time.monotonic()

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { applicationQuery, performanceQuery, useDeleteApplication } from '~/api/applications'
+import { EditorsOnly } from '~/api/EditorsOnly'
 import type { Application, ApplicationPerformance } from '~/api/types'
 import { formatShare, formatShares } from '~/lib/performance'
 import { formatDelay, NO_VALUE } from '~/lib/units'
@@ -39,7 +40,11 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
     <Page
       title={application.name}
       lead={application.description || strings.tasksOnMesh(application.tasks.length, application.mesh.name)}
-      action={<Remove application={application} />}
+      action={
+        <EditorsOnly>
+          <Remove application={application} />
+        </EditorsOnly>
+      }
     >
       {now.data?.below_objective && (
         <Notice tone="warn" title={strings.belowObjective}>

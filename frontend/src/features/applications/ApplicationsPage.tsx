@@ -2,6 +2,7 @@ import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { applicationsQuery, performanceQuery } from '~/api/applications'
+import { EditorsOnly } from '~/api/EditorsOnly'
 import type { Application } from '~/api/types'
 import { formatShare } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
@@ -12,7 +13,9 @@ import styles from './applications.module.css'
 import { strings } from './strings'
 
 const addApplication = (
-  <Button renderRoot={(root) => <Link {...root} to="/applications/new" />}>{strings.addApplication}</Button>
+  <EditorsOnly>
+    <Button renderRoot={(root) => <Link {...root} to="/applications/new" />}>{strings.addApplication}</Button>
+  </EditorsOnly>
 )
 
 /** Applications, and their performance at the newest round trips. */

@@ -2,6 +2,8 @@ import { Anchor, Button, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, Fragment, type ReactNode, useRef, useState } from 'react'
+import { useEdits } from '~/api/access'
+import { EditorsOnly } from '~/api/EditorsOnly'
 import { vmsQuery } from '~/api/inventory'
 import { type MeshInput, rosterQuery, useAddVm, useDeleteMesh, useRemoveVm, useUpdateMesh } from '~/api/meshes'
 import type { Mesh, Roster } from '~/api/types'
@@ -19,6 +21,8 @@ import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { strings as shared } from '~/ui/strings'
 import { useEdited } from '~/ui/useEdited'
 import { strings } from './strings'
+
+type RosterVm = Roster['vms'][number]
 
 /** The probing settings and members of a mesh; `children` stand between them. */
 export function MeshSettingsPage({ mesh, etag, children }: { mesh: Mesh; etag: string; children?: ReactNode }) {
@@ -53,9 +57,11 @@ export function MeshSettingsPage({ mesh, etag, children }: { mesh: Mesh; etag: s
             />
             <EvidenceFields mesh={edited.initial} problem={field} />
           </Fragment>
-          <Button type="submit" size="sm" loading={update.isPending}>
-            {strings.save}
-          </Button>
+          <EditorsOnly>
+            <Button type="submit" size="sm" loading={update.isPending}>
+              {strings.save}
+            </Button>
+          </EditorsOnly>
         </form>
         {update.isSuccess && <Notice tone="good">{strings.saved}</Notice>}
         <ChangedMeanwhile
@@ -144,13 +150,16 @@ function Members({ mesh }: { mesh: Mesh }) {
       ) : (
         <Failed what={strings.membersLower} error={error} retry={() => void refetch()} />
       )}
-      <DeleteMesh mesh={mesh} />
+      <EditorsOnly>
+        <DeleteMesh mesh={mesh} />
+      </EditorsOnly>
     </>
   )
 }
 
 function MemberList({ mesh, roster }: { mesh: Mesh; roster: Roster }) {
   const { data: vms } = useQuery(vmsQuery)
+  const edits = useEdits()
   const add = useAddVm(mesh.id)
   const remove = useRemoveVm(mesh.id)
   const members = new Set(roster.vms.map(({ id }) => id))
@@ -162,41 +171,49 @@ function MemberList({ mesh, roster }: { mesh: Mesh; roster: Roster }) {
           label={strings.members}
           rows={roster.vms}
           id={(vm) => vm.id}
-          bulk={{
-            nouns: [strings.vm, strings.vms],
-            name: ({ name }) => name,
-            actions: [
-              {
-                label: strings.remove,
-                effect: strings.removeMembersEffect,
-                run: (members, watch) => remove.each(idsOf(members), watch),
-              },
-            ],
-          }}
+          bulk={
+            edits && {
+              nouns: [strings.vm, strings.vms],
+              name: ({ name }) => name,
+              actions: [
+                {
+                  label: strings.remove,
+                  effect: strings.removeMembersEffect,
+                  run: (members, watch) => remove.each(idsOf(members), watch),
+                },
+              ],
+            }
+          }
           columns={[
             { title: strings.vm, cell: (vm) => vm.name, as: 'head', by: { key: 'name', value: (vm) => vm.name } },
             { title: strings.zone, cell: (vm) => vm.zone_name, by: { key: 'zone', value: (vm) => vm.zone_name } },
-            {
-              title: strings.actions,
-              cell: (vm) => (
-                <RowAction label={strings.removeName(vm.name)} onClick={() => remove.mutate(vm.id)}>
-                  {strings.remove}
-                </RowAction>
-              ),
-            },
+            ...(edits
+              ? [
+                  {
+                    title: strings.actions,
+                    cell: (vm: RosterVm) => (
+                      <RowAction label={strings.removeName(vm.name)} onClick={() => remove.mutate(vm.id)}>
+                        {strings.remove}
+                      </RowAction>
+                    ),
+                  },
+                ]
+              : []),
           ]}
         />
       )}
-      <Select
-        label={strings.addVm}
-        placeholder={others.length === 0 ? strings.everyVmIsMember : strings.choose}
-        disabled={others.length === 0}
-        searchable
-        data={others.map(({ id, name }) => ({ value: id, label: name }))}
-        value={null}
-        onChange={(vmId) => vmId && add.mutate(vmId)}
-        w={260}
-      />
+      <EditorsOnly>
+        <Select
+          label={strings.addVm}
+          placeholder={others.length === 0 ? strings.everyVmIsMember : strings.choose}
+          disabled={others.length === 0}
+          searchable
+          data={others.map(({ id, name }) => ({ value: id, label: name }))}
+          value={null}
+          onChange={(vmId) => vmId && add.mutate(vmId)}
+          w={260}
+        />
+      </EditorsOnly>
       <ActionError error={add.error ?? remove.error} />
     </Panel>
   )

@@ -2,6 +2,7 @@ import { Anchor, Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
+import { EditorsOnly } from '~/api/EditorsOnly'
 import { meshesQuery, useDeleteMesh } from '~/api/meshes'
 import { idsOf } from '~/lib/inTurn'
 import { formatCount } from '~/lib/units'
@@ -12,10 +13,12 @@ import { ImportTrace } from './ImportTrace'
 import { strings } from './strings'
 
 const newMesh = (
-  <Group gap="xs">
-    <ImportTrace />
-    <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>
-  </Group>
+  <EditorsOnly>
+    <Group gap="xs">
+      <ImportTrace />
+      <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>
+    </Group>
+  </EditorsOnly>
 )
 
 export function MeshesPage() {

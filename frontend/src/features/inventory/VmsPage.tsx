@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
+import { EditorsOnly } from '~/api/EditorsOnly'
 import { firstVmsQuery, revokedAgentsQuery, useDeleteVm, useRevokeAgent, vmsQuery } from '~/api/inventory'
 import type { Agent, Vm } from '~/api/types'
 import { idsOf } from '~/lib/inTurn'
@@ -26,7 +27,11 @@ const REFRESH_MS = 5_000
 const LONG_REFRESH_MS = 30_000
 const LONG_ROWS = 500
 
-const addVms = <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.addVm}</Button>
+const addVms = (
+  <EditorsOnly>
+    <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.addVm}</Button>
+  </EditorsOnly>
+)
 
 /** The machines and the agents on them. */
 export function VmsPage() {
@@ -107,19 +112,23 @@ export function VmsPage() {
             cell: (vm) => agentOf(vm)?.agent_version,
             by: { key: 'version', value: (vm) => agentOf(vm)?.agent_version },
           },
-          {
-            title: strings.actions,
-            cell: (vm) =>
-              hasAgent(vm) ? (
-                <RowAction label={strings.revokeAgentOf(vm.name)} onClick={() => setRevoking(vm)}>
-                  {strings.revoke}
-                </RowAction>
-              ) : (
-                <RowAction label={strings.deleteName(vm.name)} onClick={() => setDeleting(vm)}>
-                  {strings.delete}
-                </RowAction>
-              ),
-          },
+          ...(edits
+            ? [
+                {
+                  title: strings.actions,
+                  cell: (vm: Vm) =>
+                    hasAgent(vm) ? (
+                      <RowAction label={strings.revokeAgentOf(vm.name)} onClick={() => setRevoking(vm)}>
+                        {strings.revoke}
+                      </RowAction>
+                    ) : (
+                      <RowAction label={strings.deleteName(vm.name)} onClick={() => setDeleting(vm)}>
+                        {strings.delete}
+                      </RowAction>
+                    ),
+                },
+              ]
+            : []),
         ]}
       />
       {edits && <NewMaster />}

@@ -81,18 +81,22 @@ export function ZonesPage() {
               as: 'number',
               by: { key: 'vms', value: count },
             },
-            {
-              title: strings.actions,
-              cell: (zone) => (
-                <RowAction label={strings.deleteName(zone.name)} onClick={() => setDeleting(zone)}>
-                  {strings.delete}
-                </RowAction>
-              ),
-            },
+            ...(edits
+              ? [
+                  {
+                    title: strings.actions,
+                    cell: (zone: Zone) => (
+                      <RowAction label={strings.deleteName(zone.name)} onClick={() => setDeleting(zone)}>
+                        {strings.delete}
+                      </RowAction>
+                    ),
+                  },
+                ]
+              : []),
           ]}
         />
       )}
-      <NewZone />
+      {edits && <NewZone />}
       <Confirm
         title={strings.deleteName(deleting?.name ?? '')}
         action={strings.delete}

@@ -1,5 +1,6 @@
 import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { EditorsOnly } from '~/api/EditorsOnly'
 import type { ApplicationRanking } from '~/api/overview'
 import { formatShare } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
@@ -29,9 +30,11 @@ export function WorstApplications({ ranking: { worst, evaluated, total } }: { ra
     return (
       <p className={pageStyles.lead}>
         {strings.noApplications}{' '}
-        <Anchor size="sm" underline="always" renderRoot={(root) => <Link {...root} to="/applications/new" />}>
-          {strings.addApplication}
-        </Anchor>
+        <EditorsOnly>
+          <Anchor size="sm" underline="always" renderRoot={(root) => <Link {...root} to="/applications/new" />}>
+            {strings.addApplication}
+          </Anchor>
+        </EditorsOnly>
       </p>
     )
   }

@@ -1,5 +1,6 @@
 import { SegmentedControl, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { EditorsOnly } from '~/api/EditorsOnly'
 import { pathQuery, pathRange } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import type { Statistic } from '~/lib/dimensions'
@@ -73,7 +74,9 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
                 onChange={(value) => onSearch({ statistic: value as Statistic })}
               />
             )}
-            <PinRange meshId={mesh.id} range={() => pathRange(time)} />
+            <EditorsOnly>
+              <PinRange meshId={mesh.id} range={() => pathRange(time)} />
+            </EditorsOnly>
           </>
         }
       />

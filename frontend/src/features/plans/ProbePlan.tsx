@@ -1,6 +1,7 @@
 import { Button, Checkbox, NativeSelect } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { type FormEvent, useState } from 'react'
+import { EditorsOnly } from '~/api/EditorsOnly'
 import { type PlanSettings, useUpdateMesh } from '~/api/meshes'
 import type { Mesh, Strategy } from '~/api/types'
 import { changedFields } from '~/lib/edited'
@@ -133,9 +134,11 @@ export function ProbePlan({ mesh, etag }: { mesh: Mesh; etag: string }) {
             {...number('representatives')}
           />
         )}
-        <Button type="submit" size="sm" loading={update.isPending}>
-          {strings.save}
-        </Button>
+        <EditorsOnly>
+          <Button type="submit" size="sm" loading={update.isPending}>
+            {strings.save}
+          </Button>
+        </EditorsOnly>
       </form>
       {update.isSuccess && <Notice tone="good">{strings.saved}</Notice>}
       <ChangedMeanwhile

@@ -1,5 +1,6 @@
 import { Slider } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { EditorsOnly } from '~/api/EditorsOnly'
 import { recommendationQuery } from '~/api/recommendations'
 import type { Gain, Recommendation } from '~/api/types'
 import { formatChange, formatChanges, formatProbability, formatShare } from '~/lib/performance'
@@ -42,7 +43,11 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
     <Page
       title={titleOf(recommendation)}
       lead={strings.onMesh(recommendation.mesh.name, stateOf(recommendation))}
-      action={<Decisions recommendation={recommendation} etag={etag} />}
+      action={
+        <EditorsOnly>
+          <Decisions recommendation={recommendation} etag={etag} />
+        </EditorsOnly>
+      }
     >
       <MeasuredResult recommendation={recommendation} />
       {recommendation.steps.length === 0 && recommendation.answer.evidence.shortage ? (

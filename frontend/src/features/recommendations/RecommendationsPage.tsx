@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
+import { EditorsOnly } from '~/api/EditorsOnly'
 import { accuracyQuery, recommendationsQuery, useAcceptListed, useDismissListed } from '~/api/recommendations'
 import type { Accuracy, RecommendationSummary } from '~/api/types'
 import { formatChange, formatChanges, formatShare } from '~/lib/performance'
@@ -33,7 +34,9 @@ export function RecommendationsPage() {
   }
   return (
     <Page title={strings.recommendations} lead={strings.recommendationsLead}>
-      <FindMoves />
+      <EditorsOnly>
+        <FindMoves />
+      </EditorsOnly>
       {accuracy && <AccuracySummary accuracy={accuracy} />}
       {!recommendations.data ? (
         <Loading what={strings.recommendationsLower} />

@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { apiKeysQuery, useDeleteApiKey } from '~/api/access'
+import { apiKeysQuery, useDeleteApiKey, useEdits } from '~/api/access'
 import type { ApiKey } from '~/api/types'
 import { idsOf } from '~/lib/inTurn'
 import { formatDay, timeOf } from '~/lib/time'
@@ -24,6 +24,7 @@ export function ApiKeysPage() {
   const remove = useDeleteApiKey()
   const [deleting, setDeleting] = useState<ApiKey | null>(null)
   const [rotating, setRotating] = useState<ApiKey | null>(null)
+  const edits = useEdits()
   if (keys.error && !keys.data) {
     return <Failed what={strings.apiKeys} error={keys.error} retry={() => void keys.refetch()} />
   }
@@ -31,9 +32,9 @@ export function ApiKeysPage() {
   const day = (at: string) => formatDay(new Date(at), clock)
   return (
     <Page title={strings.apiKeys} lead={strings.apiKeysLead}>
-      <NewKey />
+      {edits && <NewKey />}
       {keys.data.length === 0 ? (
-        <NoRows next={<ToForm form="new-key">{strings.createOne}</ToForm>}>{strings.noKeys}</NoRows>
+        <NoRows next={edits && <ToForm form="new-key">{strings.createOne}</ToForm>}>{strings.noKeys}</NoRows>
       ) : (
         <RecordList
           label={strings.apiKeys}

@@ -2,6 +2,7 @@ import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { EditorsOnly } from '~/api/EditorsOnly'
 import { type Pin, pinsQuery, type UsageItem, usageQuery, useLetRangeGo } from '~/api/usage'
 import { formatMoment, zoneName } from '~/lib/time'
 import { formatCount } from '~/lib/units'
@@ -127,9 +128,11 @@ function KeptRanges() {
             {
               title: strings.actions,
               cell: (pin) => (
-                <RowAction label={strings.unpinReason(pin.reason)} onClick={() => setLeaving(pin)}>
-                  {strings.unpin}
-                </RowAction>
+                <EditorsOnly>
+                  <RowAction label={strings.unpinReason(pin.reason)} onClick={() => setLeaving(pin)}>
+                    {strings.unpin}
+                  </RowAction>
+                </EditorsOnly>
               ),
             },
           ]}

@@ -1,6 +1,7 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { EditorsOnly } from '~/api/EditorsOnly'
 import { scenariosQuery, useChangeScenario, useDeleteScenario, useKeepScenario } from '~/api/scenarios'
 import type { Scenario } from '~/api/types'
 import { type Change, changeWords } from '~/lib/changes'
@@ -51,25 +52,27 @@ export function SavedScenarios({ mesh, changes, place, scenario, onOpen }: Props
           onChange={(event) => onOpen(ofMesh.find(({ id }) => id === event.currentTarget.value) ?? null)}
           data={[{ value: '', label: strings.none }, ...ofMesh.map(({ id, name }) => ({ value: id, label: name }))]}
         />
-        {open && (
-          <>
-            <SaveChanges key={open.id} scenario={open} changes={changes} place={place} onOpen={onOpen} />
-            <Button variant="default" onClick={() => setAsking(true)}>
-              {strings.deleteEllipsis}
-            </Button>
-          </>
-        )}
-        <TextInput
-          name="name"
-          label={strings.scenarioName}
-          required
-          {...longest(100)}
-          placeholder={strings.scenarioExample}
-          error={missing.at('changes') ?? field('name')}
-        />
-        <Button type="submit" variant="default" loading={keep.isPending} onClick={missing.onAttempt}>
-          {strings.save}
-        </Button>
+        <EditorsOnly>
+          {open && (
+            <>
+              <SaveChanges key={open.id} scenario={open} changes={changes} place={place} onOpen={onOpen} />
+              <Button variant="default" onClick={() => setAsking(true)}>
+                {strings.deleteEllipsis}
+              </Button>
+            </>
+          )}
+          <TextInput
+            name="name"
+            label={strings.scenarioName}
+            required
+            {...longest(100)}
+            placeholder={strings.scenarioExample}
+            error={missing.at('changes') ?? field('name')}
+          />
+          <Button type="submit" variant="default" loading={keep.isPending} onClick={missing.onAttempt}>
+            {strings.save}
+          </Button>
+        </EditorsOnly>
       </form>
       <ActionError error={keep.error} />
       {open && (
