@@ -153,3 +153,19 @@ def test_a_parameter_that_a_route_does_not_have_is_refused(owner: Member):
         (error,) = answer.json()["errors"]
         assert error["pointer"] == f"#/query/{mistyped}", path
         assert not known or "Did you mean" in error["message"], (path, error)
+
+
+@pytest.mark.parametrize("number", ["0.5", "1700000000", "-1"])
+def test_a_number_is_no_time(owner: Member, number: str):
+    """Pydantic takes a number for seconds or milliseconds since 1970, by its size."""
+    tried = 0
+    for method, path, operation in operations():
+        for one in operation.get("parameters", ()):
+            if method == "get" and one["in"] == "query" and "date-time" in str(one["schema"]):
+                tried += 1
+                answer = owner.get(filled(path, uuid4()), params={one["name"]: number})
+                assert answer.status_code == 422, (path, answer.text)
+                (error,) = answer.json()["errors"]
+                assert error["pointer"] == f"#/query/{one['name']}", path
+                assert "RFC 3339" in error["message"], (path, error)
+    assert tried > 20

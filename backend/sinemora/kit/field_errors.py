@@ -5,16 +5,16 @@ from typing import Any
 
 from sinemora.kit import names
 
-_TIME = "Not a time with a time zone. Write it as 2026-11-25T22:00:00Z (RFC 3339)."
+NOT_A_TIME = "Not a time with a time zone. Write it as 2026-11-25T22:00:00Z (RFC 3339)."
 _EMPTY = "Must not be empty."
 _NUMBER = "Not a number."
 _WHOLE = "Not a whole number."
 _BOOLEAN = "Write true or false."
 _WORDS = {
-    "datetime_parsing": _TIME,
-    "datetime_from_date_parsing": _TIME,
-    "datetime_type": _TIME,
-    "timezone_aware": _TIME,
+    "datetime_parsing": NOT_A_TIME,
+    "datetime_from_date_parsing": NOT_A_TIME,
+    "datetime_type": NOT_A_TIME,
+    "timezone_aware": NOT_A_TIME,
     "missing": "Required.",
     "none_required": "Must be empty.",
     "extra_forbidden": "Unknown field.",

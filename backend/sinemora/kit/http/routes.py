@@ -5,20 +5,23 @@ body would be parsed, and a large one would delay all other requests.
 """
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Collection, Coroutine
+from datetime import datetime
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 from fastapi import Request, Response
 from fastapi.dependencies.utils import get_flat_params
 from fastapi.routing import APIRoute
+from pydantic import AwareDatetime
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.kit.config import Settings, settings
 from sinemora.kit.errors import BodyError, Problem, body_too_large, invalid
-from sinemora.kit.field_errors import pointer_of
+from sinemora.kit.field_errors import NOT_A_TIME, pointer_of
 from sinemora.kit.http import etag, rate_limit, strict_json
 from sinemora.kit.http.json_types import validate_as_json
 
@@ -27,6 +30,8 @@ PUBLIC_BODY_BYTES = 16 << 10
 
 PARSED_AT_ONCE_BYTES = 64 << 10
 """Limit of a body that the event loop parses itself. A thread parses larger ones, one at a time."""
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 Authenticate = Callable[[Request], Awaitable[object]]
@@ -93,6 +98,7 @@ class BoundedRoute(APIRoute):
 
     Without authentication the caller's address is limited, and the body is at most `PUBLIC_BODY_BYTES` long.
     A parameter that it does not have is refused: ignored, a mistyped one would answer another question than was asked.
+    So is a number for a time: Pydantic takes it for seconds or milliseconds since 1970, by its size.
     """
 
     any_parameter = False
@@ -109,6 +115,7 @@ class BoundedRoute(APIRoute):
         early = early_of(self)
         limit = body_limit(self.endpoint)
         known = None if self.any_parameter else {one.alias for one in get_flat_params(self.dependant)}
+        times = {one.alias for one in get_flat_params(self.dependant) if _is_time(one.field_info.annotation)}
         anonymous = not early and self.methods is not None and "POST" in self.methods
 
         async def handle(request: Request) -> Response:
@@ -119,6 +126,8 @@ class BoundedRoute(APIRoute):
                 await authenticate(request)
             if known is not None and (unknown := [name for name in request.query_params if name not in known]):
                 raise invalid([_unknown_parameter(name, known) for name in unknown])
+            if known is not None and (numbers := _numbers(request, times)):
+                raise invalid([{"pointer": pointer_of(("query", name)), "message": NOT_A_TIME} for name in numbers])
             if limit is not None:
                 request.state.body_limit_bytes = limit(settings())
             # At once: a stream would have begun before it notices.
@@ -136,6 +145,16 @@ class ForeignRoute(BoundedRoute):
     """Route for other products' clients (Grafana, OpenID providers): parameters that it does not have are ignored."""
 
     any_parameter = True
+
+
+def _is_time(annotation: Any) -> bool:
+    """Return whether a type is a time, or one of several."""
+    return annotation in (datetime, AwareDatetime) or any(map(_is_time, get_args(annotation)))
+
+
+def _numbers(request: Request, times: Collection[str]) -> list[str]:
+    """Return the times of a query that are written as numbers."""
+    return [name for name, value in request.query_params.multi_items() if name in times and _NUMBER.fullmatch(value)]
 
 
 def _unknown_parameter(name: str, known: Collection[str]) -> dict[str, str]:
