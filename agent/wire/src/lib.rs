@@ -35,7 +35,7 @@ pub struct Report {
     pub windows: Vec<MeshWindow>,
     #[prost(message, optional, tag = "5")]
     pub health: Option<Health>,
-    /// What passed this VM's network interface, oldest first; empty if the agent does not count.
+    /// Traffic of this VM's network interface by window, oldest first; empty if the agent does not count it.
     #[prost(message, repeated, tag = "6")]
     pub traffic: Vec<TrafficWindow>,
 }

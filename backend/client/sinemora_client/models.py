@@ -5307,7 +5307,7 @@ Waiting: TypeAlias = Literal["rounds", "requests"]
 
 
 WaitsFor: TypeAlias = Literal["distribution", "agent", "request"]
-"""What keeps a copy from being complete, other than its turn."""
+"""Reason that a copy is incomplete, other than its turn in the queue."""
 
 
 class Weekly(TypedDict):
@@ -5490,4 +5490,4 @@ sinemorarecommendationscoreverdictVerdict: TypeAlias = Literal["held", "not_held
 
 
 sinemoratenantsquotasOrigin: TypeAlias = Literal["tenant", "plan", "installation"]
-"""Who set a quota: the operator for this tenant, the plan of the tenant, or the settings of the installation."""
+"""Where a quota is set: for this tenant, in its service plan, or in the settings of the installation."""

@@ -30,7 +30,7 @@ class CopyState(StrEnum):
 
 
 class WaitsFor(StrEnum):
-    """What keeps a copy from being complete, other than its turn."""
+    """Reason that a copy is incomplete, other than its turn in the queue."""
 
     DISTRIBUTION = "distribution"
     """Artifacts are off in the mesh."""

@@ -183,7 +183,7 @@ def system_session() -> Iterator[Session]:
 def every_mesh(session: Session) -> Iterator[None]:
     """Let statements see all rows of the tenant meanwhile, to compare a number with a limit of the tenant.
 
-    A limited caller must not be told more about them than that number.
+    A limited caller may learn that number and nothing else about the other meshes.
     """
     session.flush()
     with session.no_autoflush, _unlimited(session):

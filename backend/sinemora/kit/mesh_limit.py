@@ -89,5 +89,5 @@ def refuse_whole_tenant(metadata: MetaData, model: Any, row: Any = None, *, new:
             "all_meshes_required",
             403,
             f"Not allowed: you see some meshes of this tenant, and {table.replace('_', ' ')} concern all of them. Ask"
-            " somebody who sees all meshes.",
+            " an administrator of the tenant.",
         )

@@ -125,7 +125,7 @@ def _locked(session: Session, actor: Actor, user_id: UUID) -> tuple[Membership, 
 
 
 def _lift_limit(member: Membership) -> None:
-    """Forget the meshes of somebody who sees all of them now: a later demotion must not bring back an old list."""
+    """Delete the meshes of a member who sees all of them now: a later demotion must not bring back an old list."""
     if Role(member.role).rank >= Role.admin.rank:
         member.mesh_ids = None
 

@@ -41,7 +41,7 @@ _UNITS = {
 
 
 class Origin(StrEnum):
-    """Who set a quota: the operator for this tenant, the plan of the tenant, or the settings of the installation."""
+    """Where a quota is set: for this tenant, in its service plan, or in the settings of the installation."""
 
     TENANT = "tenant"
     PLAN = "plan"

@@ -14740,7 +14740,7 @@ export interface components {
         Waiting: "rounds" | "requests";
         /**
          * WaitsFor
-         * @description What keeps a copy from being complete, other than its turn.
+         * @description Reason that a copy is incomplete, other than its turn in the queue.
          * @enum {string}
          */
         WaitsFor: "distribution" | "agent" | "request";
@@ -15098,7 +15098,7 @@ export interface components {
         };
         /**
          * Origin
-         * @description Who set a quota: the operator for this tenant, the plan of the tenant, or the settings of the installation.
+         * @description Where a quota is set: for this tenant, in its service plan, or in the settings of the installation.
          * @enum {string}
          */
         sinemora__tenants__quotas__Origin: "tenant" | "plan" | "installation";

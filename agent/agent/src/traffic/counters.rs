@@ -25,7 +25,7 @@ impl InterfaceCounters {
         })
     }
 
-    /// Returns the counters after those of `before`; `None` if a counter fell, as that of an interface created anew.
+    /// Returns the counters after those of `before`; `None` if a counter fell, as happens when an interface is created again.
     pub fn since(&self, before: &Self) -> Option<Self> {
         Some(Self {
             bytes_received: self.bytes_received.checked_sub(before.bytes_received)?,

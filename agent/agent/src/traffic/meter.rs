@@ -116,7 +116,7 @@ mod tests {
             (&[(10, 0.0, 0), (20, 10.0, 1), (30, 20.0, 2)], &[10, 20]),
             // The VM was suspended, or the process did not run.
             (&[(10, 0.0, 0), (40, 30.0, 1), (50, 40.0, 2)], &[40]),
-            // The interface was created anew.
+            // The interface was created again.
             (&[(10, 0.0, 9), (20, 10.0, 1), (30, 20.0, 2)], &[20]),
             // The backend's time stepped forward, then back.
             (&[(10, 0.0, 0), (20, 4.0, 1), (30, 14.0, 2)], &[20]),

@@ -54,7 +54,7 @@ def _count_by_hand(session: Session) -> None:
             "notifications_too_many",
             429,
             f"Too many notifications by hand: a tenant tests receivers and repeats deliveries {BY_HAND_AN_HOUR} times"
-            " an hour. Incidents are told all the same.",
+            " an hour. Notifications of incidents are sent as before.",
             headers={"Retry-After": "600"},
         )
 
