@@ -64,7 +64,7 @@ mod module {
         violating_pairs, walk_tree,
     };
     #[pymodule_export]
-    use super::tail::{log2_priority, simulate_link};
+    use super::tail::{FabricCounts, log2_priority, simulate_fabric, simulate_link};
     use super::{refused, unfit};
 
     type Array<'py> = Bound<'py, PyAny>;

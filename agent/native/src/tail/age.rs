@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::Knowledge;
 use super::link::{Order, Outcome, Packet};
 use super::priority::{Waiting, Weight, compare, log2_priority};
+use super::record::Record;
 use super::tournament::Tournament;
 
 /// The flow of the largest age / bytes^α.
@@ -110,46 +111,5 @@ impl Order for AgeOrder {
             let bytes = self.knows.bytes(packet.sent(), packet.size);
             record.add(log2_priority(age_ns, bytes, self.alpha), next_bytes);
         }
-    }
-}
-
-/// Most packets that are recorded; of more, every second one, every fourth, …
-const RECORDED_MAX: usize = 1 << 20;
-
-struct Record {
-    log2: Vec<f64>,
-    bytes: Vec<i64>,
-    seen: u64,
-    stride: u64,
-}
-
-impl Default for Record {
-    fn default() -> Self {
-        Self {
-            log2: Vec::new(),
-            bytes: Vec::new(),
-            seen: 0,
-            stride: 1,
-        }
-    }
-}
-
-impl Record {
-    fn add(&mut self, log2: f64, bytes: u64) {
-        if self.seen % self.stride == 0 {
-            if self.log2.len() == RECORDED_MAX {
-                let even = |index: usize| index % 2 == 0;
-                let mut index = 0..;
-                self.log2.retain(|_| index.next().is_some_and(even));
-                let mut index = 0..;
-                self.bytes.retain(|_| index.next().is_some_and(even));
-                self.stride *= 2;
-            }
-            if self.seen % self.stride == 0 {
-                self.log2.push(log2);
-                self.bytes.push(bytes as i64);
-            }
-        }
-        self.seen += 1;
     }
 }

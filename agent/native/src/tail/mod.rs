@@ -8,9 +8,11 @@
 
 mod age;
 mod classes;
+pub mod fabric;
 mod link;
 mod priority;
 mod ranked;
+mod record;
 mod sharing;
 mod tournament;
 
