@@ -128,6 +128,27 @@ pub fn task_and_settings(
     Ok((task, layers))
 }
 
+/// Return the command line without its token, and the token: every user of a VM can read the former (proc(5)).
+///
+/// `None` when it has no token.
+pub fn without_token(
+    line: impl IntoIterator<Item = OsString>,
+    matches: &ArgMatches,
+) -> Option<(Vec<OsString>, String)> {
+    let (_, matches) = matches.subcommand()?;
+    let token = matches.try_get_one::<String>("token").ok()??.clone();
+    let mut line = line.into_iter();
+    let mut kept = Vec::new();
+    while let Some(argument) = line.next() {
+        if argument == "--token" {
+            line.next();
+        } else if !argument.as_encoded_bytes().starts_with(b"--token=") {
+            kept.push(argument);
+        }
+    }
+    Some((kept, token))
+}
+
 /// An artifact to read, as the command line names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactArguments {
@@ -212,6 +233,23 @@ mod tests {
             .try_get_matches_from([&["sinemora-agent"], args].concat())
             .unwrap();
         task_and_settings(&matches, env.iter().map(|(k, v)| (k.into(), v.into())))
+    }
+
+    #[test]
+    fn takes_the_token_off_the_command_line() {
+        for given in [
+            ["--token", "sme_0123456789"].as_slice(),
+            &["--token=sme_0123456789"],
+        ] {
+            let line = [&["sinemora-agent", "run"], given, &["--name", "db-1"]].concat();
+            let matches = command().try_get_matches_from(&line).unwrap();
+            let (kept, token) = without_token(line.iter().map(Into::into), &matches).unwrap();
+            assert_eq!(kept, ["sinemora-agent", "run", "--name", "db-1"]);
+            assert_eq!(token, "sme_0123456789");
+        }
+        let line = ["sinemora-agent", "run", "--name", "token"];
+        let matches = command().try_get_matches_from(line).unwrap();
+        assert_eq!(without_token(line.map(Into::into), &matches), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `sinemora-agent`: command line of the library.
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
@@ -9,7 +10,7 @@ use signal_hook::iterator::Signals;
 use sinemora_agent::artifacts::read_artifact;
 use sinemora_agent::check::check;
 use sinemora_agent::cli::{self, Task};
-use sinemora_agent::config::{Config, LogFormat, host_name, write_settings};
+use sinemora_agent::config::{Config, LogFormat, find, host_name, write_settings};
 use sinemora_agent::run::{Ended, RunError, enrol_only, run};
 use sinemora_agent::stop::Stop;
 
@@ -23,6 +24,12 @@ fn main() -> ExitCode {
         Ok(settings) => settings,
         Err(error) => return fail(&RunError::Config(error)),
     };
+    if let Some((line, token)) = cli::without_token(std::env::args_os(), &matches)
+        && matches!(task, Task::Run | Task::Enrol { .. })
+    {
+        // The same process, whose command line others can read, once more without the secret.
+        return fail(&start_again(&line, Some(&token)));
+    }
     start_logging(&config);
     let done = match task {
         Task::Set => write_settings(&layers, cli::config_file(&matches).as_deref())
@@ -54,7 +61,9 @@ fn main() -> ExitCode {
             let ended = stop_on_signals(&stop).and_then(|()| run(&config, &stop));
             ended.and_then(|ended| match ended {
                 Ended::Stopped => Ok(()),
-                Ended::AddressLost => Err(start_again()),
+                Ended::AddressLost => {
+                    Err(start_again(&std::env::args_os().collect::<Vec<_>>(), None))
+                }
             })
         }
     };
@@ -86,12 +95,18 @@ fn read(config: &Config, matches: &clap::ArgMatches) -> ExitCode {
     }
 }
 
-/// Replaces this process by a new one of the same command. Returns only if that fails.
-fn start_again() -> RunError {
+/// Replaces this process by a new one with that command line, and the token in its environment. Returns only if that
+/// fails.
+fn start_again(line: &[OsString], token: Option<&str>) -> RunError {
     let why = match std::env::current_exe() {
-        Ok(program) => Command::new(program)
-            .args(std::env::args_os().skip(1))
-            .exec(),
+        Ok(program) => {
+            let mut command = Command::new(program);
+            command.args(line.iter().skip(1));
+            if let (Some(token), Some(setting)) = (token, find("token")) {
+                command.env(setting.env(), token);
+            }
+            command.exec()
+        }
         Err(error) => error,
     };
     RunError::Io {

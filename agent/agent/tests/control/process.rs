@@ -69,6 +69,11 @@ impl Running {
         assert!(status.success());
     }
 
+    /// What every user of the machine can read of it.
+    fn command_line(&self) -> String {
+        std::fs::read_to_string(format!("/proc/{}/cmdline", self.0.id())).unwrap()
+    }
+
     pub fn exit_code(mut self) -> Option<i32> {
         self.0.wait().unwrap().code()
     }
@@ -161,6 +166,32 @@ fn enrols_at_its_first_start_and_remembers_it() {
     assert!(second.1.contains("in use by another agent"), "{}", second.1);
     process.signal("-INT");
     assert_eq!(process.exit_code(), Some(0));
+}
+
+#[test]
+fn a_token_of_the_command_line_is_not_seen_while_the_agent_runs() {
+    let backend = FakeBackend::start(kind);
+    let folder = tempfile::tempdir().unwrap();
+    let url = [("backend", backend.url.as_str())];
+    let mut command = agent("run", folder.path(), &url);
+    let (process, lines) =
+        Running::start(command.args(["--token", "sme_0123456789", "--name=db-1"]));
+    wait_for(&lines, "enrolled");
+    let line = process.command_line();
+    assert!(
+        line.contains("--name=db-1") && !line.contains("sme_"),
+        "{line}"
+    );
+    process.signal("-TERM");
+    assert_eq!(process.exit_code(), Some(0));
+
+    let wrong = ends(agent("run", folder.path(), &url).args(["--token", "0123456789"]));
+    assert_eq!(wrong.0, Some(2));
+    assert!(
+        wrong.1.contains("--token") && !wrong.1.contains("0123456789"),
+        "{}",
+        wrong.1
+    );
 }
 
 #[test]
