@@ -9,19 +9,26 @@ from statistics import median
 
 
 def signin_ms(port: int, email: str, password: str, times: int) -> float:
-    """Return the median time of a sign-in, ms."""
+    """Return the median time of a sign-in, ms.
+
+    A sign-in that the limit of the address refuses does not count: it is sent again when the answer says.
+    """
     body = json.dumps({"email": email, "password": password})
     taken = []
-    for _ in range(times):
+    while len(taken) < times:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         began = time.perf_counter()
         connection.request("POST", "/v1/auth/sign-in", body, {"Content-Type": "application/json"})
         answer = connection.getresponse()
         answer.read()
-        taken.append(1e3 * (time.perf_counter() - began))
+        took_s = time.perf_counter() - began
         connection.close()
+        if answer.status == 429:
+            time.sleep(float(answer.headers["Retry-After"]))
+            continue
         if answer.status != 200:
             raise RuntimeError(f"sign-in: {answer.status}")
+        taken.append(1e3 * took_s)
     return median(taken)
 
 
