@@ -1,6 +1,7 @@
 """What the contract says of each operation beside its schemas: problem codes, headers, examples."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -54,6 +55,41 @@ def test_unknown_ids_in_the_query_are_404(owner: Member):
                     wrong.append((path, name, answer.status_code))
     assert wrong == []
     assert tried > 3
+
+
+def lists_of_choices(schema: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each array of an enumeration below a schema, with its path; a referred schema once."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from lists_of_choices(part, path)
+    elif isinstance(schema, dict):
+        items = schema.get("items")
+        if schema.get("type") == "array" and "enum" in resolved(items):
+            yield path, schema
+        for key, part in schema.items():
+            yield from lists_of_choices(part, f"{path}/{key}" if key not in ("anyOf", "oneOf", "items") else path)
+
+
+def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    return contract_of_api()["components"]["schemas"][ref.rpartition("/")[2]] if (ref := schema.get("$ref")) else schema
+
+
+def test_choices_of_a_body_are_distinct_everywhere(servers: Any):
+    schemas = contract_of_api()["components"]["schemas"]
+    bodies = {name: part for name, part in schemas.items() if part.get("additionalProperties") is False}
+    lists = [found for name, part in bodies.items() for found in lists_of_choices(part, name)]
+    assert len(lists) >= 4
+    assert [path for path, schema in lists if not schema.get("uniqueItems")] == []
+
+
+def test_a_repeated_choice_is_named(owner: Member, make_mesh: Any):
+    mesh = make_mesh(owner, 2)
+    body = {"statistics": ["p50", "p99", "p50"]}
+    for accept in ("application/json", "application/x-ndjson", "text/csv"):
+        answer = owner.post(f"/v1/meshes/{mesh.id}/series", json=body, headers={"Accept": accept})
+        assert answer.status_code == 422
+        assert "repeated: p50" in answer.text
+        assert "/statistics" in answer.text
 
 
 def test_headers_are_declared(servers: Any):

@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, Field
 
 from sinemora.api_keys.scopes import Scope
 from sinemora.kit.names import Name
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import DISTINCT, Read, Write
 from sinemora.tenants.schemas import MeshIds, VisibleMesh
 
 _OVERLAP_MAX_S = 30 * 86_400
@@ -22,7 +22,7 @@ class ApiKeyCreate(Write):
     """
 
     name: Name
-    scopes: Annotated[list[Scope], Field(min_length=1, max_length=16)]
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=len(Scope)), *DISTINCT]
     expires_at: AwareDatetime
     service_account: bool = False
     mesh_ids: MeshIds = None

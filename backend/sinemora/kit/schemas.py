@@ -1,6 +1,19 @@
 """Base classes of JSON schemas."""
 
-from pydantic import BaseModel, ConfigDict
+from collections import Counter
+from typing import Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    if repeated := [str(value) for value, times in Counter(values).items() if times > 1]:
+        raise ValueError(f"each may occur once; repeated: {', '.join(repeated)}")
+    return values
+
+
+# After the limits of a list of choices: a repeated one would be two columns of one name.
+DISTINCT = (AfterValidator(_distinct), Field(json_schema_extra={"uniqueItems": True}))
 
 
 class Write(BaseModel):

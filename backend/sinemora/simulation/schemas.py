@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field, field_validator, model_validator
 
 from sinemora.kit.names import Name
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import DISTINCT, Read, Write
 from sinemora.placement.problem import WAITING_COST
 from sinemora.simulation.core.schemes import Scheme
 from sinemora.simulation.core.simulate import ROOTS_MAX, World
@@ -184,7 +184,7 @@ class SimulationRun(Write):
     """
 
     name: Name
-    policies: Annotated[list[Scheme], Field(min_length=1, max_length=len(Scheme))]
+    policies: Annotated[list[Scheme], Field(min_length=1, max_length=len(Scheme)), *DISTINCT]
     machines: Annotated[int, Field(ge=2, le=MACHINES_MAX)] = 192
     slots: Annotated[int, Field(ge=2, le=1_000)] = _WORLD.slots
     rack_size: Annotated[int, Field(ge=1, le=10_000)] = _WORLD.rack_size
@@ -204,13 +204,6 @@ class SimulationRun(Write):
     )
     start_at_random: bool = False
     seed: Annotated[int, Field(ge=0, lt=2**63)] = _WORLD.seed
-
-    @field_validator("policies")
-    @classmethod
-    def _different(cls, policies: list[Scheme]) -> list[Scheme]:
-        if len(set(policies)) < len(policies):
-            raise ValueError("each policy must occur once")
-        return policies
 
     @field_validator("mix")
     @classmethod

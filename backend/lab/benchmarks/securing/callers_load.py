@@ -14,7 +14,7 @@ def signin_ms(port: int, email: str, password: str, times: int) -> float:
     A sign-in that the limit of the address refuses does not count: it is sent again when the answer says.
     """
     body = json.dumps({"email": email, "password": password})
-    taken = []
+    taken: list[float] = []
     while len(taken) < times:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         began = time.perf_counter()

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, MutableMapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -62,10 +62,13 @@ class InProcess:
                     ended.set()  # a stream has no end: its reader leaves
             body.extend(message.get("body", b""))
 
+        # A server does not cancel a request whose client left either: a thread may still use its transaction.
+        answering = asyncio.ensure_future(self.app(scope, receive, answer))
         try:
-            async with asyncio.timeout(ANSWER_S):
-                await self.app(scope, receive, answer)
+            await asyncio.wait_for(asyncio.shield(answering), ANSWER_S)
         except TimeoutError:
+            with suppress(Exception):
+                await answering
             return 0, bytes(body)
         except Exception as error:  # what the middleware could not turn into an answer
             return 500, repr(error).encode()

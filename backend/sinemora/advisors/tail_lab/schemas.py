@@ -13,7 +13,7 @@ from sinemora.advisors.tail_lab.core.source import SourceVerdict
 from sinemora.advisors.tail_lab.core.study import POLICIES
 from sinemora.advisors.tail_lab.core.summary import TailFigure
 from sinemora.kit.names import Name
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import DISTINCT, Read, Write
 
 
 class WorkloadKey(StrEnum):
@@ -56,7 +56,7 @@ class TailStudyCreate(Write):
         int | None, Field(ge=1_000, le=1_000_000, description="Null: about 10 million packets, 20,000 flows or more")
     ] = None
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 1
-    policies: Annotated[list[PacketPolicy], Field(min_length=1, max_length=len(PacketPolicy))] = list(POLICIES)  # noqa: RUF012
+    policies: Annotated[list[PacketPolicy], Field(min_length=1, max_length=len(PacketPolicy)), *DISTINCT] = [*POLICIES]  # noqa: RUF012
     objective: TailFigure = TailFigure.TAIL_MEAN
     against: TailBaseline | None = None
     mean_loss_max: Annotated[float | None, Field(ge=0, le=1_000, description="Null: any rise of the mean")] = 3.0
@@ -69,8 +69,6 @@ class TailStudyCreate(Write):
     def _own_sizes(self) -> Self:
         if (self.workload is WorkloadKey.OWN) != (self.sizes_csv is not None):
             raise ValueError("`sizes_csv` belongs to the workload `own`, and to no other")
-        if len(set(self.policies)) != len(self.policies):
-            raise ValueError("each of `policies` once")
         if self.classes is not None and not {*TUNABLE} - {PacketPolicy.PBS} & {*self.policies}:
             raise ValueError("`classes` need d_tail_blind or d_tail_aware among the `policies`")
         return self

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sinemora.kit.schemas import Write
+from sinemora.kit.schemas import DISTINCT, Write
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.query.tables import Format
@@ -117,7 +117,7 @@ class SeriesRequest(QueryRequest):
 
     selections: Selections = ["mesh"]  # noqa: RUF012
     metric: Metric = Metric.ONE_WAY_DELAY
-    statistics: Annotated[list[Statistic], Field(min_length=1, max_length=8)] = [Statistic.P50]  # noqa: RUF012
+    statistics: Annotated[list[Statistic], Field(min_length=1, max_length=len(Statistic)), *DISTINCT] = [Statistic.P50]  # noqa: RUF012
     points: Annotated[
         int, Field(ge=2, le=20_000, description="Maximum number of steps; the finest possible step is used")
     ] = 1_000

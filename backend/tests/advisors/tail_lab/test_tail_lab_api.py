@@ -71,7 +71,7 @@ def test_own_flow_sizes_are_kept_as_points(owner: Member) -> None:
         ),
         ({"workload": "own"}, "request_invalid", "`sizes_csv` belongs to the workload `own`"),
         ({"sizes_csv": "12"}, "request_invalid", "`sizes_csv` belongs to the workload `own`"),
-        ({"policies": ["ps", "ps"]}, "request_invalid", "each of `policies` once"),
+        ({"policies": ["ps", "ps"]}, "request_invalid", "each may occur once; repeated: ps"),
         ({"policies": ["ps"], "classes": 4}, "request_invalid", "`classes` need d_tail_blind or d_tail_aware"),
         ({"workload": "w5", "flows": 1_000_000}, "study_too_long", "at most 100,000,000 are possible"),
         (
