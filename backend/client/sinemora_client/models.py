@@ -2796,8 +2796,8 @@ class OwnTenants(TypedDict):
     may_create: bool
 
 
-PacketPolicy: TypeAlias = Literal["fcfs", "ps", "las", "srpt", "pbs", "d_tail_blind", "d_tail_aware"]
-"""Order in which the link sends packets."""
+PacketPolicy: TypeAlias = Literal["fcfs", "ps", "las", "srpt", "pbs", "d_tail_blind", "d_tail_aware", "tcp", "dctcp", "dctcp_d_tail_blind", "dctcp_d_tail_aware", "pfabric_las", "pfabric", "pfabric_d_tail_blind", "pfabric_d_tail_aware", "homa", "homa_d_tail_aware"]
+"""Order in which a link sends packets; then transports of a leaf-spine network, simplified, with their orders."""
 
 
 class PageAgentEventRead(TypedDict):
@@ -4553,7 +4553,7 @@ class StrategyPreview(TypedDict):
     exceeds_agent_cap: bool
 
 
-TailBaseline: TypeAlias = Literal["fcfs", "ps", "las", "srpt"]
+TailBaseline: TypeAlias = Literal["fcfs", "ps", "las", "srpt", "tcp", "dctcp", "pfabric_las", "pfabric", "homa"]
 """Policies without α."""
 
 
@@ -4622,10 +4622,10 @@ class TailGainRead(TypedDict):
 class TailOutcomeRead(TypedDict):
     """Outcome of one policy on the compared flows.
 
-    `alpha`: null without one, 1e15 for infinity. `classes`: null where priorities are exact; else `boundaries` are
-    log2 of the priority, ascending, and `class_shares` the shares of bytes, lowest class first. `tail_means_s`:
-    mean of the flows at or above the 25th, 50th, 75th, 90th and 99th percentile. `slowdown`: at every percent of
-    the flows, time over that on an empty link.
+    `alpha`: null without one, 1e15 for infinity. `classes`: null where priorities are exact, or there are none;
+    else `boundaries` are log2 of the priority, ascending, and `class_shares` the shares of bytes, lowest class
+    first. `tail_means_s`: mean of the flows at or above the 25th, 50th, 75th, 90th and 99th percentile. `slowdown`:
+    at every percent of the flows, time over that on an empty network. `packets`: null on a single link.
     """
 
     policy: PacketPolicy
@@ -4638,6 +4638,16 @@ class TailOutcomeRead(TypedDict):
     slowdown: list[float]
     boundaries: list[float]
     class_shares: list[float]
+    packets: TailPacketsRead | None
+
+
+class TailPacketsRead(TypedDict):
+    """Packets in a leaf-spine network: dropped, delivered again, marked (ECN), and transmissions by all ports."""
+
+    dropped: int
+    duplicates: int
+    marked: int
+    hops: int
 
 
 class TailRead(TypedDict):
@@ -4662,25 +4672,28 @@ class TailSearchRead(TypedDict):
 
 
 class TailStudyCreate(TypedDict):
-    """Study of the order of packets at one link. α is searched unless it is given.
+    """Study of the order of packets at one link, or of transports in a leaf-spine network. α is searched unless given.
 
     The search minimises `objective` where the mean rises by at most `mean_loss_max` percent over the baseline:
-    `against`, or LAS for policies that do not know sizes and SRPT for those that do.
+    `against`, or LAS for policies that do not know sizes and SRPT for those that do; in `leaf_spine` the transport
+    without α. `leaf_spine` is the network of the source: 144 hosts, 10 Gbit/s, packets of 1,460 bytes, 8 classes.
     """
 
     name: NotRequired[str]
+    topology: NotRequired[TailTopology]
     workload: NotRequired[WorkloadKey]
     # Own flow sizes: column `bytes`, and optionally `count`
     sizes_csv: NotRequired[str | None]
-    # Share of the link's capacity
+    # Share of the capacity of the link, or of hosts' links
     load: NotRequired[float]
     link_mbit: NotRequired[float]
     # Data of a full packet
     packet_bytes: NotRequired[int]
-    # Null: about 10 million packets, 20,000 flows or more
+    # Null: about 10 million packets, 20,000 flows or more; in `leaf_spine` a fifth
     flows: NotRequired[int | None]
     seed: NotRequired[int]
-    policies: NotRequired[list[PacketPolicy]]
+    # Null: all of `single_link` but `pbs`; in `leaf_spine` DCTCP, pFabric, Homa and aware D-TAIL
+    policies: NotRequired[list[PacketPolicy] | None]
     objective: NotRequired[TailFigure]
     against: NotRequired[TailBaseline | None]
     # Null: any rise of the mean
@@ -4702,6 +4715,7 @@ class TailStudyRead(TypedDict):
 
     id: str
     name: str
+    topology: TailTopology
     workload: WorkloadKey
     workload_name: str
     load: float
@@ -4717,6 +4731,10 @@ class TailStudyRead(TypedDict):
     outcomes: list[TailOutcomeRead]
     searches: list[TailSearchRead]
     beside_source: list[TailBesideSourceRead]
+
+
+TailTopology: TypeAlias = Literal["single_link", "leaf_spine"]
+"""Network of a study."""
 
 
 class TailWorkloadRead(TypedDict):

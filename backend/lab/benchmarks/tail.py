@@ -16,7 +16,8 @@ import sinemora_native
 
 from lab.benchmarks.figures import comment, finish, report
 from lab.benchmarks.queueing import served, simulated
-from sinemora.advisors.tail_lab.core.link import ALPHA_MAX, Chosen, Flows, Link, PacketPolicy, draw_flows, simulate
+from sinemora.advisors.tail_lab.core.link import Chosen, Flows, Link, draw_flows, simulate
+from sinemora.advisors.tail_lab.core.policies import ALPHA_MAX, PacketPolicy
 from sinemora.advisors.tail_lab.core.search import Evaluation
 from sinemora.advisors.tail_lab.core.study import Question, Study, run
 from sinemora.advisors.tail_lab.core.summary import TailFigure, gain_percent

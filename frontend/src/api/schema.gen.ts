@@ -10020,10 +10020,10 @@ export interface components {
         };
         /**
          * PacketPolicy
-         * @description Order in which the link sends packets.
+         * @description Order in which a link sends packets; then transports of a leaf-spine network, simplified, with their orders.
          * @enum {string}
          */
-        PacketPolicy: "fcfs" | "ps" | "las" | "srpt" | "pbs" | "d_tail_blind" | "d_tail_aware";
+        PacketPolicy: "fcfs" | "ps" | "las" | "srpt" | "pbs" | "d_tail_blind" | "d_tail_aware" | "tcp" | "dctcp" | "dctcp_d_tail_blind" | "dctcp_d_tail_aware" | "pfabric_las" | "pfabric" | "pfabric_d_tail_blind" | "pfabric_d_tail_aware" | "homa" | "homa_d_tail_aware";
         /** Page[AgentEventRead] */
         Page_AgentEventRead_: {
             /** Items */
@@ -13398,7 +13398,7 @@ export interface components {
          * @description Policies without α.
          * @enum {string}
          */
-        TailBaseline: "fcfs" | "ps" | "las" | "srpt";
+        TailBaseline: "fcfs" | "ps" | "las" | "srpt" | "tcp" | "dctcp" | "pfabric_las" | "pfabric" | "homa";
         /**
          * TailBesideSourceRead
          * @description A gain that the source prints and the gain found here. `source_alpha` is the best α that the source names.
@@ -13497,10 +13497,10 @@ export interface components {
          * TailOutcomeRead
          * @description Outcome of one policy on the compared flows.
          *
-         *     `alpha`: null without one, 1e15 for infinity. `classes`: null where priorities are exact; else `boundaries` are log2
-         *     of the priority, ascending, and `class_shares` the shares of bytes, lowest class first. `tail_means_s`: mean of the
-         *     flows at or above the 25th, 50th, 75th, 90th and 99th percentile. `slowdown`: at every percent of the flows, time
-         *     over that on an empty link.
+         *     `alpha`: null without one, 1e15 for infinity. `classes`: null where priorities are exact, or there are none; else
+         *     `boundaries` are log2 of the priority, ascending, and `class_shares` the shares of bytes, lowest class first.
+         *     `tail_means_s`: mean of the flows at or above the 25th, 50th, 75th, 90th and 99th percentile. `slowdown`: at every
+         *     percent of the flows, time over that on an empty network. `packets`: null on a single link.
          */
         TailOutcomeRead: {
             policy: components["schemas"]["PacketPolicy"];
@@ -13521,6 +13521,21 @@ export interface components {
             boundaries: number[];
             /** Class Shares */
             class_shares: number[];
+            packets: components["schemas"]["TailPacketsRead"] | null;
+        };
+        /**
+         * TailPacketsRead
+         * @description Packets in a leaf-spine network: dropped, delivered again, marked (ECN), and transmissions by all ports.
+         */
+        TailPacketsRead: {
+            /** Dropped */
+            dropped: number;
+            /** Duplicates */
+            duplicates: number;
+            /** Marked */
+            marked: number;
+            /** Hops */
+            hops: number;
         };
         /**
          * TailRead
@@ -13551,10 +13566,11 @@ export interface components {
         };
         /**
          * TailStudyCreate
-         * @description Study of the order of packets at one link. α is searched unless it is given.
+         * @description Study of the order of packets at one link, or of transports in a leaf-spine network. α is searched unless given.
          *
          *     The search minimises `objective` where the mean rises by at most `mean_loss_max` percent over the baseline:
-         *     `against`, or LAS for policies that do not know sizes and SRPT for those that do.
+         *     `against`, or LAS for policies that do not know sizes and SRPT for those that do; in `leaf_spine` the transport
+         *     without α. `leaf_spine` is the network of the source: 144 hosts, 10 Gbit/s, packets of 1,460 bytes, 8 classes.
          */
         TailStudyCreate: {
             /**
@@ -13562,6 +13578,8 @@ export interface components {
              * @default Tail study
              */
             name: string;
+            /** @default single_link */
+            topology: components["schemas"]["TailTopology"];
             /** @default w5 */
             workload: components["schemas"]["WorkloadKey"];
             /**
@@ -13571,7 +13589,7 @@ export interface components {
             sizes_csv?: string | null;
             /**
              * Load
-             * @description Share of the link's capacity
+             * @description Share of the capacity of the link, or of hosts' links
              * @default 0.8
              */
             load: number;
@@ -13588,7 +13606,7 @@ export interface components {
             packet_bytes: number;
             /**
              * Flows
-             * @description Null: about 10 million packets, 20,000 flows or more
+             * @description Null: about 10 million packets, 20,000 flows or more; in `leaf_spine` a fifth
              */
             flows?: number | null;
             /**
@@ -13598,16 +13616,9 @@ export interface components {
             seed: number;
             /**
              * Policies
-             * @default [
-             *       "fcfs",
-             *       "ps",
-             *       "las",
-             *       "srpt",
-             *       "d_tail_blind",
-             *       "d_tail_aware"
-             *     ]
+             * @description Null: all of `single_link` but `pbs`; in `leaf_spine` DCTCP, pFabric, Homa and aware D-TAIL
              */
-            policies: components["schemas"]["PacketPolicy"][];
+            policies?: components["schemas"]["PacketPolicy"][] | null;
             /** @default tail_mean */
             objective: components["schemas"]["TailFigure"];
             against?: components["schemas"]["TailBaseline"] | null;
@@ -13652,6 +13663,7 @@ export interface components {
             id: string;
             /** Name */
             name: string;
+            topology: components["schemas"]["TailTopology"];
             workload: components["schemas"]["WorkloadKey"];
             /** Workload Name */
             workload_name: string;
@@ -13681,6 +13693,12 @@ export interface components {
             /** Beside Source */
             beside_source: components["schemas"]["TailBesideSourceRead"][];
         };
+        /**
+         * TailTopology
+         * @description Network of a study.
+         * @enum {string}
+         */
+        TailTopology: "single_link" | "leaf_spine";
         /**
          * TailWorkloadRead
          * @description Workload of the source. `points`: bytes, and the share of flows of at most so many; linear between two.
@@ -56732,7 +56750,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "a75a9caf-93d4-4e6a-a3ba-ddb220840360",
+                     *       "id": "c95650db-26d7-4176-8e18-2f914723b435",
                      *       "kind": "advisors.tail_study",
                      *       "title": "Tail study Hadoop",
                      *       "queue": "solve",
@@ -56756,6 +56774,7 @@ export interface operations {
                      *             "ps",
                      *             "d_tail_blind"
                      *           ],
+                     *           "topology": "single_link",
                      *           "workload": "own",
                      *           "link_mbit": 10000,
                      *           "objective": "tail_mean",
@@ -56778,7 +56797,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T08:55:33.153457Z",
+                     *       "created_at": "2026-11-26T16:40:33.267685Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -56902,8 +56921,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "7eec3f21-6390-400e-b66b-204b98733f71",
+                     *       "id": "2f4db215-9927-4d54-94d0-3e7e23447215",
                      *       "name": "Hadoop",
+                     *       "topology": "single_link",
                      *       "workload": "w4",
                      *       "workload_name": "W4 Facebook Hadoop",
                      *       "load": 0.8,
@@ -56959,7 +56979,8 @@ export interface operations {
                      *             1
                      *           ],
                      *           "boundaries": [],
-                     *           "class_shares": []
+                     *           "class_shares": [],
+                     *           "packets": null
                      *         },
                      *         {
                      *           "policy": "las",
@@ -57003,7 +57024,8 @@ export interface operations {
                      *             1
                      *           ],
                      *           "boundaries": [],
-                     *           "class_shares": []
+                     *           "class_shares": [],
+                     *           "packets": null
                      *         },
                      *         {
                      *           "policy": "d_tail_blind",
@@ -57056,7 +57078,8 @@ export interface operations {
                      *             1
                      *           ],
                      *           "boundaries": [],
-                     *           "class_shares": []
+                     *           "class_shares": [],
+                     *           "packets": null
                      *         },
                      *         {
                      *           "policy": "d_tail_blind",
@@ -57118,7 +57141,8 @@ export interface operations {
                      *             0.24994798314362596,
                      *             0.25013738671367897,
                      *             0.24999068166434957
-                     *           ]
+                     *           ],
+                     *           "packets": null
                      *         }
                      *       ],
                      *       "searches": [

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lab.benchmarks.figures import report
-from sinemora.advisors.tail_lab.core.link import ALPHA_MAX
+from sinemora.advisors.tail_lab.core.policies import ALPHA_MAX
 from sinemora.advisors.tail_lab.core.search import Goal, best_of, search
 from sinemora.advisors.tail_lab.core.summary import Figures, TailFigure
 from sinemora.jobs import order

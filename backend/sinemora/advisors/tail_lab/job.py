@@ -26,9 +26,9 @@ def _work(running: JobContext) -> dict[str, Any]:
     return {"study_id": str(running.job_id)}
 
 
-def _packets(params: dict[str, Any]) -> float:
+def _transmissions(params: dict[str, Any]) -> float:
     _, question = asked(params)
-    return question.packets * question.simulations
+    return question.transmissions
 
 
 STUDY = register(
@@ -36,7 +36,7 @@ STUDY = register(
         "advisors.tail_study",
         Queue.solve,
         _work,
-        size=_packets,
+        size=_transmissions,
         second_per_size=1e-7,
         href="/v1/advisors/tail-studies/{study_id}",
     )

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sinemora.advisors.tail_lab.core.link import TUNABLE, Link, PacketPolicy
+from sinemora.advisors.tail_lab.core.fabric import Fabric
+from sinemora.advisors.tail_lab.core.link import Link
+from sinemora.advisors.tail_lab.core.policies import TUNABLE, PacketPolicy, TailTopology
 from sinemora.advisors.tail_lab.core.study import Beside, Outcome, Question, Study
 from sinemora.advisors.tail_lab.core.summary import Figures, TailFigure, gain_percent
 from sinemora.advisors.tail_lab.core.workloads import WORKLOADS, Workload
@@ -13,6 +15,7 @@ from sinemora.advisors.tail_lab.schemas import (
     TailFiguresRead,
     TailGainRead,
     TailOutcomeRead,
+    TailPacketsRead,
     TailSearchRead,
     TailStudyCreate,
     TailStudyRead,
@@ -32,7 +35,7 @@ def question_of(body: TailStudyCreate, points: Sequence[tuple[int, float]] | Non
         Link(body.link_mbit, body.packet_bytes),
         body.flows,
         body.seed,
-        tuple(body.policies),
+        tuple(body.chosen_policies),
         body.objective,
         None if body.against is None else PacketPolicy(body.against.value),
         body.mean_loss_max,
@@ -40,6 +43,7 @@ def question_of(body: TailStudyCreate, points: Sequence[tuple[int, float]] | Non
         body.evaluations,
         body.classes,
         body.spread,
+        Fabric() if body.topology is TailTopology.LEAF_SPINE else None,
     )
 
 
@@ -48,6 +52,7 @@ def study_read(study_id: UUID, body: TailStudyCreate, study: Study) -> TailStudy
     return TailStudyRead(
         id=study_id,
         name=body.name,
+        topology=body.topology,
         workload=body.workload,
         workload_name=study.question.workload.name,
         load=body.load,
@@ -83,6 +88,7 @@ def _outcome(outcome: Outcome, study: Study) -> TailOutcomeRead:
         slowdown=summary.slowdown,
         boundaries=outcome.boundaries,
         class_shares=outcome.class_shares,
+        packets=None if outcome.packets is None else TailPacketsRead.model_validate(outcome.packets),
     )
 
 

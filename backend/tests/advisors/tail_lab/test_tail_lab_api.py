@@ -51,6 +51,35 @@ def test_a_study_is_run_as_a_job_and_read(owner: Member) -> None:
     ]
 
 
+def test_a_study_of_a_leaf_spine_network_is_run_and_read(owner: Member) -> None:
+    job_id = start(owner, topology="leaf_spine", policies=["tcp", "dctcp_d_tail_blind", "pfabric_d_tail_aware"])
+    executor.run(owner.tenant_id, job_id)
+    study = owner.get(f"/v1/advisors/tail-studies/{job_id}").json()
+    assert study["topology"] == "leaf_spine"
+    rows = {row["policy"]: row for row in study["outcomes"]}
+    assert list(rows) == ["tcp", "dctcp", "pfabric", "dctcp_d_tail_blind", "pfabric_d_tail_aware"]
+    for row in rows.values():
+        assert min(row["slowdown"]) >= 1
+        # A packet takes four links; acknowledgements as many.
+        assert row["packets"]["hops"] >= 4 * study["packets"]
+    blind = rows["dctcp_d_tail_blind"]
+    assert (blind["classes"], len(blind["boundaries"]), len(blind["class_shares"])) == (8, 7, 8)
+    assert rows["dctcp"]["packets"]["marked"] > 0
+    assert rows["tcp"]["packets"]["marked"] == 0
+    assert rows["pfabric_d_tail_aware"]["classes"] is None
+    assert {search["against"] for search in study["searches"]} == {"dctcp", "pfabric"}
+    beside = {(row["protocol"], row["policy"], row["against"]) for row in study["beside_source"]}
+    assert ("pFabric", "pfabric_d_tail_aware", "pfabric") in beside
+
+
+def test_the_usual_policies_are_those_of_the_topology(owner: Member) -> None:
+    job_id = start(owner, topology="leaf_spine", policies=None, alpha=1, flows=1_000)
+    executor.run(owner.tenant_id, job_id)
+    study = owner.get(f"/v1/advisors/tail-studies/{job_id}").json()
+    policies = ["dctcp", "pfabric", "homa", "dctcp_d_tail_aware", "pfabric_d_tail_aware", "homa_d_tail_aware"]
+    assert [row["policy"] for row in study["outcomes"]] == policies
+
+
 def test_own_flow_sizes_are_kept_as_points(owner: Member) -> None:
     job_id = start(owner, workload="own", sizes_csv="bytes,count\n500,90\n200000,10\n", alpha=2)
     executor.run(owner.tenant_id, job_id)
@@ -78,6 +107,16 @@ def test_own_flow_sizes_are_kept_as_points(owner: Member) -> None:
             {"flows": 1_000_000, "evaluations": 96, "policies": ["pbs", "d_tail_blind"]},
             "study_too_long",
             "196 simulations would send",
+        ),
+        ({"topology": "leaf_spine"}, "request_invalid", "`policies` of leaf_spine are tcp"),
+        ({"topology": "leaf_spine", "policies": None, "classes": 4}, "request_invalid", "leaf_spine always has 8"),
+        ({"topology": "leaf_spine", "policies": None, "packet_bytes": 512}, "request_invalid", "`packet_bytes` 1460"),
+        ({"topology": "leaf_spine", "policies": None, "against": "ps"}, "request_invalid", "is one of tcp, dctcp"),
+        ({"against": "homa"}, "request_invalid", "`against` in single_link is one of fcfs"),
+        (
+            {"topology": "leaf_spine", "policies": None, "workload": "w5", "flows": 9_000},
+            "study_too_long",
+            "at most 10,000,000 are possible",
         ),
         ({"load": 1.0}, "request_invalid", ""),
         ({"alpha": -1}, "request_invalid", ""),

@@ -19,6 +19,14 @@ def test_a_study_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "evaluation 5 of 5" in printed.err
 
 
+def test_transports_of_a_leaf_spine_network_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--topology", "leaf_spine", "--workload", "w4", "--flows", "1000", "--policy", "dctcp_d_tail_aware"]
+    assert main(["tail-lab", *arguments, "--alpha", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert "dropped packets" in printed
+    assert "DCTCP: DCTCP-like, D-TAIL aware below DCTCP-like, small_p99" in printed
+
+
 def test_own_sizes_are_read_and_the_study_written_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "sizes.csv"
     file.write_text("bytes,count\n500,9\n90000,1\n")
@@ -34,6 +42,12 @@ def test_own_sizes_are_read_and_the_study_written_as_json(capsys: pytest.Capture
         (["--sizes", "nowhere.csv"], "nowhere.csv cannot be read"),
         (["--workload", "w5", "--flows", "1000000"], "ask for fewer flows"),
         (["--policy", "ps", "--classes", "4"], "`classes` need d_tail_blind or d_tail_aware"),
+        (["--policy", "homa"], "`policies` of single_link are fcfs, ps, las"),
+        (["--topology", "leaf_spine", "--policy", "ps"], "`policies` of leaf_spine are tcp, dctcp"),
+        (["--topology", "leaf_spine", "--against", "las"], "`against` in leaf_spine is one of tcp, dctcp"),
+        (["--topology", "leaf_spine", "--link-mbit", "1000"], "`link_mbit` is 10000"),
+        (["--topology", "leaf_spine", "--classes", "4"], "leaf_spine always has 8"),
+        (["--topology", "leaf_spine", "--flows", "100000"], "at most 10,000,000 are possible: ask for fewer flows"),
         (["--policy", "edf"], "'fcfs', 'ps', 'las'"),
     ],
 )

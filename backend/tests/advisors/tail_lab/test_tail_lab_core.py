@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from sinemora.advisors.tail_lab.core.classes import ClassSpread, boundaries_of
-from sinemora.advisors.tail_lab.core.link import ALPHA_MAX, Chosen, Flows, Link, PacketPolicy, draw_flows, simulate
+from sinemora.advisors.tail_lab.core.link import Chosen, Flows, Link, draw_flows, simulate
+from sinemora.advisors.tail_lab.core.policies import ALPHA_MAX, PacketPolicy
 from sinemora.advisors.tail_lab.core.search import Goal, best_of, search
 from sinemora.advisors.tail_lab.core.source import SourceVerdict
 from sinemora.advisors.tail_lab.core.study import Question, run

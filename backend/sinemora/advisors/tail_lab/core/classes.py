@@ -8,8 +8,9 @@ the highest class, so its other packets have only what is left of its share.
 from enum import StrEnum
 
 import numpy as np
+import numpy.typing as npt
 
-from sinemora.advisors.tail_lab.core.link import Chosen, Flows, Progress, simulate
+from sinemora.advisors.tail_lab.core.link import Chosen, Flows, Progress, Simulated, simulate
 
 
 class ClassSpread(StrEnum):
@@ -29,12 +30,24 @@ def boundaries_of(
         total, top = int(flows.sizes.sum()), int(np.minimum(flows.sizes, flows.link.packet_bytes).sum())
     else:
         weights, total, top = np.ones(trained.recorded.size), trained.packets, flows.sizes.size
+    return even_boundaries(trained, total, top, classes, weights)
+
+
+def even_boundaries(
+    trained: Simulated, total: int, top: int, classes: int, weights: npt.NDArray[np.float64] | None = None
+) -> list[float]:
+    """Return boundaries that spread a load evenly: in all `total`, of which `top` is in the highest class anyway.
+
+    `weights` are the loads of the recorded packets; their bytes by default.
+    """
     if not trained.recorded.size:  # every flow is one packet
         return [0.0] * (classes - 1)
+    if weights is None:
+        weights = trained.recorded_bytes.astype(np.float64)
     rest = total - top
     order = np.argsort(trained.recorded, kind="stable")
     values, cumulative = trained.recorded[order], np.cumsum(weights[order])
     cumulative *= rest / cumulative[-1]  # of many packets only some are recorded
-    lower = min(total / classes, rest / (classes - 1))  # the top class may be full with first packets alone
+    lower = min(total / classes, rest / max(classes - 1, 1))  # the top class may be full with first packets alone
     at = np.searchsorted(cumulative, lower * np.arange(1, classes))
     return [float(values[index]) if index < values.size else np.nextafter(values[-1], np.inf).item() for index in at]

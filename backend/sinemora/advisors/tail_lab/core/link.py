@@ -8,33 +8,16 @@ SIGMETRICS 2007): age since the arrival, without a rule for first packets.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 import sinemora_native
 
+from sinemora.advisors.tail_lab.core.policies import PacketPolicy
 from sinemora.advisors.tail_lab.core.workloads import Workload
 
-ALPHA_MAX = 1e15
-"""Stands for infinity: the order is that of bytes alone."""
 Progress = Callable[[float], None]
 
-
-class PacketPolicy(StrEnum):
-    """Order in which the link sends packets."""
-
-    FCFS = "fcfs"
-    PS = "ps"
-    LAS = "las"
-    SRPT = "srpt"
-    PBS = "pbs"
-    D_TAIL_BLIND = "d_tail_blind"
-    D_TAIL_AWARE = "d_tail_aware"
-
-
-TUNABLE = (PacketPolicy.PBS, PacketPolicy.D_TAIL_BLIND, PacketPolicy.D_TAIL_AWARE)
-"""Policies with the parameter α."""
 _ORDERS = {PacketPolicy.PBS: "sent", PacketPolicy.D_TAIL_BLIND: "sent", PacketPolicy.D_TAIL_AWARE: "remaining"}
 
 
@@ -77,6 +60,16 @@ class Flows:
     link: Link
     arrivals_ps: npt.NDArray[np.int64]
     sizes: npt.NDArray[np.int64]
+
+    @property
+    def ideal_s(self) -> npt.NDArray[np.float64]:
+        """Time that each flow takes on an empty link, s."""
+        return self.sizes * self.link.byte_ps / 1e12
+
+    @property
+    def load(self) -> float:
+        """Share of the link's capacity that the flows offer."""
+        return float(self.sizes.sum()) * self.link.byte_ps / float(self.arrivals_ps[-1])
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ SRPT, are always evaluated. All evaluations see the same flows.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sinemora.advisors.tail_lab.core.link import ALPHA_MAX
+from sinemora.advisors.tail_lab.core.policies import ALPHA_MAX
 from sinemora.advisors.tail_lab.core.summary import Figures, TailFigure, gain_percent
 
 LOG10_RANGE = (-3.0, 3.0)

@@ -10,6 +10,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from sinemora.advisors.tail_lab.core.fabric import FabricFlows
 from sinemora.advisors.tail_lab.core.link import Flows, Simulated
 
 PERCENTILES = (25, 50, 75, 90, 99)
@@ -52,7 +53,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Summary:
-    """All figures of a simulation. Slowdown is the FCT over the time that the flow takes on an empty link."""
+    """All figures of a simulation. Slowdown is the FCT over the time that the flow takes on an empty network."""
 
     figures: Figures
     tail_means_s: list[float]
@@ -60,7 +61,7 @@ class Summary:
     slowdown: list[float]
 
 
-def figures_of(flows: Flows, simulated: Simulated) -> Figures:
+def figures_of(flows: Flows | FabricFlows, simulated: Simulated) -> Figures:
     """Return the figures that a search compares."""
     fct, small = simulated.fct_s, _bucket_of(flows.sizes) == 0
     return Figures(
@@ -68,11 +69,10 @@ def figures_of(flows: Flows, simulated: Simulated) -> Figures:
     )
 
 
-def summary_of(flows: Flows, simulated: Simulated) -> Summary:
+def summary_of(flows: Flows | FabricFlows, simulated: Simulated) -> Summary:
     """Return all figures."""
     fct = simulated.fct_s
-    ideal_s = flows.sizes * flows.link.byte_ps / 1e12
-    slowdown = np.quantile(fct / ideal_s, np.linspace(0, 1, POINTS))
+    slowdown = np.quantile(fct / flows.ideal_s, np.linspace(0, 1, POINTS))
     bucket, edges = _bucket_of(flows.sizes), _edges(flows.sizes)
     buckets = []
     for number in range(BUCKETS):

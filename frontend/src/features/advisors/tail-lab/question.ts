@@ -83,6 +83,7 @@ export function requestOf(search: TailSearch, sizes: string): TailStudyQuestion 
   const asked = { ...FIRST, ...search }
   return {
     name: asked.workload === 'own' ? 'Own flow sizes' : asked.workload.toUpperCase(),
+    topology: 'single_link',
     workload: asked.workload,
     sizes_csv: asked.workload === 'own' ? sizes : null,
     load: asked.load / 100,
