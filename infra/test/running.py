@@ -1,4 +1,4 @@
-"""Runs one suite, counts its tests, and keeps its output in `.tools/logs`."""
+"""Runs one suite, counts its tests and its processor time, and keeps its output in `.tools/logs`."""
 
 import os
 import re
@@ -27,6 +27,8 @@ GRACE_S = 20.0
 AGAIN_TIMES = 2
 # A failed test is shown with this much of its message: it may be all that is kept.
 SHOWN_CHARACTERS = 600
+# Waits for all that a suite starts, so that its processor time is known.
+WHOLE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("whole.py")))
 # Stands for the names of the tests that failed, where a runner does not remember them.
 FAILED_NAMES = "{failed}"
 
@@ -54,12 +56,13 @@ class Suite:
 
 @dataclass
 class Tally:
-    """The outcome of a suite."""
+    """The outcome of a suite. `processor_s` is user and system time of all its processes."""
 
     passed: int = 0
     failed: int = 0
     skipped: int = 0
     took_s: float = 0.0
+    processor_s: float = 0.0
     note: str = ""
     failures: list[str] = field(default_factory=list)  # name and message
     failed_names: list[str] = field(default_factory=list)
@@ -87,6 +90,7 @@ def run(suite: Suite, listed: dict[str, str], *, live: bool = False) -> Tally:
         more = [part for given in suite.again for part in (names if given == FAILED_NAMES else [given])]
         left = _once(suite, log, more, live=live)
         tally.took_s += left.took_s
+        tally.processor_s += left.processor_s
         tally.failures += [f"(again) {failure}" for failure in left.failures]
         if left.failed == 0:
             tally.note = f"(passed only when run again: {', '.join(tally.failed_names)})"
@@ -106,14 +110,14 @@ def _once(suite: Suite, log: Path, more: Sequence[str] = (), *, live: bool) -> T
         command = [part.format(report=report) for part in suite.command]
         if suite.counts != "one":
             command += shlex.split(os.environ.get("ARGS", ""))
-        command += more
+        command = [*WHOLE, *command, *more]
         if suite.realtime:
             command = [*before_others(), *command]
         env = environment() | {key: value.format(report=report) for key, value in suite.env.items()}
         started = time.monotonic()
-        code, output = _shown(command, ROOT / suite.folder, env, log, live=live)
+        code, output, processor_s = _shown(command, ROOT / suite.folder, env, log, live=live)
         tally = _one(code) if suite.counts == "one" else _cargo(output) if suite.counts == "cargo" else _junit(report)
-    tally.took_s = time.monotonic() - started
+    tally.took_s, tally.processor_s = time.monotonic() - started, processor_s
     if code == 0 and tally.passed == 0 and tally.failed == 0:
         tally.failed, tally.note = 1, "(ran no test)"
     elif code != 0 and tally.failed == 0:
@@ -134,21 +138,20 @@ def before_others() -> list[str]:
     return prefix if allowed else []
 
 
-def _shown(command: list[str], folder: Path, env: dict[str, str], log: Path, *, live: bool) -> tuple[int, str]:
-    """Run `command`, keep what it prints in `log`, return its exit code and output; the limit ends all of it."""
-    try:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except OSError as error:
-        log.write_text(f"{command[0]} cannot be run: {error}\n", "utf-8")
-        return 127, ""
+def _shown(command: list[str], folder: Path, env: dict[str, str], log: Path, *, live: bool) -> tuple[int, str, float]:
+    """Run `command`, keep what it prints in `log`; the limit ends all of it.
+
+    Return the exit code, the output, and the processor time in seconds.
+    """
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
     kept: list[bytes] = []
     limit = threading.Timer(LIMIT_S, _end, (process,))
     limit.start()
@@ -163,12 +166,13 @@ def _shown(command: list[str], folder: Path, env: dict[str, str], log: Path, *, 
                 if live:
                     sys.stdout.buffer.write(line)
                     sys.stdout.buffer.flush()
-        code = process.wait()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
     finally:
         limit.cancel()
         _running.discard(process)
         _end(process)
-    return code, b"".join(kept).decode(errors="replace")
+    return process.returncode, b"".join(kept).decode(errors="replace"), used.ru_utime + used.ru_stime
 
 
 _running: set["subprocess.Popen[bytes]"] = set()

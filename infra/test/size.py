@@ -1,4 +1,4 @@
-"""Prints the size of the code and the time of the last whole test runs, a JSON object a figure: `make bench-size`."""
+"""Prints the size of the code and the times of the last whole test runs, a JSON object a figure: `make bench-size`."""
 
 import json
 import re
@@ -40,6 +40,8 @@ def main() -> None:
         if run := runs.get(kind):
             more = {"cores": run.get("cores"), "failed": run.get("failed")}
             figures.report(f"test_seconds_{kind}", run["seconds"], **more)
+            if "processor_seconds" in run:  # an older run did not count them
+                figures.report(f"test_processor_seconds_{kind}", run["processor_seconds"], suites=run["processor"])
         else:
             figures.comment(f"test_seconds_{kind}: no such run yet: make test")
     figures.finish()

@@ -231,7 +231,8 @@ def _run(suite: Suite, listed: dict[str, str], live: bool, allowed: bool) -> Tal
 
 def _line(name: str, tally: Tally) -> str:
     word = "FAILED" if tally.failed else "not run" if tally.skipped and not tally.passed else "ok"
-    return f"{name:16}{tally.passed:6} passed {tally.failed:4} failed {tally.took_s:7.1f} s  {word} {tally.note}"
+    counts = f"{name:16}{tally.passed:6} passed {tally.failed:4} failed"
+    return f"{counts} {tally.took_s:7.1f} s {tally.processor_s:7.1f} s of processors  {word} {tally.note}"
 
 
 def namespaces_allowed() -> bool:
@@ -265,6 +266,8 @@ def report(results: dict[str, Tally]) -> int:
     print("\n── sum " + "─" * 53)
     for name, tally in results.items():
         print(_line(name, tally))
+    used_s = sum(tally.processor_s for tally in results.values())
+    print(f"\n{used_s:.0f} s of processor time on {os.cpu_count()} cores")
     slowest = sorted((case for tally in results.values() for case in tally.slowest), reverse=True)[:SLOWEST]
     if slowest:
         print(f"\nthe slowest {len(slowest)} tests:")
@@ -289,7 +292,10 @@ def report(results: dict[str, Tally]) -> int:
 
 
 def record(results: dict[str, Tally]) -> None:
-    """Keep how long a whole run took, set-up and builds included, for `make bench-size`."""
+    """Keep how long a whole run took, set-up and builds included, and its processor time without them.
+
+    `make bench-size` reads it.
+    """
     try:
         began = json.loads(BEGAN.read_text("utf-8"))
         kept = json.loads(RUNS.read_text("utf-8")) if RUNS.exists() else {}
@@ -300,6 +306,8 @@ def record(results: dict[str, Tally]) -> None:
         "failed": sum(tally.failed for tally in results.values()),
         "cores": os.cpu_count(),
         "suites": {name: round(tally.took_s, 1) for name, tally in results.items()},
+        "processor_seconds": round(sum(tally.processor_s for tally in results.values())),
+        "processor": {name: round(tally.processor_s, 1) for name, tally in results.items()},
     }
     RUNS.write_text(json.dumps(kept, indent=2) + "\n", "utf-8")
 

@@ -72,3 +72,44 @@ def test_an_interrupted_run_lets_its_suites_stop_and_starts_no_other(
     assert {path.name for path in tmp_path.iterdir() if path.suffix != ".log"} == {
         *("first", "first-interrupted", "second", "second-interrupted")
     }
+
+
+# Burns processor time in a process that its parent leaves behind, as servers do that start in the background.
+BURN = "import time\nwhile time.process_time() < 0.5: pass"
+LEAVES = f"""
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", {BURN!r}], start_new_session=True, stdout=subprocess.DEVNULL)
+"""
+COUNT = """
+import sys
+from pathlib import Path
+sys.path.insert(0, "infra/test")
+import running
+
+running.LOGS = Path(sys.argv[1])
+tally = running.run(running.Suite("one", ".", tuple(sys.argv[3:]), sys.argv[2]), {})
+print(tally.passed, tally.failed, tally.processor_s, tally.note)
+"""
+
+
+def counted(folder: Path, *command: str, counts: str = "one") -> list[str]:
+    """Run a suite of one command; return passed, failed, processor seconds and the note."""
+    run = [sys.executable, "-c", COUNT, str(folder), counts, *command]
+    printed = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return printed.removesuffix("\n").split(" ", 3)
+
+
+def test_the_processor_time_of_a_suite_has_that_of_processes_left_behind(tmp_path: Path) -> None:
+    passed, failed, processor_s, _ = counted(tmp_path, sys.executable, "-c", LEAVES)
+    assert (passed, failed) == ("1", "0")
+    assert 0.5 <= float(processor_s) < 5
+    _, _, idle_s, _ = counted(tmp_path, "sleep", "0.5")
+    assert float(idle_s) < 0.5
+
+
+def test_a_suite_fails_with_the_end_of_its_command(tmp_path: Path) -> None:
+    assert counted(tmp_path, "sh", "-c", "exit 3")[:2] == ["0", "1"]
+    assert counted(tmp_path, "sh", "-c", "exit 3", counts="cargo")[3] == "(ended with 3)"
+    assert counted(tmp_path, "sh", "-c", "kill -KILL $$", counts="cargo")[3] == "(ended with 137)"
+    assert counted(tmp_path, "no-such-command", counts="cargo")[3] == "(ended with 127)"
+    assert "no-such-command cannot be run" in (tmp_path / "test-one.log").read_text("utf-8")
