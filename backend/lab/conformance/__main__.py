@@ -1,6 +1,6 @@
 """Run Schemathesis against a separate product that has an object of each kind: `python -m lab.conformance`.
 
-    python -m lab.conformance                        all phases; about two minutes
+    python -m lab.conformance                        all phases; about a minute and a half
     python -m lab.conformance --only '/v1/zones'     the operations whose path has this text
     python -m lab.conformance --examples 50          more requests of the fuzzing phase for an operation
 

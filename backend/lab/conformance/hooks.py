@@ -12,9 +12,11 @@ import schemathesis
 
 from lab.benchmarks.securing.walk import session_of
 from lab.benchmarks.storing.product import key_of
+from lab.conformance import one_line
 from lab.conformance.settings import read
 from sinemora.tenants.models import Role
 
+one_line.install()
 CALLERS, KNOWN = read()
 # These end the session, the role or the tenant of their caller, so each request has a new person.
 _ENDING = {

@@ -87,15 +87,22 @@ async def furnished(api: InProcess, contract: dict[str, Any], headers: list[tupl
             request.body = json.dumps(body).encode()
             status, _ = await api.send(request, headers)
             if status < 300:
-                ids = await known_ids(api, contract, headers)
+                ids |= await known_ids(api, contract, headers, operation.path)
                 break
 
 
-async def known_ids(api: InProcess, contract: dict[str, Any], headers: list[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the ids of what the lists of the API show, by the singular noun of the list."""
+async def known_ids(
+    api: InProcess, contract: dict[str, Any], headers: list[tuple[str, str]], only: str = ""
+) -> dict[str, list[str]]:
+    """Return the ids of what the lists of the API show, by the singular noun of the list.
+
+    With a path: those of the lists whose first word it has.
+    """
     ids: dict[str, list[str]] = {}
     for operation in operations(contract):
         if operation.method != "get" or "{" in operation.path:
+            continue
+        if only and operation.path.split("/")[:3] != only.split("/")[:3]:
             continue
         status, body = await api.send(BadRequest("", "GET", operation.path + "?limit=20"), headers)
         if status != 200:
